@@ -1,0 +1,77 @@
+//! The checks: what types cannot say. One file per family, and the table of them all.
+//!
+//! A check looks at one resource or at all of them, and reports. It never reads a file and never looks at the clock: what it
+//! may know is in its [`Subject`].
+
+mod settings;
+
+use jiff::Timestamp;
+use rayon::prelude::*;
+
+use crate::address::Address;
+use crate::codes::Code;
+use crate::finding::{Finding, Findings};
+use crate::kinds::Parts;
+use crate::manifest::{Declared, Desired, Target};
+
+pub use settings::{Verdict, judge};
+
+/// What is checked, and what the checks may know beside it.
+#[derive(Debug)]
+pub struct Subject<'d> {
+    pub desired: &'d Desired,
+    pub target: Option<&'d Target>,
+    pub now: Timestamp,
+}
+
+/// One resource with its parts taken out.
+#[derive(Debug)]
+pub struct One<'d> {
+    pub address: &'d Address,
+    pub declared: &'d Declared,
+    pub parts: Parts<'d>,
+}
+
+/// A row of the table.
+#[derive(Debug)]
+pub struct Check {
+    /// What it can report.
+    pub codes: &'static [&'static Code],
+    pub run: Run,
+}
+
+/// Whether a check looks at each resource by itself or at all of them together.
+#[derive(Debug)]
+pub enum Run {
+    Each(fn(&Subject, &One, &mut Findings)),
+    All(fn(&Subject, &mut Findings)),
+}
+
+/// Every check there is.
+pub static CHECKS: &[Check] = &[settings::ALLOWED_CODES];
+
+/// Runs every check. The order of the findings says nothing.
+pub fn check(subject: &Subject) -> Vec<Finding> {
+    let resources: Vec<_> = subject.desired.resources.iter().collect();
+    let each = resources.into_par_iter().flat_map_iter(|(address, declared)| {
+        let mut parts = Parts::new(&declared.key);
+        declared.spec.parts(&mut parts);
+        let one = One { address, declared, parts };
+        let mut findings = Findings::about(address);
+        for check in CHECKS {
+            if let Run::Each(run) = check.run {
+                run(subject, &one, &mut findings);
+            }
+        }
+        findings.into_vec()
+    });
+    let mut all: Vec<Finding> = each.collect();
+    for check in CHECKS {
+        if let Run::All(run) = check.run {
+            let mut findings = Findings::default();
+            run(subject, &mut findings);
+            all.extend(findings.into_vec());
+        }
+    }
+    all
+}

@@ -1,0 +1,80 @@
+//! The command line: one file per command, each with its arguments and one function.
+
+mod project;
+mod validate;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::failure::{Exit, Failure};
+use crate::render::Out;
+
+/// Configuration as code for a messaging service.
+#[derive(Debug, Parser)]
+#[command(name = "pushplan", version, max_term_width = 100, disable_help_subcommand = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+
+    /// When to use colour.
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    color: Color,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Validate(validate::Validate),
+}
+
+/// What a command gets: where to print, and what time it is.
+#[derive(Debug)]
+pub struct Context {
+    pub out: Out,
+}
+
+/// Runs the command that the arguments name.
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage(&error),
+    };
+    let color = match arguments.color {
+        Color::Auto => anstream::ColorChoice::Auto,
+        Color::Always => anstream::ColorChoice::Always,
+        Color::Never => anstream::ColorChoice::Never,
+    };
+    let context = Context { out: Out::new(color) };
+    let ended = match arguments.command {
+        Command::Validate(command) => command.run(&context),
+    };
+    ExitCode::from(match ended {
+        Ok(exit) => exit as u8,
+        Err(failure) => {
+            context.out.failure(&failure);
+            failure.exit as u8
+        }
+    })
+}
+
+/// Help and version are answers; everything else is a usage error, exit 64.
+fn usage(error: &clap::Error) -> ExitCode {
+    let out = Out::new(anstream::ColorChoice::Auto);
+    let text = error.render().ansi().to_string();
+    if error.use_stderr() {
+        out.note(&text);
+        return ExitCode::from(Exit::Usage as u8);
+    }
+    out.print(&text);
+    ExitCode::SUCCESS
+}
+
+/// How a command ends.
+pub type Ended = Result<Exit, Failure>;

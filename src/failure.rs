@@ -1,0 +1,45 @@
+//! How a command ends when it does not end well.
+
+use std::fmt;
+
+/// The exit codes. They are part of the command line's contract: scripts branch on them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    Done = 0,
+    Failed = 1,
+    /// Manifests are invalid, or findings reach the level of `--fail-on`.
+    Findings = 3,
+    Usage = 64,
+}
+
+/// Why a command could not do its work, and what to do about it.
+#[derive(Debug)]
+pub struct Failure {
+    pub exit: Exit,
+    pub message: String,
+    pub help: Option<String>,
+}
+
+impl Failure {
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Failed, message: message.into(), help: None }
+    }
+
+    /// A command line that asks for something that cannot be.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Usage, ..Self::new(message) }
+    }
+
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}

@@ -1,0 +1,135 @@
+//! What is found wrong: one type for every layer that can find something.
+
+use crate::address::Address;
+use crate::codes::Code;
+use crate::source::Span;
+
+/// How much a finding matters. The order is that of their weight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    Warning,
+    Error,
+}
+
+impl Severity {
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+/// One thing that is wrong: what, where, why, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    pub code: &'static Code,
+    pub severity: Severity,
+    /// What is wrong, in the user's words.
+    pub message: String,
+    /// Where, to the exact value.
+    pub at: Span,
+    /// A few words under the caret.
+    pub label: String,
+    /// Other places that belong to it.
+    pub related: Vec<(Span, String)>,
+    /// Why it matters.
+    pub notes: Vec<String>,
+    /// What to write instead.
+    pub help: Option<String>,
+    pub fix: Option<Fix>,
+    /// The resource it is about, where there is one.
+    pub address: Option<Address>,
+}
+
+/// An edit of the text that removes the finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    pub at: Span,
+    pub text: String,
+    /// A safe fix cannot change what the author meant: `validate --fix` applies it unasked.
+    pub safe: bool,
+}
+
+impl Finding {
+    pub fn new(code: &'static Code, at: Span, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity: code.severity,
+            message: message.into(),
+            at,
+            label: String::new(),
+            related: Vec::new(),
+            notes: Vec::new(),
+            help: None,
+            fix: None,
+            address: None,
+        }
+    }
+
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    pub fn related(mut self, at: Span, label: impl Into<String>) -> Self {
+        self.related.push((at, label.into()));
+        self
+    }
+
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// An edit that cannot change what the author meant.
+    pub fn fix(mut self, at: Span, text: impl Into<String>) -> Self {
+        self.fix = Some(Fix { at, text: text.into(), safe: true });
+        self
+    }
+
+    /// An edit that is probably meant, for a person to accept.
+    pub fn suggest(mut self, at: Span, text: impl Into<String>) -> Self {
+        self = self.fix(at, text);
+        self.fix.as_mut().expect("just set").safe = false;
+        self
+    }
+}
+
+/// Findings as they gather, with the resource they are about.
+#[derive(Debug, Default)]
+pub struct Findings {
+    list: Vec<Finding>,
+    about: Option<Address>,
+}
+
+impl Findings {
+    /// Findings about one resource: each that is pushed is marked with its address.
+    pub fn about(address: &Address) -> Self {
+        Self { list: Vec::new(), about: Some(address.clone()) }
+    }
+
+    pub fn push(&mut self, mut finding: Finding) {
+        if finding.address.is_none() {
+            finding.address.clone_from(&self.about);
+        }
+        self.list.push(finding);
+    }
+
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub fn into_vec(self) -> Vec<Finding> {
+        self.list
+    }
+}

@@ -1,0 +1,129 @@
+//! The kinds of resources: one file each, and the table of them all.
+//!
+//! A kind says what it is made of and no other file matches on kinds: whoever needs all of them loops over [`KINDS`], and
+//! whoever needs what several have in common asks for a resource's [`Parts`].
+
+mod parts;
+
+use std::any::Any;
+use std::fmt::Debug;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+
+pub use parts::{Audience, Parts, Role, Said, Sending, TagUse};
+
+use crate::model::push::Push;
+use crate::node::{At, Decode, Node, Reader};
+
+/// All that the author of a kind writes.
+pub trait Resource: Serialize + Decode + JsonSchema + Clone + PartialEq + Debug + Send + Sync + 'static {
+    /// The key of its map in a manifest: `segments`.
+    const KEY: &'static str;
+    /// What people call one of them: `segment`.
+    const NOUN: &'static str;
+    /// What a kind is for, in a sentence.
+    const PURPOSE: &'static str;
+
+    /// Fills in what the resource's key says where nothing else does: a name that was left out.
+    fn settle(&mut self, key: &At<String>);
+
+    /// The name that the service knows it by; `None` where that is its key.
+    fn label(&self) -> Option<&str>;
+
+    /// What it is made of, for whoever looks at all kinds alike.
+    fn parts<'r>(&'r self, parts: &mut Parts<'r>);
+
+    /// The pushes inside, for filling in their templates.
+    fn pushes(&mut self) -> Vec<&mut At<Push>> {
+        Vec::new()
+    }
+}
+
+/// A resource of any kind.
+pub trait Spec: Any + Debug + Send + Sync {
+    fn label(&self) -> Option<&str>;
+    fn parts<'r>(&'r self, parts: &mut Parts<'r>);
+    fn pushes(&mut self) -> Vec<&mut At<Push>>;
+    /// The canonical form: the same for every way of writing the same thing.
+    fn canonical(&self) -> serde_json::Value;
+}
+
+impl<R: Resource> Spec for R {
+    fn label(&self) -> Option<&str> {
+        Resource::label(self)
+    }
+    fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
+        Resource::parts(self, parts);
+    }
+    fn pushes(&mut self) -> Vec<&mut At<Push>> {
+        Resource::pushes(self)
+    }
+    fn canonical(&self) -> serde_json::Value {
+        serde_json::to_value(self).expect("a resource has text keys only")
+    }
+}
+
+/// The resource as its own type, where it is of that kind.
+pub fn of_kind<R: Resource>(spec: &dyn Spec) -> Option<&R> {
+    (spec as &dyn Any).downcast_ref()
+}
+
+/// Reads a resource with its key.
+pub type Decoder = fn(&At<String>, &Node, &mut Reader) -> Option<Box<dyn Spec>>;
+
+/// A row of the table of kinds.
+#[derive(Debug)]
+pub struct Kind {
+    pub key: &'static str,
+    pub noun: &'static str,
+    pub purpose: &'static str,
+    pub decode: Decoder,
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+impl Kind {
+    const fn of<R: Resource>() -> Self {
+        Self { key: R::KEY, noun: R::NOUN, purpose: R::PURPOSE, decode: decode::<R>, schema: schema::<R> }
+    }
+}
+
+fn decode<R: Resource>(key: &At<String>, node: &Node, reader: &mut Reader) -> Option<Box<dyn Spec>> {
+    let mut resource = R::decode(node, reader)?;
+    resource.settle(key);
+    Some(Box::new(resource))
+}
+
+fn schema<R: Resource>(generator: &mut SchemaGenerator) -> Schema {
+    R::json_schema(generator)
+}
+
+/// The kind with that manifest key.
+pub fn kind(key: &str) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| kind.key == key)
+}
+
+macro_rules! kinds {
+    ($($file:ident::$type:ident,)*) => {
+        $(mod $file; pub use $file::$type;)*
+
+        /// Every kind, in the order in which people read them.
+        pub static KINDS: &[Kind] = &[$(Kind::of::<$type>()),*];
+    };
+}
+
+kinds! {
+    tag_group::TagGroup,
+    segment::Segment,
+    template::Template,
+    pipeline::Pipeline,
+    scheduled_push::ScheduledPush,
+    experiment::Experiment,
+    named_user::NamedUser,
+    open_channel::OpenChannel,
+    tag::LegacyTag,
+}
+
+pub use experiment::Variant;
+pub use pipeline::{Outcome, Trigger};
+pub use template::Variable;

@@ -1,0 +1,53 @@
+use std::collections::BTreeMap;
+
+use super::{Parts, Resource, TagUse};
+use crate::model::many::Many;
+use crate::node::{At, shape};
+
+shape! {
+    /// A channel of a custom messaging platform, addressed by pushes to `open::<platform>`.
+    pub struct OpenChannel as "an open channel" {
+        /// The unique address of the channel. The key where it is left out.
+        address: Option<At<String>>,
+        /// Whether it takes messages.
+        opt_in: bool,
+        /// Its tags.
+        tags: Option<Many<At<String>>>,
+        /// Its time zone, an IANA name.
+        timezone: Option<At<String>>,
+        /// Its country, an ISO 3166-1 code.
+        locale_country: Option<At<String>>,
+        /// Its language, an ISO 639-1 code.
+        locale_language: Option<At<String>>,
+        /// The platform that it belongs to.
+        open: OpenPlatform,
+    }
+}
+
+shape! {
+    /// The platform of an open channel.
+    pub struct OpenPlatform as "a platform with open_platform_name" {
+        /// The platform's name; pushes go to `open::<name>`.
+        open_platform_name: At<String>,
+        /// The platform's own identifiers for the channel.
+        identifiers: BTreeMap<At<String>, At<String>>,
+    }
+}
+
+impl Resource for OpenChannel {
+    const KEY: &'static str = "open_channels";
+    const NOUN: &'static str = "open channel";
+    const PURPOSE: &'static str = "A channel of a custom messaging platform.";
+
+    fn settle(&mut self, key: &At<String>) {
+        self.address.get_or_insert_with(|| key.clone());
+    }
+
+    fn label(&self) -> Option<&str> {
+        self.address.as_ref().map(|label| label.as_str())
+    }
+
+    fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
+        parts.tags.extend(self.tags.iter().flatten().map(|tag| TagUse { tag, group: None }));
+    }
+}

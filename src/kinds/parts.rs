@@ -1,0 +1,90 @@
+//! What resources of different kinds have in common, so that a check sees all audiences and all messages alike.
+
+use crate::model::audience::Selector;
+use crate::model::device::DeviceTypes;
+use crate::model::message::Message;
+use crate::model::notification::Notification;
+use crate::model::push::Push;
+use crate::model::schedule::Schedule;
+use crate::node::At;
+
+use super::Variable;
+
+/// The parts of one resource.
+#[derive(Debug)]
+pub struct Parts<'r> {
+    /// The resource's own key, and where it stands.
+    pub key: &'r At<String>,
+    pub audiences: Vec<Audience<'r>>,
+    pub said: Vec<Said<'r>>,
+    pub pushes: Vec<&'r At<Push>>,
+    pub sendings: Vec<Sending<'r>>,
+    pub tags: Vec<TagUse<'r>>,
+}
+
+/// Somebody who is addressed.
+#[derive(Clone, Copy, Debug)]
+pub struct Audience<'r> {
+    pub selector: &'r At<Selector>,
+    /// What they are reached on, where that is said.
+    pub devices: Option<&'r At<DeviceTypes>>,
+    pub role: Role,
+}
+
+/// What an audience is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The criteria of a segment.
+    Criteria,
+    /// Those who get a push.
+    Push,
+    /// Those who get what a pipeline sends.
+    Pipeline,
+}
+
+/// Something that people read.
+#[derive(Clone, Copy, Debug)]
+pub struct Said<'r> {
+    pub notification: Option<&'r Notification>,
+    pub message: Option<&'r At<Message>>,
+    pub devices: Option<&'r At<DeviceTypes>>,
+    /// The variables that its placeholders may name; `None` where there are none.
+    pub variables: Option<&'r [Variable]>,
+    /// It was filled in from a template, which is looked at by itself.
+    pub borrowed: bool,
+}
+
+/// A time at which something is sent, and to whom.
+#[derive(Clone, Copy, Debug)]
+pub struct Sending<'r> {
+    pub schedule: &'r At<Schedule>,
+    pub audience: &'r At<Selector>,
+}
+
+/// A tag that a resource gives to somebody, outside selectors and actions.
+#[derive(Clone, Copy, Debug)]
+pub struct TagUse<'r> {
+    pub tag: &'r At<String>,
+    pub group: Option<&'r At<String>>,
+}
+
+impl<'r> Parts<'r> {
+    pub fn new(key: &'r At<String>) -> Self {
+        Self { key, audiences: vec![], said: vec![], pushes: vec![], sendings: vec![], tags: vec![] }
+    }
+
+    /// The parts of a whole push.
+    pub fn push(&mut self, push: &'r At<Push>, role: Role) {
+        let Push { audience, device_types, notification, message, campaigns: _, template, substitutions: _ } =
+            &push.value;
+        self.pushes.push(push);
+        self.audiences.push(Audience { selector: audience, devices: Some(device_types), role });
+        self.said.push(Said {
+            notification: notification.as_ref(),
+            message: message.as_ref(),
+            devices: Some(device_types),
+            variables: None,
+            borrowed: template.is_some(),
+        });
+    }
+}

@@ -1,0 +1,41 @@
+use super::{Parts, Resource, Role, Sending};
+use crate::model::many::Many;
+use crate::model::push::Push;
+use crate::model::schedule::Schedule;
+use crate::node::{At, shape};
+
+shape! {
+    /// A push that is sent once, at a time.
+    pub struct ScheduledPush as "a scheduled push" {
+        /// The name in the dashboard. The key where it is left out.
+        name: Option<At<String>>,
+        /// When it is sent.
+        schedule: Many<At<Schedule>>,
+        /// What is sent, and to whom.
+        push: At<Push>,
+    }
+}
+
+impl Resource for ScheduledPush {
+    const KEY: &'static str = "scheduled_pushes";
+    const NOUN: &'static str = "scheduled push";
+    const PURPOSE: &'static str = "A push that is sent once, at a time.";
+
+    fn settle(&mut self, key: &At<String>) {
+        self.name.get_or_insert_with(|| key.clone());
+    }
+
+    fn label(&self) -> Option<&str> {
+        self.name.as_ref().map(|label| label.as_str())
+    }
+
+    fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
+        let Self { name: _, schedule, push } = self;
+        parts.push(push, Role::Push);
+        parts.sendings.extend(schedule.iter().map(|schedule| Sending { schedule, audience: &push.audience }));
+    }
+
+    fn pushes(&mut self) -> Vec<&mut At<Push>> {
+        vec![&mut self.push]
+    }
+}

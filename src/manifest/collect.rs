@@ -1,0 +1,201 @@
+//! What the documents of a project hold, sorted by what it is: resources, defaults, overlays.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::address::{is_key, to_key};
+use crate::codes;
+use crate::finding::{Finding, Findings};
+use crate::kinds::{self, KINDS, Kind};
+use crate::node::{At, Entry, Node, Tree, owner_of};
+use crate::source::Span;
+use crate::text;
+
+use super::merge;
+use super::project::Project;
+
+/// Keys of a manifest beside those of the kinds, and what they are for.
+pub const TOP_LEVEL: &[(&str, &str)] = &[
+    ("defaults", "What all resources of a kind share, by kind."),
+    ("overlays", "What differs in one target: by target, then as in a manifest."),
+];
+
+/// A resource as it is written, before variables and overlays.
+#[derive(Debug)]
+pub struct Declaration {
+    pub kind: &'static Kind,
+    pub key: At<String>,
+    pub node: Node,
+}
+
+/// What one layer of manifests declares.
+#[derive(Debug, Default)]
+pub struct Layer {
+    pub resources: Vec<Declaration>,
+    index: HashMap<(&'static str, String), usize>,
+}
+
+impl Layer {
+    pub fn get(&self, kind: &'static str, key: &str) -> Option<&Declaration> {
+        self.index.get(&(kind, key.to_owned())).map(|at| &self.resources[*at])
+    }
+
+    fn add(&mut self, declaration: Declaration, findings: &mut Findings) {
+        let name = (declaration.kind.key, declaration.key.value.clone());
+        if let Some(first) = self.index.get(&name) {
+            let first = self.resources[*first].key.span;
+            let Declaration { kind, key, .. } = declaration;
+            findings.push(
+                Finding::new(&codes::RF105, key.span, format!("the {} `{key}` is declared twice", kind.noun))
+                    .label("the second")
+                    .related(first, "the first")
+                    .help("rename one of them, or remove it"),
+            );
+            return;
+        }
+        self.index.insert(name, self.resources.len());
+        self.resources.push(declaration);
+    }
+}
+
+/// Everything a project's documents hold.
+#[derive(Debug, Default)]
+pub struct Collected {
+    pub base: Layer,
+    pub defaults: BTreeMap<&'static str, Node>,
+    /// By target.
+    pub overlays: BTreeMap<String, Layer>,
+}
+
+pub fn collect(documents: Vec<Node>, project: &Project, findings: &mut Findings) -> Collected {
+    let mut collected = Collected::default();
+    for document in documents {
+        let Some(entries) = map(document, "a manifest: maps by kind, such as `segments:`", findings) else {
+            continue;
+        };
+        for Entry { key, value } in entries {
+            match key.as_str() {
+                "defaults" => defaults(value, &mut collected.defaults, findings),
+                "overlays" => overlays(value, &mut collected.overlays, project, findings),
+                _ => section(&key, value, &mut collected.base, findings),
+            }
+        }
+    }
+    collected
+}
+
+/// The entries of a map. Nothing at all is an empty map; anything else is reported.
+fn map(node: Node, expected: &str, findings: &mut Findings) -> Option<Vec<Entry>> {
+    if node.is_null() {
+        return Some(Vec::new());
+    }
+    let (at, what) = (owner_of(&node), node.what());
+    match node.tree {
+        Tree::Map(entries) => Some(entries),
+        _ => {
+            findings
+                .push(Finding::new(&codes::YM205, at, format!("expected {expected}, found {what}")).label("not a map"));
+            None
+        }
+    }
+}
+
+/// The resources of one kind: `segments: {...}`.
+fn section(key: &At<String>, value: Node, layer: &mut Layer, findings: &mut Findings) {
+    let Some(kind) = known_kind(key, findings) else { return };
+    for Entry { key, value } in
+        map(value, &format!("a map of {}s by their keys", kind.noun), findings).unwrap_or_default()
+    {
+        if key.starts_with("x-") {
+            continue;
+        }
+        if is_key(&key) {
+            layer.add(Declaration { kind, key, node: value }, findings);
+        } else {
+            findings.push(wrong_key(kind, &key));
+        }
+    }
+}
+
+fn known_kind(key: &At<String>, findings: &mut Findings) -> Option<&'static Kind> {
+    if key.starts_with("x-") {
+        return None;
+    }
+    let kind = kinds::kind(key);
+    if kind.is_none() {
+        let known = || KINDS.iter().map(|kind| kind.key).chain(TOP_LEVEL.iter().map(|(key, _)| *key));
+        let finding = Finding::new(&codes::YM201, key.span, format!("unknown kind `{key}`")).label("not known here");
+        findings.push(match text::nearest(key, known()) {
+            Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(key.span, near),
+            None => {
+                let all: Vec<String> = known().map(|key| format!("`{key}`")).collect();
+                finding.help(format!("expected {}, or a key of your own that begins with x-", text::any_of(&all)))
+            }
+        });
+    }
+    kind
+}
+
+fn wrong_key(kind: &Kind, key: &At<String>) -> Finding {
+    let finding = Finding::new(
+        &codes::YM208,
+        key.span,
+        format!("`{}` cannot be the key of a {}", text::short(key, 40), kind.noun),
+    )
+    .label("letters, digits, -, _ and . only, at most 128")
+    .note("a key is the resource's address in git; the name that people see has a field of its own");
+    match to_key(key) {
+        near if near.is_empty() => finding,
+        near => finding.help(format!("write `{near}`")).suggest(key.span, near),
+    }
+}
+
+/// `defaults: {scheduled_pushes: {...}}`, from any file. A value given twice has no order to decide by.
+fn defaults(value: Node, into: &mut BTreeMap<&'static str, Node>, findings: &mut Findings) {
+    for Entry { key, value } in map(value, "defaults by kind", findings).unwrap_or_default() {
+        let Some(kind) = known_kind(&key, findings) else { continue };
+        let joined = match into.get(kind.key) {
+            None => value,
+            Some(earlier) => {
+                if let Some((first, second)) = clash(earlier, &value) {
+                    findings.push(
+                        Finding::new(&codes::RF111, second, format!("a default for {}s is given twice", kind.noun))
+                            .label("the second")
+                            .related(first, "the first")
+                            .note("files have no order, so that neither of the two can win"),
+                    );
+                }
+                merge::lay(earlier, &value)
+            }
+        };
+        into.insert(kind.key, joined);
+    }
+}
+
+/// The first value that both trees give.
+fn clash(first: &Node, second: &Node) -> Option<(Span, Span)> {
+    let (Some(a), Some(b)) = (first.entries(), second.entries()) else {
+        return Some((first.span, second.span));
+    };
+    let both = b.iter().filter_map(|entry| Some((a.iter().find(|other| other.key == entry.key)?, entry)));
+    both.into_iter().find_map(|(a, b)| match (&a.value.tree, &b.value.tree) {
+        (Tree::Map(_), Tree::Map(_)) => clash(&a.value, &b.value),
+        _ => Some((a.key.span, b.key.span)),
+    })
+}
+
+/// `overlays: {production: {segments: {...}}}`.
+fn overlays(value: Node, into: &mut BTreeMap<String, Layer>, project: &Project, findings: &mut Findings) {
+    for Entry { key: target, value } in map(value, "overlays by target", findings).unwrap_or_default() {
+        if target.starts_with("x-") {
+            continue;
+        }
+        if project.target(&target).is_none() {
+            findings.push(project.unknown_target(&target));
+            continue;
+        }
+        let layer = into.entry(target.value).or_default();
+        for Entry { key, value } in map(value, "maps by kind, as in a manifest", findings).unwrap_or_default() {
+            section(&key, value, layer, findings);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+use crate::model::many::Many;
+use crate::node::{At, shape};
+
+shape! {
+    /// How pushplan treats a resource. It is never sent to the service.
+    pub struct Lifecycle as "lifecycle settings" {
+        /// Whether deletion is refused.
+        protect: Option<bool>,
+        /// Fields left to the dashboard, as paths such as `push.notification.alert`.
+        ignore: Option<Many<At<String>>>,
+        /// The key it had before.
+        renamed_from: Option<At<String>>,
+        /// Codes of checks that do not apply to it.
+        allow: Option<Many<At<String>>>,
+    }
+}
+
+impl Lifecycle {
+    /// What holds where nothing is said.
+    pub const NONE: Self = Self { protect: None, ignore: None, renamed_from: None, allow: None };
+
+    /// The codes that are allowed here.
+    pub fn allowed(&self) -> impl Iterator<Item = &At<String>> {
+        self.allow.iter().flatten()
+    }
+}

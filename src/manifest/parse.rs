@@ -1,0 +1,350 @@
+//! From the bytes of a manifest to nodes, within limits.
+//!
+//! The parser's events become [`Node`]s; what it finds wrong becomes findings with the words of this project. A document
+//! that cannot be read does not hide the ones after it.
+
+use std::collections::HashMap;
+
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError};
+
+use crate::codes;
+use crate::finding::{Finding, Findings};
+use crate::node::{At, Entry, Node, Scalar, Style, Tree};
+use crate::source::{FileId, Source, Span};
+use crate::text;
+
+/// The largest manifest that is read.
+pub const FILE_LIMIT: u64 = 96 * 1024 * 1024;
+/// The largest single value: as much as the service takes in one request.
+const SCALAR_LIMIT: usize = 5 * 1024 * 1024;
+/// How deep maps and lists may nest.
+const DEPTH_LIMIT: usize = 64;
+/// How many nodes aliases may add to one file.
+const ALIAS_LIMIT: usize = 100_000;
+/// How many problems of one file are reported; beyond that it is not a manifest.
+const PROBLEM_LIMIT: usize = 1_000;
+
+/// What a file holds: one node per document, and whether all of it could be read.
+#[derive(Debug)]
+pub struct Parsed {
+    pub documents: Vec<Node>,
+    pub complete: bool,
+}
+
+/// The text of a file as far as it is UTF-8, and what is wrong with the rest.
+pub fn to_text(bytes: Vec<u8>) -> (String, Option<&'static str>) {
+    match String::from_utf8(bytes) {
+        Ok(text) => (text, None),
+        Err(error) => {
+            let good = error.utf8_error().valid_up_to();
+            let mut bytes = error.into_bytes();
+            let what = match bytes.get(..2) {
+                Some([0xff, 0xfe] | [0xfe, 0xff]) => "the file is UTF-16, not UTF-8",
+                _ => "the file is not UTF-8 text from here on",
+            };
+            bytes.truncate(good);
+            (String::from_utf8(bytes).unwrap_or_default(), Some(what))
+        }
+    }
+}
+
+/// Reads all documents of a file.
+pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
+    let mut builder = Builder {
+        file,
+        text: &source.text,
+        stack: Vec::new(),
+        anchors: HashMap::new(),
+        copied: 0,
+        documents: Vec::new(),
+        findings: Findings::default(),
+        broken: false,
+    };
+    let mut options = granit_parser::options! {
+        strict_indentation: true,
+        emit_unresolved_aliases: true,
+        flow_nesting_limit: DEPTH_LIMIT,
+        block_nesting_limit: DEPTH_LIMIT,
+    };
+    options.set_emit_comments(false);
+    let mut parser = Parser::new_from_str_with_options(&source.text, options);
+    let mut complete = true;
+    loop {
+        match parser.next_event() {
+            None => break,
+            Some(Ok((Event::StreamEnd, _))) => break,
+            Some(Ok((event, span))) => {
+                let range = span.byte_range().unwrap_or(0..0);
+                builder.event(event, Span::new(file, range), span.tag_span().and_then(|tag| tag.byte_range()));
+            }
+            Some(Err(error)) => {
+                complete = false;
+                builder.findings.push(syntax(&error, file, source));
+                builder.abandon();
+                match parser.proceed_next_document() {
+                    Ok(true) => {}
+                    _ => break,
+                }
+            }
+        }
+        if builder.findings.len() > PROBLEM_LIMIT {
+            complete = false;
+            break;
+        }
+    }
+    complete &= !builder.broken;
+    for finding in builder.findings.into_vec() {
+        findings.push(finding);
+    }
+    Parsed { documents: builder.documents, complete }
+}
+
+/// A collection that is not yet closed.
+struct Open {
+    span: Span,
+    anchor: usize,
+    tree: Tree,
+    /// The key whose value comes next.
+    key: Option<At<String>>,
+    /// Where each key of the map stands, once there are many of them.
+    seen: Option<HashMap<String, Span>>,
+    /// The entry cannot be kept: its key was reported.
+    skip: bool,
+}
+
+struct Builder<'t> {
+    file: FileId,
+    text: &'t str,
+    stack: Vec<Open>,
+    /// Anchored nodes; `None` while the node is still open.
+    anchors: HashMap<usize, Option<Node>>,
+    copied: usize,
+    documents: Vec<Node>,
+    findings: Findings,
+    /// Something was dropped, so that what is there is not all that was meant.
+    broken: bool,
+}
+
+impl Builder<'_> {
+    fn event(&mut self, event: Event, span: Span, tag: Option<std::ops::Range<usize>>) {
+        if let Some(range) = tag {
+            let at = Span::new(self.file, range.clone());
+            let written = self.text.get(range).unwrap_or("");
+            self.findings.push(
+                Finding::new(&codes::YM103, at, format!("the tag `{written}` is not used in manifests"))
+                    .label("remove the tag")
+                    .note("every field has its own type, so that a tag has nothing to say")
+                    .help("for a text that looks like something else, use quotes"),
+            );
+        }
+        match event {
+            Event::Scalar(value, style, anchor, _) => {
+                let style = if style == ScalarStyle::Plain { Style::Plain } else { Style::Quoted };
+                if value.len() > SCALAR_LIMIT {
+                    self.broken = true;
+                    self.findings.push(
+                        Finding::new(&codes::YM106, span.slice(0..1), format!("a value of {} bytes", value.len()))
+                            .label("larger than the service takes in one request")
+                            .note(format!("the limit is {SCALAR_LIMIT} bytes")),
+                    );
+                    return self.node(Node::filled(span, ""), 0);
+                }
+                let node = Node { span, tree: Tree::Scalar(Scalar { text: value.into_owned(), style }) };
+                self.node(node, anchor);
+            }
+            Event::SequenceStart(_, anchor, _) => self.open(span, anchor, Tree::List(Vec::new())),
+            Event::MappingStart(_, anchor, _) => self.open(span, anchor, Tree::Map(Vec::new())),
+            Event::SequenceEnd | Event::MappingEnd => self.close(span),
+            Event::Alias(id) => self.alias(id, span),
+            Event::UnresolvedAlias(name) => {
+                self.findings.push(
+                    Finding::new(&codes::YM104, span, format!("no anchor `&{name}` stands before this alias"))
+                        .label("an alias to nothing"),
+                );
+                self.broken = true;
+                self.node(Node::filled(span, ""), 0);
+            }
+            Event::DocumentStart(..) | Event::DocumentEnd => self.anchors.clear(),
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, span: Span, anchor: usize, tree: Tree) {
+        if anchor != 0 {
+            self.anchors.insert(anchor, None);
+        }
+        self.stack.push(Open { span, anchor, tree, key: None, seen: None, skip: false });
+    }
+
+    fn close(&mut self, end: Span) {
+        let Some(open) = self.stack.pop() else { return };
+        let range = open.span.range().start..end.range().end.max(open.span.range().end);
+        // A block collection ends where the next thing begins: what is blank behind it is not part of it.
+        let text = self.text.get(range.clone()).unwrap_or("");
+        let span = Span::new(self.file, range.start..range.start + text.trim_end().len());
+        let node = match open.tree {
+            // It was reported as a placeholder without quotes, and is a text for all that follows.
+            Tree::Map(entries) if entries.is_empty() && text.starts_with("{{") => Node::filled(span, text.trim_end()),
+            tree => Node { span, tree },
+        };
+        self.node(node, open.anchor);
+    }
+
+    fn alias(&mut self, id: usize, span: Span) {
+        let copy = match self.anchors.get(&id) {
+            Some(Some(node)) => Some(node.clone()),
+            _ => None,
+        };
+        let Some(node) = copy else {
+            self.broken = true;
+            self.findings
+                .push(Finding::new(&codes::YM104, span, "an alias to something that contains it").label("never ends"));
+            return self.node(Node::filled(span, ""), 0);
+        };
+        let size = size(&node);
+        if self.copied + size > ALIAS_LIMIT {
+            if self.copied <= ALIAS_LIMIT {
+                self.findings.push(
+                    Finding::new(&codes::YM104, span, "the aliases of this file copy too much")
+                        .label(format!("more than {ALIAS_LIMIT} values"))
+                        .help("write the values out, or put what resources share under `defaults:`"),
+                );
+            }
+            self.copied = ALIAS_LIMIT + 1;
+            self.broken = true;
+            return self.node(Node::filled(span, ""), 0);
+        }
+        self.copied += size;
+        self.node(node, 0);
+    }
+
+    /// Puts a finished node where it belongs: into a list, behind its key, as a key, or as a document.
+    fn node(&mut self, node: Node, anchor: usize) {
+        if anchor != 0 {
+            self.anchors.insert(anchor, Some(node.clone()));
+        }
+        let Some(open) = self.stack.last_mut() else {
+            self.documents.push(node);
+            return;
+        };
+        match &mut open.tree {
+            Tree::List(items) => items.push(node),
+            Tree::Map(entries) => match open.key.take() {
+                Some(_) if std::mem::take(&mut open.skip) => {}
+                Some(key) => entries.push(Entry { key, value: node }),
+                None => {
+                    let (key, problem) = key_of(node, open.span, self.text, entries, &mut open.seen);
+                    if let Some(problem) = problem {
+                        self.findings.push(problem);
+                        self.broken = true;
+                        open.skip = true;
+                    }
+                    open.key = Some(key);
+                }
+            },
+            Tree::Scalar(_) => {}
+        }
+    }
+
+    /// Drops what is unfinished, after a syntax error.
+    fn abandon(&mut self) {
+        self.stack.clear();
+        self.anchors.clear();
+    }
+}
+
+/// A node as a key, and what is wrong with it.
+fn key_of(
+    node: Node,
+    map: Span,
+    text: &str,
+    entries: &[Entry],
+    seen: &mut Option<HashMap<String, Span>>,
+) -> (At<String>, Option<Finding>) {
+    let Tree::Scalar(scalar) = node.tree else {
+        let problem = match text.get(map.range().start..).filter(|written| written.starts_with("{{")) {
+            Some(written) => unquoted(written, map),
+            None => {
+                Finding::new(&codes::YM110, node.span, "a key must be plain text").label("a list or a map as a key")
+            }
+        };
+        return (At::new(String::new(), node.span), Some(problem));
+    };
+    let key = At::new(scalar.text, node.span);
+    let problem = first_place(&key, entries, seen).map(|first| {
+        Finding::new(&codes::YM102, node.span, format!("`{key}` stands here a second time"))
+            .label("the second")
+            .related(first, "the first")
+            .note("one of the two would be lost without a word")
+    });
+    (key, problem)
+}
+
+/// Where a key stood before in its map. Small maps are searched, large ones get an index.
+fn first_place(key: &At<String>, entries: &[Entry], seen: &mut Option<HashMap<String, Span>>) -> Option<Span> {
+    if entries.len() < 16 {
+        return entries.iter().find(|entry| entry.key == *key).map(|entry| entry.key.span);
+    }
+    let index = seen.get_or_insert_with(|| entries.iter().map(|e| (e.key.value.clone(), e.key.span)).collect());
+    let first = index.get(&key.value).copied();
+    if first.is_none() {
+        index.insert(key.value.clone(), key.span);
+    }
+    first
+}
+
+/// `{{NAME}}` without quotes, which YAML reads as a map in a map.
+fn unquoted(written: &str, map: Span) -> Finding {
+    let end = written.find("}}").map_or(2, |end| end + 2);
+    let placeholder = &written[..end];
+    let start = map.range().start;
+    let at = map.file().map_or(map, |file| Span::new(file, start..start + end));
+    Finding::new(&codes::YM109, at, format!("`{}` without quotes is a YAML map", text::short(placeholder, 40)))
+        .label("needs quotes")
+        .help(format!("write {}", text::quoted(placeholder)))
+        .fix(at, text::quoted(placeholder))
+}
+
+fn size(node: &Node) -> usize {
+    match &node.tree {
+        Tree::Scalar(_) => 1,
+        Tree::List(items) => 1 + items.iter().map(size).sum::<usize>(),
+        Tree::Map(entries) => 1 + entries.iter().map(|entry| 1 + size(&entry.value)).sum::<usize>(),
+    }
+}
+
+/// What the parser says, in our words and with our codes.
+fn syntax(error: &ScanError, file: FileId, source: &Source) -> Finding {
+    let text = &source.text;
+    let start = error.marker().byte_offset().unwrap_or(0).min(text.len());
+    let end = text[start..].chars().next().filter(|c| !"\r\n".contains(*c)).map_or(start, |c| start + c.len_utf8());
+    let at = Span::new(file, start..end);
+    match error.kind() {
+        ErrorKind::RecursionLimitExceeded => {
+            return Finding::new(&codes::YM105, at, format!("more than {DEPTH_LIMIT} levels of maps and lists"))
+                .label("nested too deeply");
+        }
+        ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation => {
+            return Finding::new(&codes::YM108, at, "a tab cannot indent YAML")
+                .label("use spaces")
+                .help("replace every tab at the beginning of a line with spaces");
+        }
+        _ => {}
+    }
+    // An unquoted `{{NAME}}` with text behind it breaks the syntax; the line says so better than the parser can.
+    let position = source.position(start);
+    for number in (1.max(position.line.saturating_sub(1))..=position.line).rev() {
+        let line = source.line_range(number, number);
+        if let Some(brace) = text[line.clone()].find(": {{") {
+            let value = line.start + brace + 2..line.end;
+            let written = text[value.clone()].trim_end();
+            let at = Span::new(file, value.start..value.start + written.len());
+            let comment = written.contains(" #");
+            let finding = Finding::new(&codes::YM109, at, "a text that begins with `{{` needs quotes")
+                .label("a YAML map, without quotes")
+                .help(format!("write {}", text::quoted(written)));
+            return if comment { finding } else { finding.fix(at, text::quoted(written)) };
+        }
+    }
+    Finding::new(&codes::YM101, at, format!("not valid YAML: {}", error.info())).label("here")
+}

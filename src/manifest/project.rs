@@ -1,0 +1,301 @@
+//! The project file, `pushplan.toml`: where the manifests are, which checks matter, and the targets.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use jiff::civil::Time;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use super::variables::{Variables, is_name};
+use crate::codes::{self, CODES, Code};
+use crate::finding::{Finding, Findings, Severity};
+use crate::model::many::Many;
+use crate::node::{At, Decode, Node, Reader, Tree, shape};
+use crate::source::{Source, Sources};
+use crate::text;
+
+pub const PROJECT_FILE: &str = "pushplan.toml";
+
+shape! {
+    /// The project file, pushplan.toml.
+    pub struct ProjectFile as "a project file" {
+        /// About the project.
+        project: Option<About>,
+        /// How much each check matters, by its code.
+        checks: BTreeMap<At<String>, At<Weight>>,
+        /// The applications that the manifests are applied to, by name.
+        targets: BTreeMap<At<String>, Target>,
+    }
+}
+
+shape! {
+    /// About the project.
+    pub struct About as "a table with name, manifests and default_target" {
+        /// The name of the project.
+        name: Option<At<String>>,
+        /// Files and folders that hold manifests, beneath the project's folder. All of it where this is left out.
+        manifests: Option<Many<At<String>>>,
+        /// The target that commands use where none is named.
+        default_target: Option<At<String>>,
+    }
+}
+
+shape! {
+    /// One application on one service.
+    pub struct Target as "a target" {
+        /// The address of the service.
+        base_url: Option<At<String>>,
+        /// What the service offers: `documented` (the contract alone) or `extended`.
+        api: Option<At<Level>>,
+        /// The vendor's word in the media type: `application/vnd.<vendor>+json`.
+        vendor: Option<At<String>>,
+        /// Values for `${var.name}` in the manifests.
+        variables: BTreeMap<At<String>, At<Value>>,
+        /// When people are not to be disturbed, by the clock where they are.
+        quiet_hours: Option<At<QuietHours>>,
+    }
+}
+
+shape! {
+    /// A daily stretch of time. It may pass midnight.
+    pub struct QuietHours as "{from = \"21:00\", to = \"08:00\"}" {
+        /// When it begins.
+        from: Clock,
+        /// When it ends.
+        to: Clock,
+    }
+}
+
+impl QuietHours {
+    pub fn contains(&self, time: Time) -> bool {
+        let (from, to) = (self.from.0, self.to.0);
+        if from <= to { from <= time && time < to } else { time >= from || time < to }
+    }
+}
+
+/// The value of a variable: a text, a number, or true or false.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(transparent)]
+pub struct Value(pub String);
+
+impl Decode for Value {
+    const WHAT: &'static str = "a text, a number, or true or false";
+
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        match &node.tree {
+            Tree::Scalar(scalar) => Some(Self(scalar.text.clone())),
+            _ => {
+                reader.unexpected(node, Self::WHAT);
+                None
+            }
+        }
+    }
+}
+
+impl JsonSchema for Value {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Value".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "number", "boolean"] })
+    }
+}
+
+/// A time of day, `21:00`.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[serde(transparent)]
+pub struct Clock(pub Time);
+
+impl Decode for Clock {
+    const WHAT: &'static str = "a time of day such as \"21:00\"";
+
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let written = reader.text(node)?;
+        let read = Time::strptime("%H:%M", written).ok();
+        if read.is_none() {
+            reader.report(
+                Finding::new(&codes::YM206, node.span, format!("`{written}` is not a time of day"))
+                    .label(format!("expected {}", Self::WHAT)),
+            );
+        }
+        read.map(Self)
+    }
+}
+
+impl JsonSchema for Clock {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Clock".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^([01]\\d|2[0-3]):[0-5]\\d$" })
+    }
+}
+
+/// A word out of a fixed list.
+macro_rules! words {
+    ($(#[doc = $doc:literal])* $name:ident, $what:literal { $($(#[doc = $variant_doc:literal])* $variant:ident = $word:literal,)* }) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, ::serde::Serialize)]
+        pub enum $name { $($(#[doc = $variant_doc])* #[serde(rename = $word)] $variant,)* }
+
+        impl Decode for $name {
+            const WHAT: &'static str = $what;
+
+            fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+                let word = reader.text(node)?;
+                match word {
+                    $($word => return Some(Self::$variant),)*
+                    _ => {}
+                }
+                let finding = Finding::new(&codes::YM206, node.span, format!("`{word}` cannot stand here"))
+                    .label(concat!("expected ", $what));
+                reader.report(match text::nearest(word, [$($word),*]) {
+                    Some(near) => finding.help(format!("did you mean \"{near}\"?")),
+                    None => finding,
+                });
+                None
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "enum": [$($word),*] })
+            }
+        }
+    };
+}
+
+words! {
+    /// What the service of a target offers.
+    Level, "\"documented\" or \"extended\"" {
+        /// The verbs of the contract alone.
+        Documented = "documented",
+        /// The verbs that the live service has gained as well.
+        Extended = "extended",
+    }
+}
+
+words! {
+    /// How much a check matters.
+    Weight, "\"off\", \"warning\" or \"error\"" {
+        /// It is not reported.
+        Off = "off",
+        Warning = "warning",
+        Error = "error",
+    }
+}
+
+/// A project: its folder and what its file says.
+#[derive(Debug)]
+pub struct Project {
+    /// The folder that holds the project file.
+    pub root: PathBuf,
+    pub file: ProjectFile,
+}
+
+impl Project {
+    /// A project with no file: for manifests that are checked on their own.
+    pub fn bare(root: &Path) -> Self {
+        let file = ProjectFile { project: None, checks: BTreeMap::new(), targets: BTreeMap::new() };
+        Self { root: root.to_owned(), file }
+    }
+
+    /// The nearest folder at or above `start` that holds a project file.
+    pub fn find(start: &Path) -> Option<PathBuf> {
+        start.ancestors().find(|folder| folder.join(PROJECT_FILE).is_file()).map(Path::to_owned)
+    }
+
+    /// Reads the project file's text. What is wrong in it is reported, and the rest is used.
+    pub fn read(root: &Path, text: String, sources: &mut Sources, findings: &mut Findings) -> Self {
+        let id = sources.add(Source::new(PROJECT_FILE, text));
+        let node = super::toml::parse(id, sources.get(id), findings);
+        let mut reader = Reader::default();
+        let file = ProjectFile::decode(&node, &mut reader);
+        for finding in reader.findings.into_vec() {
+            findings.push(finding);
+        }
+        let mut project = Self::bare(root);
+        if let Some(file) = file {
+            project.file = file;
+            project.inspect(findings);
+        }
+        project
+    }
+
+    /// What the types cannot say: names that must exist elsewhere.
+    fn inspect(&self, findings: &mut Findings) {
+        let file = &self.file;
+        for name in file.checks.keys().filter(|name| codes::code(name).is_none()) {
+            let finding =
+                Finding::new(&codes::YM206, name.span, format!("no check has the code `{name}`")).label("not a code");
+            findings.push(match text::nearest(name, CODES.iter().map(|code| code.name)) {
+                Some(near) => finding.help(format!("did you mean `{near}`? `pushplan explain` lists all codes")),
+                None => finding.help("`pushplan explain` lists all codes"),
+            });
+        }
+        for target in file.targets.values() {
+            for name in target.variables.keys().filter(|name| !is_name(name)) {
+                findings.push(
+                    Finding::new(&codes::RF112, name.span, format!("`{name}` cannot be the name of a variable"))
+                        .label("letters, digits, - and _"),
+                );
+            }
+        }
+        if let Some(name) = file.project.as_ref().and_then(|about| about.default_target.as_ref())
+            && !file.targets.contains_key(name)
+        {
+            findings.push(self.unknown_target(name));
+        }
+    }
+
+    /// The finding for a name that is no target.
+    pub fn unknown_target(&self, name: &At<String>) -> Finding {
+        let names: Vec<&str> = self.target_names();
+        let finding =
+            Finding::new(&codes::RF109, name.span, format!("no target has the name `{name}`")).label("not known");
+        match text::nearest(name, names.iter().copied()) {
+            Some(near) => finding.help(format!("did you mean `{near}`?")),
+            None if names.is_empty() => finding.help("add [targets.<name>] to pushplan.toml"),
+            None => finding.help(format!("expected {}", text::any_of(&names))),
+        }
+    }
+
+    /// The names of all targets.
+    pub fn target_names(&self) -> Vec<&str> {
+        self.file.targets.keys().map(|name| name.as_str()).collect()
+    }
+
+    pub fn target(&self, name: &str) -> Option<&Target> {
+        self.file.targets.iter().find(|(key, _)| key.as_str() == name).map(|(_, target)| target)
+    }
+
+    /// How much a check matters in this project; `None`: it is off.
+    pub fn weight(&self, code: &Code, usual: Severity) -> Option<Severity> {
+        let set = self.file.checks.iter().find(|(name, _)| name.eq_ignore_ascii_case(code.name));
+        match set.map(|(_, weight)| weight.value) {
+            None => Some(usual),
+            Some(Weight::Off) => None,
+            Some(Weight::Warning) => Some(Severity::Warning),
+            Some(Weight::Error) => Some(Severity::Error),
+        }
+    }
+}
+
+impl Target {
+    pub fn values(&self) -> Variables {
+        self.variables.iter().map(|(name, value)| (name.value.clone(), value.value.0.clone())).collect()
+    }
+}

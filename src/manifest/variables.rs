@@ -1,0 +1,128 @@
+//! `${var.x}` and `${var.x:-default}`: values that differ between targets. `$${` stands for `${`.
+
+use std::collections::BTreeMap;
+
+use crate::codes;
+use crate::finding::{Finding, Findings};
+use crate::node::{Entry, Node, Style, Tree};
+use crate::source::{Sources, Span};
+use crate::text;
+
+/// The variables of a target.
+pub type Variables = BTreeMap<String, String>;
+
+/// Whether anything in the node would be filled in.
+pub fn has_variables(node: &Node) -> bool {
+    match &node.tree {
+        Tree::Scalar(scalar) => scalar.text.contains("${"),
+        Tree::List(items) => items.iter().any(has_variables),
+        Tree::Map(entries) => entries.iter().any(|entry| has_variables(&entry.value)),
+    }
+}
+
+/// Fills in every variable. One that is not known is reported and left as it is.
+pub fn fill(node: &mut Node, variables: &Variables, target: &str, sources: &Sources, findings: &mut Findings) {
+    match &mut node.tree {
+        Tree::List(items) => items.iter_mut().for_each(|item| fill(item, variables, target, sources, findings)),
+        Tree::Map(entries) => {
+            for Entry { value, .. } in entries {
+                fill(value, variables, target, sources, findings);
+            }
+        }
+        Tree::Scalar(scalar) if scalar.text.contains("${") => {
+            let mut filler = Filler { span: node.span, variables, target, sources, findings };
+            scalar.text = filler.text(&scalar.text);
+            scalar.style = Style::Filled;
+        }
+        Tree::Scalar(_) => {}
+    }
+}
+
+struct Filler<'a> {
+    span: Span,
+    variables: &'a Variables,
+    target: &'a str,
+    sources: &'a Sources,
+    findings: &'a mut Findings,
+}
+
+impl Filler<'_> {
+    fn text(&mut self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find("${") {
+            if rest[..at].ends_with('$') {
+                out.push_str(&rest[..at - 1]);
+                out.push_str("${");
+                rest = &rest[at + 2..];
+                continue;
+            }
+            out.push_str(&rest[..at]);
+            rest = &rest[at..];
+            let Some(end) = rest.find('}') else {
+                self.malformed(rest, "the closing } is missing");
+                break;
+            };
+            let written = &rest[..=end];
+            match self.value(written) {
+                Some(value) => out.push_str(&value),
+                None => out.push_str(written),
+            }
+            rest = &rest[end + 1..];
+        }
+        out.push_str(rest);
+        out
+    }
+
+    /// The value of `${var.name}` or `${var.name:-default}`.
+    fn value(&mut self, written: &str) -> Option<String> {
+        let inner = &written[2..written.len() - 1];
+        let (name, default) = match inner.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (inner, None),
+        };
+        let Some(name) = name.strip_prefix("var.").filter(|name| is_name(name)) else {
+            self.malformed(written, "a variable is written ${var.name}");
+            return None;
+        };
+        let value = self.variables.get(name).cloned().or_else(|| default.map(str::to_owned));
+        if value.is_none() {
+            let finding = Finding::new(
+                &codes::RF104,
+                self.place(written),
+                format!("the target `{}` has no variable `{name}`", self.target),
+            )
+            .label("not known");
+            let finding = match text::nearest(name, self.variables.keys().map(String::as_str)) {
+                Some(near) => finding.help(format!("did you mean `{near}`?")),
+                None => finding.help(format!(
+                    "add `{name} = \"...\"` under [targets.{}.variables] in pushplan.toml, or write ${{var.{name}:-a default}}",
+                    self.target
+                )),
+            };
+            self.findings.push(finding);
+        }
+        value
+    }
+
+    fn malformed(&mut self, written: &str, why: &str) {
+        let finding =
+            Finding::new(&codes::RF112, self.place(written), format!("`{}`: {why}", text::short(written, 40)))
+                .label("not a variable")
+                .help("write ${var.name} or ${var.name:-default}; for the characters themselves, $${");
+        self.findings.push(finding);
+    }
+
+    /// Where the variable stands, to the character, if the text was written as it is meant.
+    fn place(&self, written: &str) -> Span {
+        match self.sources.text(self.span).find(written) {
+            Some(at) => self.span.slice(at..at + written.len()),
+            None => self.span,
+        }
+    }
+}
+
+/// Whether a variable can have this name.
+pub fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+}

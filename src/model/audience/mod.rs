@@ -1,0 +1,191 @@
+//! Who gets a message: selectors, as the contract and the live service know them.
+
+mod read;
+mod schema;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::device::DeviceType;
+use crate::node::{At, shape};
+
+/// One condition on devices, or several joined.
+///
+/// Shorthands (`country: US`) and value lists (`tag: [a, b]`) are gone once a selector is read: they are tags of the
+/// service's own groups, and an `OR`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Selector {
+    /// Every device.
+    All,
+    /// The device that set off the pipeline.
+    Triggered,
+    Tag(Tag),
+    Channel(ChannelKey, At<String>),
+    /// All channels of a named user.
+    NamedUser(At<String>),
+    Segment(At<SegmentRef>),
+    /// An uploaded list or a lifecycle list.
+    StaticList(At<String>),
+    SubscriptionList(At<String>),
+    Location(Location),
+    Attribute(Attribute),
+    And(Vec<At<Selector>>),
+    Or(Vec<At<Selector>>),
+    Not(Box<At<Selector>>),
+}
+
+/// A tag, in a tag group where one is named.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tag {
+    pub tag: At<String>,
+    pub group: Option<At<String>>,
+}
+
+/// The key of a selector for one channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChannelKey {
+    Ios,
+    Android,
+    Amazon,
+    Any,
+    Open,
+}
+
+impl ChannelKey {
+    pub const ALL: [ChannelKey; 5] = [Self::Ios, Self::Android, Self::Amazon, Self::Any, Self::Open];
+
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Ios => "ios_channel",
+            Self::Android => "android_channel",
+            Self::Amazon => "amazon_channel",
+            Self::Any => "channel",
+            Self::Open => "open_channel",
+        }
+    }
+
+    /// The device type that such a channel has; `None` where it can have several.
+    pub fn device(self) -> Option<DeviceType> {
+        match self {
+            Self::Ios => Some(DeviceType::Ios),
+            Self::Android => Some(DeviceType::Android),
+            Self::Amazon => Some(DeviceType::Amazon),
+            Self::Any | Self::Open => None,
+        }
+    }
+}
+
+/// A segment of the project by its key, or one outside git by its id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SegmentRef {
+    Key(String),
+    Id(String),
+}
+
+shape! {
+    /// Devices seen at a place within a recent period.
+    pub struct Location as "a location id and a period" {
+        /// The id of the location.
+        id: At<String>,
+        /// How recently.
+        date: Option<Period>,
+    }
+}
+
+shape! {
+    /// A period that ends now.
+    pub struct Period as "a recent period" {
+        /// How long it is.
+        recent: Recent,
+    }
+}
+
+shape! {
+    /// The length of a recent period.
+    pub struct Recent as "a number of months" {
+        /// In months.
+        months: At<i64>,
+    }
+}
+
+/// A condition on an attribute, which the contract does not describe.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attribute {
+    pub attribute: At<String>,
+    pub operator: Option<At<String>>,
+    pub value: Option<serde_json::Value>,
+}
+
+impl Selector {
+    /// The members of a compound; none for everything else.
+    pub fn members(&self) -> &[At<Selector>] {
+        match self {
+            Self::And(members) | Self::Or(members) => members,
+            Self::Not(member) => std::slice::from_ref(member),
+            _ => &[],
+        }
+    }
+}
+
+impl At<Selector> {
+    /// This selector and all within it, outermost first.
+    pub fn walk<'s>(&'s self, visit: &mut dyn FnMut(&'s At<Selector>)) {
+        visit(self);
+        for member in self.members() {
+            member.walk(visit);
+        }
+    }
+
+    /// The segments of the project that it names.
+    pub fn segments(&self) -> Vec<At<String>> {
+        let mut found = Vec::new();
+        self.walk(&mut |selector| {
+            if let Selector::Segment(reference) = &selector.value
+                && let SegmentRef::Key(key) = &reference.value
+            {
+                found.push(At::new(key.clone(), reference.span));
+            }
+        });
+        found
+    }
+}
+
+impl Serialize for Selector {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = match self {
+            Self::All => return serializer.serialize_str("all"),
+            Self::Triggered => return serializer.serialize_str("triggered"),
+            _ => serializer.serialize_map(None)?,
+        };
+        match self {
+            Self::All | Self::Triggered => {}
+            Self::Tag(Tag { tag, group }) => {
+                map.serialize_entry("tag", tag)?;
+                if let Some(group) = group {
+                    map.serialize_entry("group", group)?;
+                }
+            }
+            Self::Channel(key, id) => map.serialize_entry(key.key(), id)?,
+            Self::NamedUser(id) => map.serialize_entry("named_user", id)?,
+            Self::Segment(reference) => match &reference.value {
+                SegmentRef::Key(key) => map.serialize_entry("segment", key)?,
+                SegmentRef::Id(id) => map.serialize_entry("segment", &serde_json::json!({ "id": id }))?,
+            },
+            Self::StaticList(name) => map.serialize_entry("static_list", name)?,
+            Self::SubscriptionList(name) => map.serialize_entry("subscription_list", name)?,
+            Self::Location(location) => map.serialize_entry("location", location)?,
+            Self::Attribute(Attribute { attribute, operator, value }) => {
+                map.serialize_entry("attribute", attribute)?;
+                if let Some(operator) = operator {
+                    map.serialize_entry("operator", operator)?;
+                }
+                if let Some(value) = value {
+                    map.serialize_entry("value", value)?;
+                }
+            }
+            Self::And(members) => map.serialize_entry("AND", members)?,
+            Self::Or(members) => map.serialize_entry("OR", members)?,
+            Self::Not(member) => map.serialize_entry("NOT", member)?,
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,15 @@
+//! The nouns of the service: what the contract's objects are made of.
+//!
+//! Each can be read from the many forms that authors and the service use for it, and is written in one.
+
+pub mod audience;
+pub mod delay;
+pub mod device;
+pub mod many;
+pub mod message;
+pub mod notification;
+pub mod placeholder;
+pub mod push;
+pub mod schedule;
+
+pub mod vocabulary;

@@ -1,0 +1,120 @@
+//! What a device shows, and what happens on a tap.
+
+use std::collections::BTreeMap;
+
+use super::many::Many;
+use crate::node::{At, shape};
+
+shape! {
+    /// What the device shows.
+    pub struct Notification as "a notification" {
+        /// The text of the notification.
+        alert: Option<At<String>>,
+        /// What happens when the notification is tapped.
+        actions: Option<Actions>,
+        /// Buttons, from one of the built-in interactive types.
+        interactive: Option<Interactive>,
+        /// What browsers show instead.
+        web: Option<At<Web>>,
+        ..rest
+    }
+}
+
+shape! {
+    /// What happens on a tap. Every key is optional.
+    pub struct Actions as "actions" {
+        /// Tags added to the device.
+        add_tag: Option<Many<At<String>>>,
+        /// Tags removed from the device.
+        remove_tag: Option<Many<At<String>>>,
+        /// Opens a share flow with this text.
+        share: Option<At<String>>,
+        /// Opens a URL.
+        open: Option<Open>,
+    }
+}
+
+shape! {
+    /// A URL to open.
+    pub struct Open as "a type and its content" {
+        /// `url`, the only type of the contract.
+        r#type: At<String>,
+        /// The URL.
+        content: At<String>,
+    }
+}
+
+shape! {
+    /// Buttons below the notification.
+    pub struct Interactive as "an interactive type and its buttons" {
+        /// One of the built-in types: `ua_follow`, `ua_unfollow`, `ua_remind_me_later`.
+        r#type: At<String>,
+        /// What each button does, by the button's name.
+        button_actions: BTreeMap<At<String>, Actions>,
+    }
+}
+
+shape! {
+    /// What browsers show.
+    pub struct Web as "web overrides" {
+        /// The title of the notification.
+        title: Option<At<String>>,
+        /// The icon beside it.
+        icon: Option<Icon>,
+        /// Further values for the page.
+        extra: BTreeMap<At<String>, At<String>>,
+    }
+}
+
+shape! {
+    /// An image, by its address.
+    pub struct Icon as "an icon" {
+        /// The address of the image.
+        url: At<String>,
+    }
+}
+
+/// A built-in interactive type: its name, its button, and what that button is for.
+#[derive(Debug)]
+pub struct InteractiveType {
+    pub name: &'static str,
+    pub button: &'static str,
+    pub purpose: &'static str,
+}
+
+/// The interactive types of the contract.
+pub static INTERACTIVE_TYPES: &[InteractiveType] = &[
+    InteractiveType { name: "ua_follow", button: "follow", purpose: "add_tag: a tag relevant to the story" },
+    InteractiveType { name: "ua_unfollow", button: "unfollow", purpose: "remove_tag: the same tag" },
+    InteractiveType { name: "ua_remind_me_later", button: "remind", purpose: "add_tag: a tag that starts a pipeline" },
+];
+
+impl Notification {
+    /// Every set of actions: the tap on the notification itself, then its buttons.
+    pub fn all_actions(&self) -> impl Iterator<Item = &Actions> {
+        let buttons = self.interactive.iter().flat_map(|interactive| interactive.button_actions.values());
+        self.actions.iter().chain(buttons)
+    }
+
+    /// Every text a person reads.
+    pub fn texts(&self) -> impl Iterator<Item = &At<String>> {
+        let title = self.web.iter().filter_map(|web| web.title.as_ref());
+        let shares = self.all_actions().filter_map(|actions| actions.share.as_ref());
+        self.alert.iter().chain(title).chain(shares)
+    }
+
+    /// Replaces every text that can hold a placeholder.
+    pub fn map_texts(&mut self, change: &dyn Fn(&str) -> String) {
+        let change = |text: &mut At<String>| text.value = change(text);
+        self.alert.iter_mut().for_each(change);
+        if let Some(web) = &mut self.web {
+            web.title.iter_mut().for_each(change);
+            web.extra.values_mut().for_each(change);
+        }
+        let buttons = self.interactive.iter_mut().flat_map(|interactive| interactive.button_actions.values_mut());
+        for actions in self.actions.iter_mut().chain(buttons) {
+            actions.share.iter_mut().for_each(change);
+            actions.open.iter_mut().for_each(|open| change(&mut open.content));
+        }
+    }
+}

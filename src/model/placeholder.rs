@@ -1,0 +1,47 @@
+//! `{{KEY}}` in a text: the service's own variables, filled in when a message is sent.
+
+use std::ops::Range;
+
+/// A placeholder and where it stands in its text, braces included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placeholder<'t> {
+    pub key: &'t str,
+    pub range: Range<usize>,
+}
+
+/// Every `{{KEY}}` of a text. Blanks inside the braces do not belong to the key; what is never closed is not a placeholder.
+pub fn placeholders(text: &str) -> impl Iterator<Item = Placeholder<'_>> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let start = from + text[from..].find("{{")?;
+        let end = start + text[start..].find("}}")? + 2;
+        from = end;
+        Some(Placeholder { key: text[start + 2..end - 2].trim(), range: start..end })
+    })
+}
+
+/// The text with every placeholder replaced that `value` knows.
+pub fn fill<'v>(text: &str, value: impl Fn(&str) -> Option<&'v str>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for placeholder in placeholders(text) {
+        out.push_str(&text[from..placeholder.range.start]);
+        out.push_str(value(placeholder.key).unwrap_or(&text[placeholder.range.clone()]));
+        from = placeholder.range.end;
+    }
+    out.push_str(&text[from..]);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_found_and_filled() {
+        let keys: Vec<&str> = placeholders("{{A}} and {{ B }}, {{C").map(|p| p.key).collect();
+        assert_eq!(keys, ["A", "B"]);
+        let filled = fill("Hi {{NAME}}, {{OTHER}}", |key| (key == "NAME").then_some("Ann"));
+        assert_eq!(filled, "Hi Ann, {{OTHER}}");
+    }
+}

@@ -1,0 +1,368 @@
+//! From nodes to types, with every problem reported.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{At, Entry, Node, Plain, Style, Tree};
+use crate::codes;
+use crate::finding::{Finding, Findings};
+use crate::source::Span;
+use crate::text;
+
+/// A type that can be read from a node.
+pub trait Decode: Sized {
+    /// What the type is, in the words of a message: "expected *a list of tags*".
+    const WHAT: &'static str;
+
+    /// Reads a node. Every problem goes to the reader, and `None` says that there was one.
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self>;
+
+    /// What stands in for a key that was left out. `None`: the key is required.
+    fn absent() -> Option<Self> {
+        None
+    }
+
+    /// Whether the value says nothing and is left out when it is written.
+    fn is_absent(&self) -> bool {
+        false
+    }
+}
+
+/// [`Decode::is_absent`] as serde wants it.
+pub fn is_absent<T: Decode>(value: &T) -> bool {
+    value.is_absent()
+}
+
+/// Reads nodes into types and gathers what is wrong with them.
+#[derive(Debug, Default)]
+pub struct Reader {
+    pub findings: Findings,
+    /// The key whose value is being read: where a missing key is reported.
+    owner: Option<Span>,
+}
+
+impl Reader {
+    pub fn new(findings: Findings) -> Self {
+        Self { findings, owner: None }
+    }
+
+    pub fn report(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+
+    /// Reads the value of an entry; what is missing in it is reported at its key.
+    pub fn value<T: Decode>(&mut self, entry: &Entry) -> Option<T> {
+        if entry.value.is_null() && T::absent().is_none() {
+            return self.empty::<T>(&entry.value, &entry.key);
+        }
+        self.owned_by(entry.key.span, |reader| T::decode(&entry.value, reader))
+    }
+
+    /// Reads something that belongs to a key; what is missing in it is reported there.
+    pub fn owned_by<T>(&mut self, key: Span, read: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.owner.replace(key);
+        let value = read(self);
+        self.owner = outer;
+        value
+    }
+
+    fn item<T: Decode>(&mut self, node: &Node) -> Option<T> {
+        let outer = self.owner.take();
+        let value = T::decode(node, self);
+        self.owner = outer;
+        value
+    }
+
+    fn empty<T: Decode>(&mut self, node: &Node, key: &At<String>) -> Option<T> {
+        // `null` and `~` have a caret of their own; for `key:` with nothing behind it the key gets it.
+        let at = if node.span.range().is_empty() { key.span } else { node.span };
+        self.report(
+            Finding::new(&codes::YM207, at, format!("`{key}` is empty; expected {}", T::WHAT))
+                .label("nothing is given here"),
+        );
+        None
+    }
+
+    /// Reports that a node is something else than expected.
+    pub fn unexpected(&mut self, node: &Node, expected: &str) {
+        self.report(
+            Finding::new(&codes::YM205, owner_of(node), format!("expected {expected}, found {}", node.what()))
+                .label(format!("expected {expected}")),
+        );
+    }
+
+    /// The text of a scalar. A plain one that YAML takes for something else is reported with the quotes to write.
+    pub fn text<'n>(&mut self, node: &'n Node) -> Option<&'n str> {
+        let Tree::Scalar(scalar) = &node.tree else {
+            self.unexpected(node, "text");
+            return None;
+        };
+        let taken_for = match scalar.plain() {
+            None | Some(Plain::Text) => return Some(&scalar.text),
+            Some(Plain::Null) => {
+                self.report(
+                    Finding::new(&codes::YM207, node.span, "expected text, found nothing")
+                        .label("nothing is given here"),
+                );
+                return None;
+            }
+            Some(Plain::Bool(_)) => "true or false",
+            Some(Plain::Word) => "true or false by many YAML readers",
+            Some(Plain::Integer(_) | Plain::Float) => "a number",
+        };
+        let quoted = text::quoted(&scalar.text);
+        let finding = Finding::new(
+            &codes::YM204,
+            node.span,
+            format!("`{}` without quotes is taken for {taken_for}, but a text belongs here", scalar.text),
+        )
+        .label("needs quotes")
+        .help(format!("write {quoted}"))
+        .fix(node.span, quoted);
+        self.report(finding);
+        None
+    }
+}
+
+/// The keys of a map while they are taken one by one; what is left at the end is unknown.
+#[derive(Debug)]
+pub struct Fields<'n> {
+    node: &'n Node,
+    entries: &'n [Entry],
+}
+
+impl<'n> Fields<'n> {
+    /// The entries of a map; anything else is reported.
+    pub fn of(node: &'n Node, what: &str, reader: &mut Reader) -> Option<Self> {
+        match &node.tree {
+            Tree::Map(entries) => Some(Self { node, entries }),
+            _ => {
+                reader.unexpected(node, what);
+                None
+            }
+        }
+    }
+
+    pub fn entry(&self, name: &str) -> Option<&'n Entry> {
+        self.entries.iter().find(|entry| *entry.key == name)
+    }
+
+    /// The value of a key, or what stands in for it. `None` says that a problem was reported.
+    pub fn take<T: Decode>(&self, name: &str, reader: &mut Reader) -> Option<T> {
+        if let Some(entry) = self.entry(name) {
+            return reader.value(entry);
+        }
+        let absent = T::absent();
+        if absent.is_none() {
+            let at = reader.owner.unwrap_or_else(|| owner_of(self.node));
+            reader.report(
+                Finding::new(&codes::YM203, at, format!("`{name}` is missing"))
+                    .label(format!("needs `{name}`"))
+                    .help(format!("add `{name}`: {}", T::WHAT)),
+            );
+        }
+        absent
+    }
+
+    /// Reports the keys that are not `known`. Keys beginning with `x-` are the author's own.
+    pub fn close(&self, known: &[&str], reader: &mut Reader) {
+        for entry in self.unknown(known) {
+            reader.report(unknown_key(entry, known));
+        }
+    }
+
+    /// Keeps the keys that are not `known`, with a warning each: the contract says that further fields exist. One that is
+    /// nearly a known key is a slip of the pen and an error all the same.
+    pub fn keep(&self, known: &[&str], reader: &mut Reader) -> Rest {
+        let mut rest = BTreeMap::new();
+        for entry in self.unknown(known) {
+            if text::nearest(&entry.key, known.iter().copied()).is_some() {
+                reader.report(unknown_key(entry, known));
+                continue;
+            }
+            reader.report(
+                Finding::new(
+                    &codes::YM202,
+                    entry.key.span,
+                    format!("`{}` is not described by the contract; it is passed on as it is", entry.key),
+                )
+                .label("not checked"),
+            );
+            rest.insert(entry.key.to_string(), entry.value.to_json());
+        }
+        Rest(rest)
+    }
+
+    fn unknown(&self, known: &[&str]) -> impl Iterator<Item = &'n Entry> {
+        self.entries.iter().filter(|entry| !known.contains(&entry.key.as_str()) && !entry.key.starts_with("x-"))
+    }
+}
+
+fn unknown_key(entry: &Entry, known: &[&str]) -> Finding {
+    let finding =
+        Finding::new(&codes::YM201, entry.key.span, format!("unknown key `{}`", entry.key)).label("not known here");
+    if *entry.key == "<<" {
+        return finding.help("merge keys are not part of YAML 1.2; put what resources share under `defaults:`");
+    }
+    match text::nearest(&entry.key, known.iter().copied()) {
+        Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(entry.key.span, near),
+        None => {
+            let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+            finding.help(format!("expected {}", text::any_of(&known)))
+        }
+    }
+}
+
+/// A short place for a node: of a map its first key, of everything else the whole.
+pub fn owner_of(node: &Node) -> Span {
+    match &node.tree {
+        Tree::Map(entries) if !entries.is_empty() => entries[0].key.span,
+        Tree::List(items) if !items.is_empty() => owner_of(&items[0]),
+        _ => node.span,
+    }
+}
+
+/// Fields that are passed through unread.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Rest(pub BTreeMap<String, serde_json::Value>);
+
+impl Decode for String {
+    const WHAT: &'static str = "text";
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        reader.text(node).map(str::to_owned)
+    }
+}
+
+impl Decode for bool {
+    const WHAT: &'static str = "true or false";
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        if let Tree::Scalar(scalar) = &node.tree {
+            match (scalar.style, super::resolve(&scalar.text)) {
+                (Style::Plain | Style::Filled, Plain::Bool(value)) => return Some(value),
+                (Style::Quoted, Plain::Bool(value)) => {
+                    reader.report(
+                        Finding::new(&codes::YM205, node.span, "expected true or false, found text")
+                            .label("a text, because of its quotes")
+                            .help(format!("write {value}"))
+                            .fix(node.span, value.to_string()),
+                    );
+                    return None;
+                }
+                (_, Plain::Word) => {
+                    let value = ["yes", "on"].iter().any(|w| scalar.text.eq_ignore_ascii_case(w));
+                    reader.report(
+                        Finding::new(
+                            &codes::YM205,
+                            node.span,
+                            format!("expected true or false, found `{}`", scalar.text),
+                        )
+                        .label("a text in YAML 1.2")
+                        .help(format!("write {value}"))
+                        .fix(node.span, value.to_string()),
+                    );
+                    return None;
+                }
+                _ => {}
+            }
+        }
+        reader.unexpected(node, Self::WHAT);
+        None
+    }
+}
+
+impl Decode for i64 {
+    const WHAT: &'static str = "a whole number";
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        if let Tree::Scalar(scalar) = &node.tree
+            && let Plain::Integer(value) = super::resolve(&scalar.text)
+        {
+            if scalar.style != Style::Quoted {
+                return Some(value);
+            }
+            reader.report(
+                Finding::new(&codes::YM205, node.span, "expected a whole number, found text")
+                    .label("a text, because of its quotes")
+                    .help(format!("write {value}"))
+                    .fix(node.span, value.to_string()),
+            );
+            return None;
+        }
+        reader.unexpected(node, Self::WHAT);
+        None
+    }
+}
+
+impl<T: Decode> Decode for At<T> {
+    const WHAT: &'static str = T::WHAT;
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        T::decode(node, reader).map(|value| At::new(value, node.span))
+    }
+    fn absent() -> Option<Self> {
+        T::absent().map(|value| At::new(value, Span::NONE))
+    }
+    fn is_absent(&self) -> bool {
+        self.value.is_absent()
+    }
+}
+
+impl<T: Decode> Decode for Option<T> {
+    const WHAT: &'static str = T::WHAT;
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        if node.is_null() {
+            return Some(None);
+        }
+        T::decode(node, reader).map(Some)
+    }
+    fn absent() -> Option<Self> {
+        Some(None)
+    }
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl<T: Decode> Decode for Box<T> {
+    const WHAT: &'static str = T::WHAT;
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        T::decode(node, reader).map(Box::new)
+    }
+}
+
+/// A list. Every item is read, so that each wrong one is reported.
+impl<T: Decode> Decode for Vec<T> {
+    const WHAT: &'static str = "a list";
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let Tree::List(items) = &node.tree else {
+            reader.unexpected(node, &format!("a list, each of it {}", T::WHAT));
+            return None;
+        };
+        let read: Vec<T> = items.iter().filter_map(|item| reader.item(item)).collect();
+        (read.len() == items.len()).then_some(read)
+    }
+}
+
+/// A map with free keys.
+impl<T: Decode> Decode for BTreeMap<At<String>, T> {
+    const WHAT: &'static str = "a map";
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let fields = Fields::of(node, Self::WHAT, reader)?;
+        let read: Self =
+            fields.entries.iter().filter_map(|entry| Some((entry.key.clone(), reader.value(entry)?))).collect();
+        (read.len() == fields.entries.len()).then_some(read)
+    }
+    fn absent() -> Option<Self> {
+        Some(Self::new())
+    }
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl Decode for serde_json::Value {
+    const WHAT: &'static str = "a value";
+    fn decode(node: &Node, _: &mut Reader) -> Option<Self> {
+        Some(node.to_json())
+    }
+}

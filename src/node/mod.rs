@@ -1,0 +1,96 @@
+//! The tree that every text becomes before it is typed: scalars, lists and maps, each with its place.
+//!
+//! YAML and TOML become the same [`Node`]s, and types are read from nodes with [`Decode`]. That is not serde, which stops
+//! at the first problem: a reader of manifests must report all of them, each under the exact value.
+
+mod at;
+mod decode;
+mod scalar;
+mod shape;
+
+pub use at::At;
+pub use decode::{Decode, Fields, Reader, Rest, is_absent, owner_of};
+pub use scalar::{Plain, Scalar, Style, resolve};
+pub use shape::{ObjectSchema, field_name};
+
+pub(crate) use shape::shape;
+
+use crate::source::Span;
+
+/// A value and where it stands.
+#[derive(Clone, Debug)]
+pub struct Node {
+    pub span: Span,
+    pub tree: Tree,
+}
+
+#[derive(Clone, Debug)]
+pub enum Tree {
+    Scalar(Scalar),
+    List(Vec<Node>),
+    Map(Vec<Entry>),
+}
+
+/// A key and its value. Keys are unique in their map and stand in the author's order.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub key: At<String>,
+    pub value: Node,
+}
+
+impl Node {
+    /// A scalar that was made and not written: filled in by a variable, read from a file.
+    pub fn filled(span: Span, text: impl Into<String>) -> Self {
+        Self { span, tree: Tree::Scalar(Scalar { text: text.into(), style: Style::Filled }) }
+    }
+
+    pub fn entries(&self) -> Option<&[Entry]> {
+        match &self.tree {
+            Tree::Map(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entries()?.iter().find(|entry| *entry.key == key).map(|entry| &entry.value)
+    }
+
+    pub fn is_null(&self) -> bool {
+        matches!(&self.tree, Tree::Scalar(scalar) if scalar.plain() == Some(Plain::Null))
+    }
+
+    /// What the node is, in the words of a message: "found a list".
+    pub fn what(&self) -> &'static str {
+        match &self.tree {
+            Tree::Map(_) => "a map",
+            Tree::List(_) => "a list",
+            Tree::Scalar(scalar) => match scalar.plain() {
+                None | Some(Plain::Text) => "text",
+                Some(Plain::Null) => "nothing",
+                Some(Plain::Bool(_) | Plain::Word) => "true or false",
+                Some(Plain::Integer(_) | Plain::Float) => "a number",
+            },
+        }
+    }
+
+    /// The value as JSON, for fields that are passed through: scalars are typed as YAML 1.2 types them.
+    pub fn to_json(&self) -> serde_json::Value {
+        use serde_json::Value;
+        match &self.tree {
+            Tree::Map(entries) => entries.iter().map(|entry| (entry.key.to_string(), entry.value.to_json())).collect(),
+            Tree::List(items) => items.iter().map(Node::to_json).collect(),
+            Tree::Scalar(scalar) => match scalar.plain() {
+                None | Some(Plain::Text | Plain::Word) => Value::from(scalar.text.as_str()),
+                Some(Plain::Null) => Value::Null,
+                Some(Plain::Bool(value)) => Value::Bool(value),
+                Some(Plain::Integer(value)) => Value::from(value),
+                Some(Plain::Float) => scalar
+                    .text
+                    .parse::<f64>()
+                    .ok()
+                    .and_then(serde_json::Number::from_f64)
+                    .map_or_else(|| Value::from(scalar.text.as_str()), Value::Number),
+            },
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What a scalar without quotes would be taken for.
+
+/// A scalar as written.
+#[derive(Clone, Debug)]
+pub struct Scalar {
+    pub text: String,
+    pub style: Style,
+}
+
+/// How a scalar was written, which decides what it may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Without quotes: it may be a text, a number, true or false, or nothing.
+    Plain,
+    /// In quotes or as a block: always a text.
+    Quoted,
+    /// Made from a variable or a file: whatever its field asks for.
+    Filled,
+}
+
+/// What YAML takes a plain scalar for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plain {
+    Null,
+    Bool(bool),
+    /// `yes`, `no`, `on`, `off`: a text in YAML 1.2, but true or false to older readers. The author must say which.
+    Word,
+    Integer(i64),
+    Float,
+    Text,
+}
+
+impl Scalar {
+    /// What a plain scalar would be; `None` for one that cannot be mistaken.
+    pub fn plain(&self) -> Option<Plain> {
+        (self.style == Style::Plain).then(|| resolve(&self.text))
+    }
+}
+
+/// Resolves a plain scalar with the core schema of YAML 1.2, and marks the words that YAML 1.1 read otherwise.
+pub fn resolve(text: &str) -> Plain {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Plain::Null,
+        "true" | "True" | "TRUE" => return Plain::Bool(true),
+        "false" | "False" | "FALSE" => return Plain::Bool(false),
+        _ => {}
+    }
+    // Most texts begin with a letter: they are decided here without looking at numbers.
+    let first = text.as_bytes()[0];
+    if first.is_ascii_alphabetic() {
+        let word = text.len() <= 3 && ["yes", "no", "on", "off"].iter().any(|w| text.eq_ignore_ascii_case(w));
+        return if word { Plain::Word } else { Plain::Text };
+    }
+    if !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.')) {
+        return Plain::Text;
+    }
+    number(text).unwrap_or(Plain::Text)
+}
+
+fn number(text: &str) -> Option<Plain> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if let Some(digits) = text.strip_prefix("0x") {
+        return i64::from_str_radix(digits, 16).ok().map(Plain::Integer);
+    }
+    if let Some(digits) = text.strip_prefix("0o") {
+        return i64::from_str_radix(digits, 8).ok().map(Plain::Integer);
+    }
+    if matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
+        return Some(Plain::Float);
+    }
+    if !unsigned.is_empty() && unsigned.bytes().all(|b| b.is_ascii_digit()) {
+        return Some(text.parse().map_or(Plain::Float, Plain::Integer));
+    }
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (unsigned, None),
+    };
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let whole = match mantissa.split_once('.') {
+        Some((a, b)) => (digits(a) && (b.is_empty() || digits(b))) || (a.is_empty() && digits(b)),
+        None => digits(mantissa),
+    };
+    let power = exponent.is_none_or(|e| digits(e.strip_prefix(['+', '-']).unwrap_or(e)));
+    (whole && power).then_some(Plain::Float)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_scalars_are_what_yaml_1_2_says() {
+        for (text, expected) in [
+            ("", Plain::Null),
+            ("~", Plain::Null),
+            ("True", Plain::Bool(true)),
+            ("no", Plain::Word),
+            ("NO", Plain::Word),
+            ("Off", Plain::Word),
+            ("Norway", Plain::Text),
+            ("6.10", Plain::Float),
+            ("-3", Plain::Integer(-3)),
+            ("0x1F", Plain::Integer(31)),
+            ("0o17", Plain::Integer(15)),
+            ("1e3", Plain::Float),
+            (".5", Plain::Float),
+            ("5.", Plain::Float),
+            ("+.inf", Plain::Float),
+            ("99999999999999999999", Plain::Float),
+            ("8.3.X", Plain::Text),
+            ("8.3.1", Plain::Text),
+            ("2026-11-27", Plain::Text),
+            ("-", Plain::Text),
+            (".", Plain::Text),
+            ("+1 555", Plain::Text),
+            ("e3", Plain::Text),
+        ] {
+            assert_eq!(resolve(text), expected, "{text}");
+        }
+    }
+}

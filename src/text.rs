@@ -1,0 +1,108 @@
+//! Words for people: suggestions, lists, counts.
+
+/// The candidate that `word` was probably meant to be.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = word.to_lowercase();
+    let allowed = match word.chars().count() {
+        0..=1 => 0,
+        2..=4 => 1,
+        5..=8 => 2,
+        _ => 3,
+    };
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), candidate))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// `a`, `a or b`, `a, b or c`.
+pub fn any_of<S: AsRef<str>>(words: &[S]) -> String {
+    list(words, "or")
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn all_of<S: AsRef<str>>(words: &[S]) -> String {
+    list(words, "and")
+}
+
+fn list<S: AsRef<str>>(words: &[S], last: &str) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.as_ref().to_owned(),
+        [most @ .., end] => {
+            let most: Vec<&str> = most.iter().map(AsRef::as_ref).collect();
+            format!("{} {last} {}", most.join(", "), end.as_ref())
+        }
+    }
+}
+
+/// `1 error`, `2 errors`.
+pub fn count(number: usize, noun: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{s}")
+}
+
+/// A text in double quotes as YAML reads it back, on one line.
+pub fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() || is_hidden(c) => out.push_str(&escape(c)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// At most `most` characters of a text, on one line, for use inside a message.
+pub fn short(text: &str, most: usize) -> String {
+    let mut out: String =
+        text.chars().take(most).map(|c| if c.is_control() || is_hidden(c) { '\u{fffd}' } else { c }).collect();
+    if text.chars().nth(most).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+/// Characters that change how a text reads without being seen: bidirectional and zero-width controls. The two joiners are
+/// not among them: emoji and many scripts need them.
+pub fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{061c}' | '\u{00ad}')
+}
+
+fn escape(c: char) -> String {
+    let n = u32::from(c);
+    match n {
+        0..=0xff => format!("\\x{n:02X}"),
+        0x100..=0xffff => format!("\\u{n:04X}"),
+        _ => format!("\\U{n:08X}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_words_are_suggested_and_far_ones_are_not() {
+        assert_eq!(nearest("tagg", ["tag", "group"]), Some("tag"));
+        assert_eq!(nearest("Lapsed-buyer", ["lapsed-buyers", "new"]), Some("lapsed-buyers"));
+        assert_eq!(nearest("x", ["y"]), None);
+        assert_eq!(nearest("country", ["timezone", "language"]), None);
+    }
+
+    #[test]
+    fn quoting_survives_awkward_text() {
+        assert_eq!(quoted("a\"b\\\n\u{202e}"), r#""a\"b\\\n\u202E""#);
+    }
+}
