@@ -1,0 +1,74 @@
+//! What the tests share: a folder of their own, and the real binary run in it.
+#![expect(dead_code, reason = "each test file uses what it needs of this")]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A folder that is gone when the test ends.
+pub struct Folder(tempfile::TempDir);
+
+/// What a run of the binary said, and how it ended.
+#[derive(Debug)]
+pub struct Ran {
+    pub stdout: String,
+    pub stderr: String,
+    pub code: i32,
+}
+
+impl Folder {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    /// A folder with a project file that has one target, and the given manifest.
+    pub fn project(manifest: &str) -> Self {
+        let folder = Self::new();
+        folder.write("pushplan.toml", "[targets.local]\n");
+        folder.write("messages.yaml", manifest);
+        folder
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path().join(name);
+        fs::create_dir_all(path.parent().expect("a file has a folder")).expect("a folder");
+        fs::write(&path, text).expect("a file");
+        path
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Runs the binary with these arguments in the folder.
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        self.run_with(arguments, b"")
+    }
+
+    /// The same, with something on standard input.
+    pub fn run_with(&self, arguments: &[&str], input: &[u8]) -> Ran {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_pushplan"))
+            .args(arguments)
+            .current_dir(self.path())
+            .env_remove("NO_COLOR")
+            .env_remove("CLICOLOR_FORCE")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        // A command that does not read its input closes it: that is no failure of the test.
+        let _ = child.stdin.take().expect("piped").write_all(input);
+        let output = child.wait_with_output().expect("the binary ends");
+        Ran {
+            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+            code: output.status.code().expect("no signal"),
+        }
+    }
+}
