@@ -1,5 +1,6 @@
 //! The command line: one file per command, each with its arguments and one function.
 
+mod init;
 mod project;
 mod validate;
 
@@ -31,6 +32,7 @@ enum Color {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::Init),
     Validate(validate::Validate),
 }
 
@@ -53,6 +55,7 @@ pub fn main() -> ExitCode {
     };
     let context = Context { out: Out::new(color) };
     let ended = match arguments.command {
+        Command::Init(command) => command.run(&context),
         Command::Validate(command) => command.run(&context),
     };
     ExitCode::from(match ended {

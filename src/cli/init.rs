@@ -1,0 +1,84 @@
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+
+use super::{Context, Ended, project};
+use crate::failure::{Exit, Failure};
+use crate::manifest::files::describe;
+
+/// Write a small sample project that uses every kind.
+#[derive(Debug, Args)]
+pub struct Init {
+    /// The folder to write to; the current one where none is given.
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
+
+    /// The day that the sample's dates follow, such as 2026-11-15T12:00Z. Today where it is left out.
+    #[arg(long, value_name = "TIME")]
+    now: Option<Timestamp>,
+}
+
+/// The sample's files. `@SALE@` and its like are days relative to the day of writing.
+const FILES: &[(&str, &str)] = &[
+    ("pushplan.toml", include_str!("sample/pushplan.toml")),
+    ("messages/audience.yaml", include_str!("sample/messages/audience.yaml")),
+    ("messages/automation.yaml", include_str!("sample/messages/automation.yaml")),
+    ("campaigns/sale.yaml", include_str!("sample/campaigns/sale.yaml")),
+    ("bodies/sale.html", include_str!("sample/bodies/sale.html")),
+    (".gitignore", include_str!("sample/gitignore")),
+];
+
+const DAYS: &[(&str, i64)] = &[("@TEST@", 14), ("@SALE@", 21), ("@WINBACK@", 28)];
+
+impl Init {
+    pub fn run(&self, context: &Context) -> Ended {
+        let here = project::here()?;
+        let folder = self.folder.as_ref().map_or(here.clone(), |folder| here.join(folder));
+        let today = TimeZone::UTC.to_datetime(self.now.unwrap_or_else(Timestamp::now)).date();
+        let mut lines = Vec::new();
+        let mut written = 0;
+        for (name, text) in FILES {
+            let new = write(&folder.join(name), &dated(text, today))?;
+            written += usize::from(new);
+            lines.push(format!("  {} {name}", if new { "wrote" } else { "kept " }));
+        }
+        if written < FILES.len() {
+            lines.push("Files that were there already are as they were.".to_owned());
+        }
+        let next = match &self.folder {
+            Some(folder) => format!("Next: cd {} && pushplan validate", folder.display()),
+            None => "Next: pushplan validate".to_owned(),
+        };
+        lines.push(next);
+        context.out.print(&lines.join("\n"));
+        Ok(Exit::Done)
+    }
+}
+
+fn dated(text: &str, today: Date) -> String {
+    DAYS.iter().fold(text.to_owned(), |text, (mark, days)| {
+        let day = today.checked_add(days.days()).unwrap_or(Date::MAX);
+        text.replace(mark, &day.to_string())
+    })
+}
+
+/// Writes a file that does not exist yet; `false` where one does, which is left alone.
+fn write(path: &Path, text: &str) -> Result<bool, Failure> {
+    let fail =
+        |error: &std::io::Error| Failure::new(format!("{} cannot be written: {}", path.display(), describe(error)));
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| fail(&error))?;
+    }
+    let mut file = match OpenOptions::new().write(true).create_new(true).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
+        Err(error) => return Err(fail(&error)),
+    };
+    file.write_all(text.as_bytes()).map_err(|error| fail(&error))?;
+    Ok(true)
+}
