@@ -18,5 +18,6 @@ pub mod manifest;
 pub mod model;
 pub mod node;
 pub mod render;
+pub mod service;
 pub mod source;
 pub mod text;

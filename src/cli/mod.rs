@@ -2,6 +2,7 @@
 
 mod init;
 mod project;
+mod serve;
 mod validate;
 
 use std::process::ExitCode;
@@ -33,6 +34,7 @@ enum Color {
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(init::Init),
+    Serve(serve::Serve),
     Validate(validate::Validate),
 }
 
@@ -56,6 +58,7 @@ pub fn main() -> ExitCode {
     let context = Context { out: Out::new(color) };
     let ended = match arguments.command {
         Command::Init(command) => command.run(&context),
+        Command::Serve(command) => command.run(&context),
         Command::Validate(command) => command.run(&context),
     };
     ExitCode::from(match ended {

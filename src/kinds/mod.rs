@@ -124,6 +124,7 @@ kinds! {
     tag::LegacyTag,
 }
 
+pub use crate::model::trigger::Trigger;
+pub use crate::model::variable::Variable;
 pub use experiment::Variant;
-pub use pipeline::{Outcome, Trigger};
-pub use template::Variable;
+pub use pipeline::Outcome;

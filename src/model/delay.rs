@@ -65,7 +65,7 @@ impl Decode for Delay {
             Plain::Integer(seconds) if scalar.style != Style::Quoted => Some(Self(seconds)),
             _ => None,
         };
-        let read = bare.or_else(|| Self::parse(&scalar.text));
+        let read = if reader.is_wire() { bare } else { bare.or_else(|| Self::parse(&scalar.text)) };
         if read.is_none() {
             reader.report(
                 Finding::new(&codes::YM206, node.span, format!("`{}` is not a length of time", scalar.text))

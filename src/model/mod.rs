@@ -11,5 +11,7 @@ pub mod notification;
 pub mod placeholder;
 pub mod push;
 pub mod schedule;
+pub mod trigger;
+pub mod variable;
 
 pub mod vocabulary;

@@ -24,10 +24,10 @@ shape! {
         /// The campaigns that it belongs to.
         campaigns: Option<Campaigns>,
         /// The template that gives the notification, by its key in `templates`. pushplan fills it in.
-        #[serde(skip)]
+        #[manifest(only)]
         template: Option<At<TemplateName>>,
         /// Values for the template's variables. One that is left out takes its default.
-        #[serde(skip)]
+        #[manifest(only)]
         substitutions: BTreeMap<At<String>, At<String>>,
     }
 }

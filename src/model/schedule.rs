@@ -63,7 +63,7 @@ impl Decode for Schedule {
         let local = fields.entry("local_scheduled_time");
         let Some(local) = local else {
             let time = fields.take::<At<String>>("scheduled_time", reader);
-            let zone = fields.take::<Option<At<String>>>("time_zone", reader);
+            let zone = fields.take_own::<Option<At<String>>>("time_zone", reader);
             let (time, zone) = (time?, zone?);
             let zone = zone.as_ref().map(|name| find_zone(name, reader).map(|zone| At::new(zone, name.span)));
             return match zone {

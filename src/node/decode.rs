@@ -40,11 +40,22 @@ pub struct Reader {
     pub findings: Findings,
     /// The key whose value is being read: where a missing key is reported.
     owner: Option<Span>,
+    /// What is read came over the wire: it has the service's own forms and none of a manifest's.
+    wire: bool,
 }
 
 impl Reader {
     pub fn new(findings: Findings) -> Self {
-        Self { findings, owner: None }
+        Self { findings, ..Self::default() }
+    }
+
+    /// A reader of what came over the wire: shorthands and the author's own keys are unknown there.
+    pub fn of_wire() -> Self {
+        Self { wire: true, ..Self::default() }
+    }
+
+    pub fn is_wire(&self) -> bool {
+        self.wire
     }
 
     pub fn report(&mut self, finding: Finding) {
@@ -167,7 +178,7 @@ impl<'n> Fields<'n> {
 
     /// Reports the keys that are not `known`. Keys beginning with `x-` are the author's own.
     pub fn close(&self, known: &[&str], reader: &mut Reader) {
-        for entry in self.unknown(known) {
+        for entry in self.unknown(known, reader.wire) {
             reader.report(unknown_key(entry, known));
         }
     }
@@ -176,7 +187,7 @@ impl<'n> Fields<'n> {
     /// nearly a known key is a slip of the pen and an error all the same.
     pub fn keep(&self, known: &[&str], reader: &mut Reader) -> Rest {
         let mut rest = BTreeMap::new();
-        for entry in self.unknown(known) {
+        for entry in self.unknown(known, reader.wire) {
             if text::nearest(&entry.key, known.iter().copied()).is_some() {
                 reader.report(unknown_key(entry, known));
                 continue;
@@ -194,8 +205,20 @@ impl<'n> Fields<'n> {
         Rest(rest)
     }
 
-    fn unknown(&self, known: &[&str]) -> impl Iterator<Item = &'n Entry> {
-        self.entries.iter().filter(|entry| !known.contains(&entry.key.as_str()) && !entry.key.starts_with("x-"))
+    fn unknown(&self, known: &[&str], wire: bool) -> impl Iterator<Item = &'n Entry> {
+        let own = move |entry: &&Entry| !wire && entry.key.starts_with("x-");
+        self.entries.iter().filter(|entry| !known.contains(&entry.key.as_str())).filter(move |entry| !own(entry))
+    }
+
+    /// The value of a key that only manifests have; over the wire it is unknown.
+    pub fn take_own<T: Decode>(&self, name: &str, reader: &mut Reader) -> Option<T> {
+        match self.entry(name) {
+            Some(entry) if reader.wire => {
+                reader.report(unknown_key(entry, &[]));
+                None
+            }
+            _ => self.take(name, reader),
+        }
     }
 }
 

@@ -5,11 +5,13 @@
 
 mod at;
 mod decode;
+mod json;
 mod scalar;
 mod shape;
 
 pub use at::At;
 pub use decode::{Decode, Fields, Reader, Rest, is_absent, owner_of};
+pub use json::{NotJson, from_json};
 pub use scalar::{Plain, Scalar, Style, resolve};
 pub use shape::{ObjectSchema, field_name};
 

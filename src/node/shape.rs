@@ -8,12 +8,13 @@ use super::Decode;
 /// Declares a struct whose fields are keys of a map.
 ///
 /// A field is required unless its type says otherwise ([`Decode::absent`]). With `..rest` at the end, further fields are
-/// kept and warned about; without it they are errors. `#[serde(skip)]` marks what is read and not sent.
+/// kept and warned about; without it they are errors. `#[serde(skip)]` marks what is read and not sent,
+/// `#[manifest(only)]` what is not even read from the wire.
 macro_rules! shape {
     (
         $(#[doc = $doc:literal])*
         $vis:vis struct $name:ident as $what:literal {
-            $($(#[doc = $field_doc:literal])* $(#[serde($serde:ident)])? $field:ident: $type:ty,)*
+            $($(#[doc = $field_doc:literal])* $(#[serde($serde:ident)])? $(#[manifest($own:ident)])? $field:ident: $type:ty,)*
             $(..$rest:ident)?
         }
     ) => {
@@ -23,6 +24,7 @@ macro_rules! shape {
             $(
                 $(#[doc = $field_doc])*
                 #[serde(skip_serializing_if = "crate::node::is_absent" $(, $serde)?)]
+                $(#[serde(skip)] #[doc = concat!("Of manifests ", stringify!($own), ".")])?
                 pub $field: $type,
             )*
             $(
@@ -42,7 +44,7 @@ macro_rules! shape {
 
             fn decode(node: &$crate::node::Node, reader: &mut $crate::node::Reader) -> Option<Self> {
                 let fields = $crate::node::Fields::of(node, $what, reader)?;
-                $(let $field = fields.take::<$type>($crate::node::field_name(stringify!($field)), reader);)*
+                $(let $field = $crate::node::shape!(@take fields, reader, $field, $type $(, $own)?);)*
                 $crate::node::shape!(@unknown fields, reader $(, $rest)?);
                 Some(Self { $($field: $field?,)* $($rest,)? })
             }
@@ -58,6 +60,12 @@ macro_rules! shape {
                 object.finish($crate::node::shape!(@open $($rest)?))
             }
         }
+    };
+    (@take $fields:ident, $reader:ident, $field:ident, $type:ty) => {
+        $fields.take::<$type>($crate::node::field_name(stringify!($field)), $reader)
+    };
+    (@take $fields:ident, $reader:ident, $field:ident, $type:ty, only) => {
+        $fields.take_own::<$type>($crate::node::field_name(stringify!($field)), $reader)
     };
     (@unknown $fields:ident, $reader:ident) => { $fields.close(Self::KEYS, $reader); };
     (@unknown $fields:ident, $reader:ident, $rest:ident) => { let $rest = $fields.keep(Self::KEYS, $reader); };

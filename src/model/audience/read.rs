@@ -70,8 +70,10 @@ fn word(node: &Node, reader: &mut Reader) -> Option<Selector> {
 
 /// The one entry that says what kind of condition a map is. None, or several, are reported.
 fn head<'n>(node: &Node, entries: &'n [Entry], reader: &mut Reader) -> Option<&'n Entry> {
-    let heads: Vec<&Entry> = entries.iter().filter(|entry| companions(&entry.key).is_some()).collect();
-    let known = || HEADS.iter().map(|(key, _)| *key).chain(GROUPS.iter().map(|group| group.shorthand));
+    let wire = reader.is_wire();
+    let heads: Vec<&Entry> = entries.iter().filter(|entry| companions(&entry.key, wire).is_some()).collect();
+    let known =
+        || HEADS.iter().map(|(key, _)| *key).chain(GROUPS.iter().filter(|_| !wire).map(|group| group.shorthand));
     match heads[..] {
         [] => {
             let own = entries.iter().find(|entry| !entry.key.starts_with("x-"));
@@ -95,7 +97,7 @@ fn head<'n>(node: &Node, entries: &'n [Entry], reader: &mut Reader) -> Option<&'
             None
         }
         [head] => {
-            let allowed = companions(&head.key).unwrap_or(&[]);
+            let allowed = companions(&head.key, wire).unwrap_or(&[]);
             for entry in entries {
                 let fits = std::ptr::eq(entry, head) || allowed.contains(&entry.key.as_str());
                 if !fits && !entry.key.starts_with("x-") {
@@ -126,12 +128,12 @@ fn head<'n>(node: &Node, entries: &'n [Entry], reader: &mut Reader) -> Option<&'
 }
 
 /// The keys that may accompany a head; `None` for a key that is no head. Operators have any letter case.
-fn companions(key: &str) -> Option<&'static [&'static str]> {
+fn companions(key: &str, wire: bool) -> Option<&'static [&'static str]> {
     let lower = key.to_ascii_lowercase();
     let operator = matches!(lower.as_str(), "and" | "or" | "not");
     let key = if operator { lower.as_str() } else { key };
     let head = HEADS.iter().find(|(head, _)| *head == key).map(|(_, companions)| *companions);
-    head.or_else(|| vocabulary::by_shorthand(key).map(|_| &[] as &[&str]))
+    head.or_else(|| vocabulary::by_shorthand(key).filter(|_| !wire).map(|_| &[] as &[&str]))
 }
 
 fn condition(head: &Entry, fields: &Fields, reader: &mut Reader) -> Option<Selector> {
@@ -230,7 +232,7 @@ impl Decode for SegmentRef {
     const WHAT: &'static str = "the key of a segment, or {id: ...} for one outside git";
 
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
-        if node.entries().is_none() {
+        if node.entries().is_none() || reader.is_wire() {
             return reader.text(node).map(|key| Self::Key(key.to_owned()));
         }
         let fields = Fields::of(node, Self::WHAT, reader)?;

@@ -1,0 +1,123 @@
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
+use serde_json::json;
+
+use crate::codes;
+use crate::finding::Finding;
+use crate::node::{At, Decode, Fields, Node, Reader};
+use crate::text;
+
+/// What sets off a pipeline.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Trigger {
+    /// The app is opened for the first time.
+    FirstOpen,
+    /// A tag is added to a device.
+    TagAdded { tag: At<String>, group: Option<At<String>> },
+    /// One that the contract does not describe, as it was written.
+    Other(serde_json::Value),
+}
+
+/// Triggers of the live service that the contract does not describe; they are passed through.
+const OTHERS: &[&str] = &["tag_removed", "custom_event", "open", "first_opt_in"];
+
+impl Serialize for Trigger {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::FirstOpen => "first_open".serialize(serializer),
+            Self::TagAdded { tag, group: None } => json!({ "tag_added": tag }).serialize(serializer),
+            Self::TagAdded { tag, group } => {
+                json!({ "tag_added": { "tag": tag, "group": group } }).serialize(serializer)
+            }
+            Self::Other(value) => value.serialize(serializer),
+        }
+    }
+}
+
+impl Decode for Trigger {
+    const WHAT: &'static str = "`first_open` or {tag_added: <tag>}";
+
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let Some(entries) = node.entries() else {
+            let word = reader.text(node)?;
+            return match word {
+                "first_open" => Some(Self::FirstOpen),
+                other => undescribed(other, node, reader),
+            };
+        };
+        let fields = Fields::of(node, Self::WHAT, reader)?;
+        let Some(entry) = fields.entry("tag_added") else {
+            return match entries {
+                [entry] if OTHERS.contains(&entry.key.as_str()) => undescribed(&entry.key, node, reader),
+                _ => {
+                    fields.close(&["tag_added"], reader);
+                    None
+                }
+            };
+        };
+        fields.close(&["tag_added"], reader);
+        if entry.value.entries().is_none() {
+            return reader.value(entry).map(|tag| Self::TagAdded { tag, group: None });
+        }
+        let inner = Fields::of(&entry.value, "a tag", reader)?;
+        let (tag, group) = (inner.take("tag", reader), inner.take("group", reader));
+        inner.close(&["tag", "group"], reader);
+        Some(Self::TagAdded { tag: tag?, group: group? })
+    }
+}
+
+fn undescribed(name: &str, node: &Node, reader: &mut Reader) -> Option<Trigger> {
+    if OTHERS.contains(&name) {
+        reader.report(
+            Finding::new(
+                &codes::YM202,
+                node.span,
+                format!("the trigger `{name}` is not described by the contract; it is passed on as it is"),
+            )
+            .label("not checked"),
+        );
+        return Some(Trigger::Other(node.to_json()));
+    }
+    let finding = Finding::new(&codes::YM206, node.span, format!("`{name}` is not a trigger"))
+        .label(format!("expected {}", Trigger::WHAT));
+    reader.report(match text::nearest(name, ["first_open"]) {
+        Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(node.span, near),
+        None => finding.help(format!("for a tag write {{tag_added: {}}}", text::quoted(name))),
+    });
+    None
+}
+
+impl JsonSchema for Trigger {
+    fn schema_name() -> Cow<'static, str> {
+        "Trigger".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let tag = json!({ "type": "string", "description": "The tag." });
+        let group = json!({ "type": "string", "x-names": "tag_groups", "description": "Its tag group." });
+        json_schema!({
+            "description": "What sets it off: the first opening of the app, or a tag that is added to a device.",
+            "anyOf": [
+                { "enum": ["first_open", "open", "first_opt_in"] },
+                {
+                    "type": "object",
+                    "properties": {
+                        "tag_added": {
+                            "description": "The tag whose adding sets it off.",
+                            "anyOf": [tag, {
+                                "type": "object",
+                                "properties": { "tag": tag, "group": group },
+                                "required": ["tag"],
+                                "additionalProperties": false,
+                            }],
+                        },
+                        "tag_removed": true, "custom_event": true, "open": true, "first_opt_in": true,
+                    },
+                    "patternProperties": { "^x-": true },
+                    "additionalProperties": false,
+                },
+            ],
+        })
+    }
+}

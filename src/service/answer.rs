@@ -1,0 +1,156 @@
+//! What the service answers.
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::finding::{Finding, Severity};
+use crate::source::Source;
+
+/// A status, a body and what else the header says.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub location: Option<String>,
+    pub body: Option<Value>,
+}
+
+impl Answer {
+    /// The bare body, as it is.
+    pub fn bare(status: u16, body: Value) -> Self {
+        Self { status, location: None, body: Some(body) }
+    }
+
+    /// An empty answer.
+    pub fn empty(status: u16) -> Self {
+        Self { status, location: None, body: None }
+    }
+
+    /// `{"ok": true, ...}`.
+    pub fn ok(status: u16, fields: Value) -> Self {
+        let mut body = json!({ "ok": true });
+        merge(&mut body, fields);
+        Self::bare(status, body)
+    }
+
+    /// `{"ok": true, "operation_id": ..., ...}`, which answers a change.
+    pub fn done(status: u16, fields: Value) -> Self {
+        let mut body = json!({ "ok": true, "operation_id": new_id() });
+        merge(&mut body, fields);
+        Self::bare(status, body)
+    }
+
+    pub fn at(mut self, location: impl Into<String>) -> Self {
+        self.location = Some(location.into());
+        self
+    }
+}
+
+fn merge(body: &mut Value, fields: Value) {
+    if let (Some(body), Value::Object(fields)) = (body.as_object_mut(), fields) {
+        body.extend(fields);
+    }
+}
+
+/// A new id, as the service makes them.
+pub fn new_id() -> String {
+    Uuid::new_v4().to_string()
+}
+
+/// Why a request is refused. A refused request has changed nothing.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    pub status: u16,
+    /// The status and two digits.
+    pub code: u32,
+    pub error: String,
+    pub details: Option<Value>,
+}
+
+impl Refusal {
+    fn new(code: u32, error: impl Into<String>) -> Self {
+        Self { status: (code / 100) as u16, code, error: error.into(), details: None }
+    }
+
+    /// The body could not be parsed.
+    pub fn unparsable(why: &str, source: &Source, at: usize) -> Self {
+        let position = source.position(at);
+        let details = json!({ "error": why, "location": { "line": position.line, "column": position.column } });
+        Self { details: Some(details), ..Self::new(40000, "Could not parse request body.") }
+    }
+
+    /// The body says something that cannot be.
+    pub fn invalid(error: impl Into<String>) -> Self {
+        Self::new(40001, error)
+    }
+
+    /// The body was read and found wrong; the first error speaks for all.
+    pub fn findings(findings: &[Finding], source: &Source) -> Option<Self> {
+        let first = findings.iter().find(|finding| finding.severity == Severity::Error)?;
+        let position = source.position(first.at.range().start);
+        let mut details = json!({
+            "error": first.message,
+            "location": { "line": position.line, "column": position.column },
+        });
+        if let Some(help) = &first.help {
+            details["help"] = help.as_str().into();
+        }
+        Some(Self { details: Some(details), ..Self::new(40000, "Could not parse request body.") })
+    }
+
+    pub fn unauthorized() -> Self {
+        Self::new(40101, "Unauthorized")
+    }
+
+    pub fn not_found(what: &str) -> Self {
+        Self::new(40401, format!("{what} not found"))
+    }
+
+    pub fn no_such_channel() -> Self {
+        Self::new(40404, "Invalid channel id")
+    }
+
+    pub fn not_allowed(error: impl Into<String>) -> Self {
+        Self::new(40501, error)
+    }
+
+    pub fn not_acceptable() -> Self {
+        Self::new(40601, "Unsupported API version in the Accept header")
+    }
+
+    pub fn too_many(error: impl Into<String>) -> Self {
+        Self::new(41301, error)
+    }
+
+    pub fn too_large() -> Self {
+        Self::new(41307, "Request body is larger than 5 MiB")
+    }
+
+    pub fn forbidden(error: impl Into<String>) -> Self {
+        Self::new(40301, error)
+    }
+
+    pub fn timed_out() -> Self {
+        Self::new(40801, "The request body did not arrive in time")
+    }
+
+    pub fn with(mut self, details: Value) -> Self {
+        self.details = Some(details);
+        self
+    }
+
+    pub fn answer(&self) -> Answer {
+        let mut body = json!({
+            "ok": false,
+            "operation_id": new_id(),
+            "error": self.error,
+            "error_code": self.code,
+        });
+        if let Some(details) = &self.details {
+            body["details"] = details.clone();
+        }
+        Answer::bare(self.status, body)
+    }
+}
+
+/// How a request ends.
+pub type Answered = Result<Answer, Refusal>;

@@ -1,0 +1,3 @@
+//! The functions that answer requests, one file per part of the contract.
+
+pub mod segments;

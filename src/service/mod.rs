@@ -1,0 +1,80 @@
+//! The service of the contract, built in.
+//!
+//! It stands at the other end of HTTP: it shares the nouns of `model` with the rest of the crate and nothing else. A request
+//! comes in through [`http`], is matched against the table in [`routes`], and is answered by a function of [`api`] that looks
+//! at or changes the [`state`] of one application. The [`engine`] puts changes in order, makes them durable before they are
+//! answered, and fires what falls due.
+
+pub mod answer;
+pub mod api;
+pub mod clock;
+pub mod engine;
+mod http;
+pub mod request;
+pub mod routes;
+pub mod state;
+pub mod store;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+pub use engine::Engine;
+pub use routes::Level;
+
+/// The vendor's word in the media type, where none is set.
+pub const VENDOR: &str = "messaging";
+
+/// How a service is set up.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub api: Level,
+    /// Applications, as key and secret.
+    pub apps: Vec<(String, String)>,
+    /// The file that keeps everything; in memory where there is none.
+    pub data: Option<PathBuf>,
+    /// Where a virtual clock starts; the real one runs where this is left out.
+    pub clock: Option<Timestamp>,
+    pub vendor: String,
+}
+
+/// A service that runs. It stops when [`Running::stop`] is awaited.
+#[derive(Debug)]
+pub struct Running {
+    pub address: SocketAddr,
+    pub engine: Arc<Engine>,
+    stop: watch::Sender<bool>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+/// Why a service does not start.
+#[derive(Debug)]
+pub struct CannotStart(pub String);
+
+/// Starts a service on a listener: requests are answered when this returns.
+pub async fn start(settings: Settings, listener: TcpListener) -> Result<Running, CannotStart> {
+    let address = listener.local_addr().map_err(|error| CannotStart(error.to_string()))?;
+    let engine = Arc::new(Engine::open(settings).map_err(CannotStart)?);
+    let (stop, stopped) = watch::channel(false);
+    let tasks = vec![
+        tokio::spawn(http::serve(engine.clone(), listener, stopped.clone())),
+        tokio::spawn(engine.clone().keep_time(stopped)),
+    ];
+    Ok(Running { address, engine, stop, tasks })
+}
+
+impl Running {
+    /// Takes no more connections, finishes the requests in flight, and ends.
+    pub async fn stop(self) {
+        // Nobody listening means that all have ended.
+        let _ = self.stop.send(true);
+        for task in self.tasks {
+            let _ = task.await;
+        }
+    }
+}

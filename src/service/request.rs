@@ -1,0 +1,98 @@
+//! A request, taken apart.
+
+use std::collections::BTreeMap;
+
+use crate::node::{Decode, Node, Reader, from_json};
+use crate::service::answer::Refusal;
+use crate::source::{FileId, Source};
+
+/// The largest body.
+pub const BODY_LIMIT: usize = 5 * 1024 * 1024;
+
+/// All that a handler may know of a request.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    pub method: String,
+    /// The path as it was sent, without the query.
+    pub path: String,
+    pub query: BTreeMap<String, String>,
+    pub body: Vec<u8>,
+    /// `http://host:port`, as the client called it: the URLs of answers use it.
+    pub origin: String,
+    /// What the route's `{name}`s stand for.
+    pub params: Vec<String>,
+}
+
+impl Request {
+    /// The n-th variable part of the path.
+    pub fn param(&self, n: usize) -> &str {
+        self.params.get(n).map_or("", String::as_str)
+    }
+
+    pub fn query(&self, name: &str) -> Option<&str> {
+        self.query.get(name).map(String::as_str)
+    }
+
+    /// A whole number of the query within bounds; `usual` where it is left out.
+    pub fn number(&self, name: &str, usual: usize, most: usize) -> Result<usize, Refusal> {
+        let Some(text) = self.query(name) else { return Ok(usual) };
+        match text.parse::<usize>() {
+            Ok(number) => Ok(number.min(most)),
+            Err(_) => Err(Refusal::invalid(format!("`{name}` is not a whole number"))),
+        }
+    }
+
+    /// The body as a tree.
+    pub fn json(&self) -> Result<Body, Refusal> {
+        let text = std::str::from_utf8(&self.body).map_err(|error| {
+            let good = String::from_utf8_lossy(&self.body[..error.valid_up_to()]).into_owned();
+            let at = good.len();
+            Refusal::unparsable("not UTF-8", &Source::new("body", good), at)
+        })?;
+        let source = Source::new("body", text);
+        match from_json(FileId::ONLY, text) {
+            Ok(node) => Ok(Body { source, node }),
+            Err(error) => Err(Refusal::unparsable(error.why, &source, error.at)),
+        }
+    }
+
+    /// The body as a type.
+    pub fn read<T: Decode>(&self) -> Result<T, Refusal> {
+        let body = self.json()?;
+        body.read(&body.node)
+    }
+}
+
+/// A body that is JSON, with the places of its values.
+#[derive(Debug)]
+pub struct Body {
+    pub source: Source,
+    pub node: Node,
+}
+
+impl Body {
+    /// A part of the body as a type. The first thing wrong in it is the refusal.
+    pub fn read<T: Decode>(&self, node: &Node) -> Result<T, Refusal> {
+        let mut reader = Reader::of_wire();
+        let value = T::decode(node, &mut reader);
+        let findings = reader.findings.into_vec();
+        if let Some(refusal) = Refusal::findings(&findings, &self.source) {
+            return Err(refusal);
+        }
+        value.ok_or_else(|| Refusal::invalid(format!("expected {}", T::WHAT)))
+    }
+
+    /// One object or an array of them.
+    pub fn each(&self) -> Vec<&Node> {
+        match &self.node.tree {
+            crate::node::Tree::List(items) => items.iter().collect(),
+            _ => vec![&self.node],
+        }
+    }
+}
+
+/// A value that was understood before, as its type.
+pub fn understood<T: Decode>(value: &serde_json::Value) -> Option<T> {
+    let node = from_json(FileId::ONLY, &value.to_string()).ok()?;
+    T::decode(&node, &mut Reader::of_wire())
+}

@@ -1,0 +1,155 @@
+//! Automated messages, and what sets them off.
+
+use std::collections::BTreeMap;
+
+use jiff::{Timestamp, ToSpan};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::App;
+use super::due::Due;
+use super::table::{Journal, Table};
+use crate::model::delay::Delay;
+use crate::model::many::Many;
+use crate::model::push::Push;
+use crate::model::trigger::Trigger;
+use crate::node::{At, shape};
+use crate::service::request::understood;
+use crate::service::store::Kept;
+
+shape! {
+    /// A pipeline as it is sent.
+    pub struct SentPipeline as "a pipeline with enabled, immediate_trigger and outcome" {
+        /// The name that people see.
+        name: Option<At<String>>,
+        /// Whether it is active.
+        enabled: bool,
+        /// What sets it off.
+        immediate_trigger: Many<At<Trigger>>,
+        /// What it does.
+        outcome: Many<SentOutcome>,
+        /// Another place for the delay.
+        timing: Option<SentTiming>,
+        ..rest
+    }
+}
+
+shape! {
+    /// What a pipeline does.
+    pub struct SentOutcome as "an outcome with push" {
+        /// In seconds.
+        delay: Option<At<Delay>>,
+        /// What is sent.
+        push: At<Push>,
+    }
+}
+
+shape! {
+    /// Another place for the delay.
+    pub struct SentTiming as "{delay: {seconds: ...}}" {
+        /// The delay.
+        delay: SentSeconds,
+    }
+}
+
+shape! {
+    /// A delay.
+    pub struct SentSeconds as "a number of seconds" {
+        /// In seconds.
+        seconds: At<Delay>,
+    }
+}
+
+impl SentPipeline {
+    /// How long after its trigger an outcome happens.
+    pub fn delay(&self, outcome: &SentOutcome) -> i64 {
+        let given = outcome.delay.as_ref().or_else(|| self.timing.as_ref().map(|timing| &timing.delay.seconds));
+        given.map_or(0, |delay| delay.value.0).max(0)
+    }
+}
+
+/// A pipeline as it is kept.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Pipeline {
+    /// As it was sent.
+    pub pipeline: Value,
+    pub created: Timestamp,
+    pub modified: Timestamp,
+}
+
+/// All pipelines, and what each means.
+#[derive(Debug)]
+pub struct Pipelines {
+    pub table: Table<Pipeline>,
+    pub meaning: BTreeMap<String, SentPipeline>,
+}
+
+impl Pipelines {
+    pub fn new() -> Self {
+        Self { table: Table::new("pipelines"), meaning: BTreeMap::new() }
+    }
+
+    pub fn put(&mut self, journal: &mut Journal, id: &str, pipeline: Pipeline) {
+        if let Some(meaning) = understood(&pipeline.pipeline) {
+            self.meaning.insert(id.to_owned(), meaning);
+        }
+        self.table.put(journal, id, pipeline);
+    }
+
+    pub fn remove(&mut self, journal: &mut Journal, id: &str) -> Option<Pipeline> {
+        self.meaning.remove(id);
+        self.table.remove(journal, id)
+    }
+
+    pub fn load(&mut self, row: &Kept) -> Result<(), String> {
+        self.table.load(row)?;
+        if let Some(meaning) = self.table.get(&row.key).and_then(|kept| understood(&kept.pipeline)) {
+            self.meaning.insert(row.key.clone(), meaning);
+        }
+        Ok(())
+    }
+}
+
+impl Default for Pipelines {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl App {
+    /// Says that a device has just got a tag that it did not have. Every way of adding tags ends here.
+    pub fn tag_added(&mut self, number: u32, group: &str, tag: &str, now: Timestamp) {
+        self.emit("TAG_CHANGE", number, json!({ "add": { group: [tag] } }), now);
+        self.set_off(number, now, |trigger| match trigger {
+            Trigger::TagAdded { tag: wanted, group: within } => {
+                wanted.as_str() == tag && within.as_ref().is_none_or(|within| within.as_str() == group)
+            }
+            _ => false,
+        });
+    }
+
+    /// Says that a device has just lost a tag.
+    pub fn tag_removed(&mut self, number: u32, group: &str, tag: &str, now: Timestamp) {
+        self.emit("TAG_CHANGE", number, json!({ "remove": { group: [tag] } }), now);
+    }
+
+    /// Says that the app was opened for the first time.
+    pub fn first_opened(&mut self, number: u32, now: Timestamp) {
+        self.emit("FIRST_OPEN", number, json!({}), now);
+        self.set_off(number, now, |trigger| matches!(trigger, Trigger::FirstOpen));
+    }
+
+    /// Puts what enabled pipelines do on this trigger into the queue. What is to happen at once is due now.
+    fn set_off(&mut self, number: u32, now: Timestamp, is_it: impl Fn(&Trigger) -> bool) {
+        let device = self.devices.id(number).to_owned();
+        let started = self.pipelines.meaning.iter().filter(|(_, pipeline)| pipeline.enabled);
+        let started = started.filter(|(_, pipeline)| pipeline.immediate_trigger.iter().any(|one| is_it(one)));
+        for (id, pipeline) in started {
+            for (outcome, one) in pipeline.outcome.iter().enumerate() {
+                let at = now.checked_add(pipeline.delay(one).seconds()).unwrap_or(Timestamp::MAX);
+                let what = Due::Firing { pipeline: id.clone(), outcome, device: device.clone() };
+                self.due.put(&mut self.journal, at, what);
+            }
+        }
+    }
+}
