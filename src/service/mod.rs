@@ -10,6 +10,7 @@ pub mod api;
 pub mod clock;
 pub mod engine;
 mod http;
+pub mod places;
 pub mod request;
 pub mod routes;
 pub mod state;

@@ -65,11 +65,23 @@ const fn extended(route: Route) -> Route {
 
 /// Every route, in the order of the contract.
 pub static ROUTES: &[Route] = &[
+    read("/api/reports/sends", api::reports::sends),
+    read("/api/reports/responses", api::reports::responses),
+    // Before the single push, whose id could be any word.
+    read("/api/reports/responses/list", api::reports::list),
+    read("/api/reports/responses/{push_id}", api::reports::push),
+    read("/api/reports/opens", api::reports::opens),
+    read("/api/reports/timeinapp", api::reports::time_in_app),
+    read("/api/reports/devices", api::reports::devices),
+    read("/api/reports/optins", api::reports::opt_ins),
+    read("/api/reports/optouts", api::reports::opt_outs),
     read("/api/segments", api::segments::list),
     read("/api/segments/{id}", api::segments::get),
     write("POST", "/api/segments", api::segments::create),
     write("DELETE", "/api/segments/{id}", api::segments::delete),
     extended(write("PUT", "/api/segments/{id}", api::segments::update)),
+    read("/api/location", api::location::by_name),
+    read("/api/location/{place}", api::location::by_place),
 ];
 
 /// The route of a request, with its variable parts; or why there is none.

@@ -59,6 +59,8 @@ pub struct Receipt {
     /// The Message Center message that came with it.
     pub message: Option<Value>,
     pub tapped: Option<Timestamp>,
+    /// When the app was next opened, within the time that counts as a response.
+    pub opened: Option<Timestamp>,
     pub read: Option<Timestamp>,
     pub deleted: bool,
 }
@@ -106,6 +108,7 @@ impl App {
                 notification: shown.cloned(),
                 message: kept.cloned(),
                 tapped: None,
+                opened: None,
                 read: None,
                 deleted: false,
             };
