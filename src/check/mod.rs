@@ -3,6 +3,8 @@
 //! A check looks at one resource or at all of them, and reports. It never reads a file and never looks at the clock: what it
 //! may know is in its [`Subject`].
 
+mod audience;
+mod schedules;
 mod settings;
 
 use jiff::Timestamp;
@@ -48,7 +50,15 @@ pub enum Run {
 }
 
 /// Every check there is.
-pub static CHECKS: &[Check] = &[settings::ALLOWED_CODES];
+pub static CHECKS: &[Check] = &[
+    settings::ALLOWED_CODES,
+    audience::TAGS,
+    audience::DEVICES,
+    audience::COMPOUNDS,
+    audience::LOCATION,
+    schedules::PAST,
+    schedules::QUIET,
+];
 
 /// Runs every check. The order of the findings says nothing.
 pub fn check(subject: &Subject) -> Vec<Finding> {

@@ -85,7 +85,11 @@ impl Decode for Schedule {
         let text = reader.value::<At<String>>(local)?;
         let (time, suffix) = clock_time(&text, reader)?;
         if !suffix.is_empty() {
-            reader.report(no_offset(&text, suffix, None));
+            reader.report(
+                no_offset(&text, suffix)
+                    .label("each device's own zone is used")
+                    .help(format!("leave out `{suffix}`, or give `scheduled_time` for one moment everywhere")),
+            );
             return None;
         }
         Some(Self { when: When::EachZone(time), written: At::new(time, text.span), zone: TimeZone::UTC })
@@ -97,7 +101,7 @@ fn instant(text: &At<String>, zone: Option<At<TimeZone>>, reader: &mut Reader) -
     let (time, suffix) = clock_time(text, reader)?;
     let utc = suffix == "Z";
     if !suffix.is_empty() && (!utc || zone.as_ref().is_some_and(|zone| zone.value != TimeZone::UTC)) {
-        reader.report(no_offset(text, suffix, zone.as_ref()));
+        reader.report(no_offset_at(time, text, suffix, zone.as_ref()));
         return None;
     }
     let zone = zone.map_or(TimeZone::UTC, |zone| zone.value);
@@ -116,7 +120,8 @@ fn instant(text: &At<String>, zone: Option<At<TimeZone>>, reader: &mut Reader) -
                 )
                 .label("the clocks skip this time")
                 .note(format!("the clocks are put forward by {} that night", super::delay::Delay(skipped)))
-                .help(format!("write {} for the moment after the change", later.strftime("%Y-%m-%dT%H:%M"))),
+                .help(format!("write {} for the moment after the change", later.strftime("%Y-%m-%dT%H:%M")))
+                .suggest(text.span, later.strftime("%Y-%m-%dT%H:%M").to_string()),
             );
             return None;
         }
@@ -129,7 +134,8 @@ fn instant(text: &At<String>, zone: Option<At<TimeZone>>, reader: &mut Reader) -
                 text.span,
                 format!("{} happens twice on that day in {name}", time.strftime("%H:%M")),
             )
-            .label("which of the two?");
+            .label("which of the two?")
+            .note("the clocks are put back that night");
             reader.report(match (as_utc(before), as_utc(after)) {
                 (Ok(first), Ok(second)) => finding
                     .help(format!("write it in UTC, without time_zone: {first}Z is the first, {second}Z the second")),
@@ -190,13 +196,25 @@ fn is_date(text: &str) -> bool {
     jiff::civil::Date::strptime("%Y-%m-%d", text).is_ok()
 }
 
-fn no_offset(text: &At<String>, suffix: &str, zone: Option<&At<TimeZone>>) -> Finding {
-    let finding =
-        Finding::new(&codes::SC105, text.span, format!("a send time has no offset, but `{suffix}` follows this one"))
-            .label("the contract's form cannot carry it");
-    match zone {
-        Some(zone) => finding.related(zone.span, "this says the zone already").help(format!("leave out `{suffix}`")),
-        None => finding.help("leave the offset out and name the zone with `time_zone: Europe/Paris`"),
+fn no_offset(text: &At<String>, suffix: &str) -> Finding {
+    Finding::new(&codes::SC105, text.span, format!("a send time has no offset, but `{suffix}` follows this one"))
+        .label("the contract's form cannot carry it")
+}
+
+/// The same for the time of a single moment, with that moment as it can be written.
+fn no_offset_at(time: DateTime, text: &At<String>, suffix: &str, zone: Option<&At<TimeZone>>) -> Finding {
+    let finding = no_offset(text, suffix);
+    if let Some(zone) = zone {
+        return finding.related(zone.span, "this says the zone already").help(format!("leave out `{suffix}`"));
+    }
+    match format!("{}{suffix}", time.strftime("%Y-%m-%dT%H:%M")).parse::<Timestamp>() {
+        Ok(at) => {
+            let utc = TimeZone::UTC.to_datetime(at).strftime("%Y-%m-%dT%H:%M").to_string();
+            finding
+                .help(format!("write {utc}, the same moment in UTC; or leave `{suffix}` out and name the `time_zone`"))
+                .suggest(text.span, utc)
+        }
+        Err(_) => finding.help("leave the offset out and name the zone with `time_zone: Europe/Paris`"),
     }
 }
 
@@ -208,11 +226,21 @@ fn find_zone(name: &At<String>, reader: &mut Reader) -> Option<TimeZone> {
     }
     let finding =
         Finding::new(&codes::SC106, name.span, format!("`{name}` is not a time zone")).label("expected an IANA name");
-    let contract = vocabulary::iana(name);
+    let meant = vocabulary::iana(name);
+    if meant != name.as_str() {
+        reader.report(
+            finding
+                .note("the service's list of time zone tags spells it so; everywhere else the name is the IANA one")
+                .help(format!("write `{meant}`"))
+                .fix(name.span, meant),
+        );
+        return None;
+    }
     let names: Vec<String> = jiff::tz::db().available().map(|name| name.to_string()).collect();
-    let near =
-        if contract == name.as_str() { text::nearest(name, names.iter().map(String::as_str)) } else { Some(contract) };
-    reader.report(match near {
+    reader.report(match text::nearest(name, names.iter().map(String::as_str)) {
+        Some(near) if near.eq_ignore_ascii_case(name) => {
+            finding.note("upper and lower case count").help(format!("write `{near}`")).fix(name.span, near)
+        }
         Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(name.span, near),
         None => finding.help("use a name such as Europe/Paris, America/New_York or UTC"),
     });

@@ -203,15 +203,29 @@ fn tag(head: &Entry, fields: &Fields, reader: &mut Reader) -> Option<Selector> {
                     format!("the tags of `{}` are texts, not YAML booleans", flag.id),
                 )
                 .label("needs quotes")
+                .note("every device carries the text true or the text false in this group")
                 .help(format!("write \"{value}\", or `{}: {value}` in place of tag and group", flag.shorthand))
                 .fix(node.span, format!("\"{value}\"")),
             );
             return None;
         }
-        let tag = At::<String>::decode(node, reader)?;
+        let tag = match flag.and_then(|_| flag_word(node)) {
+            Some(word) => word,
+            None => At::<String>::decode(node, reader)?,
+        };
         Some(Selector::Tag(Tag { tag, group: group.clone().flatten() }))
     });
     group.and(tag)
+}
+
+/// `yes`, `off` or `1` as the tag of a flag: no quotes make it right, and the check of such tags says what does.
+fn flag_word(node: &Node) -> Option<At<String>> {
+    match &node.tree {
+        Tree::Scalar(scalar) if matches!(scalar.plain(), Some(Plain::Word | Plain::Integer(_))) => {
+            Some(At::new(scalar.text.clone(), node.span))
+        }
+        _ => None,
+    }
 }
 
 /// A shorthand for a tag of one of the service's own groups: `country: US`, `opt_in: true`.
@@ -221,6 +235,7 @@ fn property(group: &Group, key: Span, node: &Node, reader: &mut Reader) -> Optio
         (Tree::Scalar(scalar), Values::Flag) if matches!(scalar.plain(), Some(Plain::Bool(_))) => {
             At::new(scalar.text.to_ascii_lowercase(), node.span)
         }
+        (_, Values::Flag) if flag_word(node).is_some() => flag_word(node)?,
         _ => At::<String>::decode(node, reader)?,
     };
     Some(Selector::Tag(Tag { tag, group: Some(At::new(group.id.to_owned(), key)) }))
