@@ -31,6 +31,11 @@ impl Span {
         self.start as usize..self.end as usize
     }
 
+    /// Whether another span lies within this one.
+    pub fn contains(self, inner: Span) -> bool {
+        self.file == inner.file && self.start <= inner.start && inner.end <= self.end
+    }
+
     /// The part of this span `range` bytes into it; the whole where it does not lie inside.
     pub fn slice(self, range: Range<usize>) -> Self {
         let len = (self.end - self.start) as usize;
