@@ -85,7 +85,7 @@ pub fn collect(documents: Vec<Node>, project: &Project, findings: &mut Findings)
 
 /// The entries of a map. Nothing at all is an empty map; anything else is reported.
 fn map(node: Node, expected: &str, findings: &mut Findings) -> Option<Vec<Entry>> {
-    if node.is_null() {
+    if node.is_null() || node.is_unread() {
         return Some(Vec::new());
     }
     let (at, what) = (owner_of(&node), node.what());

@@ -11,6 +11,7 @@ mod lifecycle;
 mod merge;
 mod parse;
 mod project;
+mod syntax;
 mod toml;
 mod variables;
 
