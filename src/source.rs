@@ -36,6 +36,11 @@ impl Span {
         self.file == inner.file && self.start <= inner.start && inner.end <= self.end
     }
 
+    /// From the beginning of this span to the end of a later one in the same file.
+    pub fn to(self, later: Span) -> Self {
+        Self { end: later.end.max(self.end), ..self }
+    }
+
     /// The part of this span `range` bytes into it; the whole where it does not lie inside.
     pub fn slice(self, range: Range<usize>) -> Self {
         let len = (self.end - self.start) as usize;

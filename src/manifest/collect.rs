@@ -92,8 +92,10 @@ fn map(node: Node, expected: &str, findings: &mut Findings) -> Option<Vec<Entry>
     match node.tree {
         Tree::Map(entries) => Some(entries),
         _ => {
+            let finding =
+                Finding::new(&codes::YM205, at, format!("expected {expected}, found {what}")).label("not a map");
             findings
-                .push(Finding::new(&codes::YM205, at, format!("expected {expected}, found {what}")).label("not a map"));
+                .push(finding.help("each thing has a key of its own: `segments: {buyers: {...}, visitors: {...}}`"));
             None
         }
     }

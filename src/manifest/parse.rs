@@ -132,19 +132,20 @@ struct Builder<'t> {
 
 impl Builder<'_> {
     fn event(&mut self, event: Event, span: Span, tag: Option<std::ops::Range<usize>>) {
+        let tagged = tag.is_some();
         if let Some(range) = tag {
-            let at = Span::new(self.file, range.clone());
-            let written = self.text.get(range).unwrap_or("");
-            self.findings.push(
-                Finding::new(&codes::YM103, at, format!("the tag `{written}` is not used in manifests"))
-                    .label("a YAML tag")
-                    .note("every field has its own type, so that a YAML tag has nothing to say")
-                    .help("remove it; a text that begins with `!` needs quotes"),
-            );
+            let finding =
+                yaml_tag(Span::new(self.file, range.clone()), self.text.get(range).unwrap_or(""), &event, span);
+            self.findings.push(finding);
         }
         match event {
             Event::Scalar(value, style, anchor, _) => {
-                let style = if style == ScalarStyle::Plain { Style::Plain } else { Style::Quoted };
+                let style = match style {
+                    // The tag was reported, and it is whatever its field asks for.
+                    _ if tagged => Style::Filled,
+                    ScalarStyle::Plain => Style::Plain,
+                    _ => Style::Quoted,
+                };
                 if value.len() > SCALAR_LIMIT {
                     self.broken = true;
                     self.findings.push(
@@ -291,6 +292,26 @@ impl Builder<'_> {
     fn abandon(&mut self) {
         self.stack.clear();
         self.anchors.clear();
+    }
+}
+
+/// `!!str 42`, or a text that begins with `!`.
+fn yaml_tag(at: Span, written: &str, event: &Event, value: Span) -> Finding {
+    let finding = Finding::new(&codes::YM103, at, format!("the tag `{written}` is not used in manifests"))
+        .label("a YAML tag")
+        .note("every field has its own type, so that a YAML tag has nothing to say");
+    let whole = at.to(value);
+    match event {
+        Event::Scalar(text, ..) if written == "!!str" => {
+            let quoted = text::quoted(text);
+            finding.help(format!("write {}", text::short(&quoted, 80))).fix(whole, quoted)
+        }
+        Event::Scalar(text, ScalarStyle::Plain, ..) if !written.starts_with("!!") => {
+            let quoted = text::quoted(format!("{written} {text}").trim_end());
+            let help = format!("for a text that begins with `!` write {}", text::short(&quoted, 80));
+            finding.help(help).suggest(whole, quoted)
+        }
+        _ => finding.help("remove it"),
     }
 }
 
