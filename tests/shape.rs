@@ -89,6 +89,8 @@ fn one_slip_gives_one_finding_at_its_place() {
         ("segments:\n  s:\n    criteria:{tag: x}\n".into(), "YM201", "3:5"),
         ("segments:\n  s\n    criteria: {tag: x}\n".into(), "YM101", "2:3"),
         ("segments:\n  s:\n    criteria: {tag: x}\n   display_name: S\n".into(), "YM101", "4:4"),
+        ("segments:\n  s:\n    display_name: S\n      criteria: {tag: x}\n".into(), "YM101", "4:7"),
+        ("segments:\n  s:\n    criteria: {tag: x}\n    display_name\n".into(), "YM101", "4:5"),
         ("segments:\n\ts:\n\t\tcriteria: {tag: x}\n".into(), "YM108", "2:1"),
         ("segments:\n  s:\n    criteria:\n    \ttag: x\n".into(), "YM108", "4:5"),
         ("segments:\n  a: &a\n    criteria: {tag: x}\n  b:\n    <<: *a\n".into(), "YM201", "5:5"),

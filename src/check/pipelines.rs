@@ -86,7 +86,8 @@ fn trigger_tag(subject: &Subject, findings: &mut Findings) {
     let anywhere: HashSet<&str> =
         on_devices.iter().copied().chain(in_groups.values().flat_map(|tags| tags.iter().copied())).collect();
     let mut suggestions = SUGGESTIONS;
-    for (address, tag, group) in triggers {
+    // An empty tag has a code of its own.
+    for (address, tag, group) in triggers.filter(|(_, tag, _)| !tag.is_empty()) {
         let known = match group {
             None => anywhere.contains(tag.as_str()),
             Some(group) => {
@@ -99,15 +100,18 @@ fn trigger_tag(subject: &Subject, findings: &mut Findings) {
             continue;
         }
         let within = group.map_or(String::new(), |group| format!(" of the group `{group}`"));
-        let mut finding =
-            Finding::new(&codes::PL103, tag.span, format!("nothing in the project adds the tag `{tag}`{within}"))
-                .label("never added here")
-                .note("if no app and no other system adds it either, this pipeline never sends anything")
-                .help(format!(
-                    "add it with `add_tag` in a push, name it in a tag group's `tags`, or, where the app adds it, set \
+        let mut finding = Finding::new(
+            &codes::PL103,
+            tag.span,
+            format!("nothing in the project adds the tag `{}`{within}", text::short(tag, 40)),
+        )
+        .label("never added here")
+        .note("if no app and no other system adds it either, this pipeline never sends anything")
+        .help(format!(
+            "add it with `add_tag` in a push, name it in a tag group's `tags`, or, where the app adds it, set \
              `lifecycle: {{allow: [{}]}}`",
-                    codes::PL103.name
-                ));
+            codes::PL103.name
+        ));
         if let Some(left) = usize::checked_sub(suggestions, 1) {
             suggestions = left;
             let near = match group {
@@ -117,7 +121,7 @@ fn trigger_tag(subject: &Subject, findings: &mut Findings) {
             if let Some(near) = near {
                 finding = finding
                     .help(format!(
-                        "did you mean `{near}`? Where the app adds `{tag}`, set `lifecycle: {{allow: [{}]}}`",
+                        "did you mean `{near}`? If not, and the app adds the tag, set `lifecycle: {{allow: [{}]}}`",
                         codes::PL103.name
                     ))
                     .suggest(tag.span, text::scalar(near));
@@ -237,20 +241,29 @@ fn link<'d>((address, declared, pipeline): (&'d Address, &'d Declared, &'d Pipel
     (declared.key.span, link)
 }
 
+/// The longest circle that is shown whole. Of a longer one, nobody reads the middle.
+const SHOWN: usize = 12;
+
 /// `path` holds the pipelines of one circle in order; the last one sets off the first.
 fn describe(links: &[Link], path: &[usize], others: usize) -> Finding {
     let mut words = String::new();
     let mut related = Vec::new();
     let mut at = Span::NONE;
+    let left_out = path.len().saturating_sub(SHOWN);
     for (step, number) in path.iter().enumerate() {
         let (from, to) = (&links[*number], &links[path[(step + 1) % path.len()]]);
         let started = |tag: &At<String>| to.starts.iter().find(|start| **start == tag);
         let Some((tag, start)) = from.adds.iter().find_map(|tag| Some((*tag, *started(tag)?))) else { continue };
-        words.push_str(&format!("{} -> tag {tag} -> ", from.address));
-        related.push((tag.span, format!("{} adds `{tag}`", from.address)));
         if step + 1 == path.len() {
             at = start.span;
+        } else if left_out > 0 && step == SHOWN - 1 {
+            words.push_str(&format!("... {left_out} more ... -> "));
         }
+        if left_out > 0 && step >= SHOWN - 1 && step + 1 < path.len() {
+            continue;
+        }
+        words.push_str(&format!("{} -> tag {} -> ", from.address, text::short(tag, 40)));
+        related.push((tag.span, format!("{} adds this tag", from.address)));
     }
     let first = &links[path[0]];
     words.push_str(&first.address.to_string());
@@ -286,7 +299,11 @@ fn same_trigger(subject: &Subject, findings: &mut Findings) {
                 Trigger::FirstOpen => ((None, ""), trigger.span, "at the first opening of the app".to_owned()),
                 Trigger::TagAdded { tag, group } => {
                     let group = group.as_ref().map(|group| group.as_str());
-                    ((Some(group.unwrap_or("")), tag.as_str()), tag.span, format!("when the tag `{tag}` is added"))
+                    (
+                        (Some(group.unwrap_or("")), tag.as_str()),
+                        tag.span,
+                        format!("when the tag `{}` is added", text::short(tag, 40)),
+                    )
                 }
                 Trigger::Other(_) => continue,
             };

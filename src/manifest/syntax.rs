@@ -249,14 +249,29 @@ impl Place<'_> {
                 Some(finding(line.span(at..at + 1), format!("the `{open}` is not closed"))?.label("no closing bracket"))
             }
             ErrorKind::MappingValueNotAllowed => {
-                let line = self.above.as_ref().filter(|line| line.indent() < self.line.indent())?;
-                let key = line.text.trim();
-                if key.contains(':') {
-                    return None;
+                let above = self.above.as_ref().filter(|line| line.indent() <= self.line.indent())?;
+                let written = above.text.trim();
+                if !written.contains(':') {
+                    let at = above.span(above.indent()..above.indent() + written.len());
+                    let written = text::short(written, 40);
+                    let finding = finding(at, format!("a colon is missing behind `{written}`"))?;
+                    return Some(finding.label("a key needs a colon").help(format!("write `{written}:`")));
                 }
-                let at = line.span(line.indent()..line.indent() + key.len());
-                let finding = finding(at, format!("a colon is missing behind `{}`", text::short(key, 40)))?;
-                Some(finding.label("a key needs a colon").help(format!("write `{}:`", text::short(key, 40))))
+                let deeper = above.indent() < self.line.indent() && above.value().is_some();
+                let key = self.line.text[self.line.indent()..].split(':').next().filter(|_| deeper)?;
+                let at = self.line.span(self.line.indent()..self.line.indent() + key.len());
+                let finding =
+                    finding(at, "the line is indented too far: the one above has a value already".to_owned())?;
+                Some(finding.label("belongs to nothing").help("indent it like the line above"))
+            }
+            ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
+                let written = self.source.text[self.start..].lines().next()?.trim_end();
+                let at = Span::new(self.line.file, self.start..self.start + written.len());
+                let finding = finding(at, format!("`{}` is not a key with a value", text::short(written, 40)))?;
+                Some(finding.label("no colon with a space behind it").help("write `key: value`"))
+            }
+            ErrorKind::MisplacedFlowCollectionEnd => {
+                Some(finding(self.at, "the bracket closes nothing".to_owned())?.label("was not opened"))
             }
             ErrorKind::ExpectedBlockMappingKey
             | ErrorKind::InvalidIndentation
