@@ -121,6 +121,11 @@ impl Findings {
         self.list.push(finding);
     }
 
+    /// Pushes each of several.
+    pub fn extend(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        findings.into_iter().for_each(|finding| self.push(finding));
+    }
+
     pub fn len(&self) -> usize {
         self.list.len()
     }

@@ -31,6 +31,16 @@ impl Span {
         self.start as usize..self.end as usize
     }
 
+    /// Whether another span lies within this one.
+    pub fn contains(self, inner: Span) -> bool {
+        self.file == inner.file && self.start <= inner.start && inner.end <= self.end
+    }
+
+    /// From the beginning of this span to the end of a later one in the same file.
+    pub fn to(self, later: Span) -> Self {
+        Self { end: later.end.max(self.end), ..self }
+    }
+
     /// The part of this span `range` bytes into it; the whole where it does not lie inside.
     pub fn slice(self, range: Range<usize>) -> Self {
         let len = (self.end - self.start) as usize;

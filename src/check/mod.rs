@@ -4,8 +4,12 @@
 //! may know is in its [`Subject`].
 
 mod audience;
+mod circles;
+mod experiments;
+mod pipelines;
 mod schedules;
 mod settings;
+mod tags;
 
 use jiff::Timestamp;
 use rayon::prelude::*;
@@ -58,6 +62,21 @@ pub static CHECKS: &[Check] = &[
     audience::LOCATION,
     schedules::PAST,
     schedules::QUIET,
+    pipelines::AUDIENCE,
+    pipelines::DELAY,
+    pipelines::TRIGGER_TAG,
+    pipelines::CIRCLE,
+    pipelines::SAME_TRIGGER,
+    experiments::SAME_VARIANTS,
+    experiments::UNSCHEDULED,
+    experiments::VARIANT_COUNT,
+    tags::VOCABULARY,
+    tags::RESERVED_GROUP,
+    tags::TAG_LENGTH,
+    tags::MEMBER_TAGS,
+    tags::USER_ID,
+    tags::USER_CHANNELS,
+    tags::CHANNEL_TAGS,
 ];
 
 /// Runs every check. The order of the findings says nothing.

@@ -11,6 +11,7 @@ mod lifecycle;
 mod merge;
 mod parse;
 mod project;
+mod syntax;
 mod toml;
 mod variables;
 
@@ -154,11 +155,23 @@ fn shown(root: &Path, path: &Path) -> String {
 }
 
 fn cannot_read(file: FileId, name: &str, why: &str) -> Finding {
-    let code = if why.contains("larger than") { &codes::YM106 } else { &codes::YM302 };
-    Finding::new(code, Span::new(file, 0..0), format!("`{name}` cannot be read: {why}"))
+    let at = Span::new(file, 0..0);
+    if why.contains("larger than") {
+        return Finding::new(&codes::YM106, at, format!("`{name}` cannot be read: {why}"))
+            .label("the whole file")
+            .help(
+                "split it; if it is no manifest, name the folders that hold manifests under [project] in pushplan.toml",
+            );
+    }
+    Finding::new(&codes::YM302, at, format!("`{name}` cannot be read: {why}"))
+        .label("the whole file")
+        .note("what cannot be read may declare something that others refer to")
+        .help("put a readable file there, or remove it from the project")
 }
 
 fn not_text(file: Option<FileId>, end: usize, wrong: &str) -> Finding {
     let at = file.map_or(Span::NONE, |file| Span::new(file, end..end));
-    Finding::new(&codes::YM107, at, wrong).label("the first byte that is not UTF-8").help("save the file as UTF-8")
+    Finding::new(&codes::YM107, at, wrong)
+        .label("the first byte that is not UTF-8")
+        .help("open the file in an editor and save it with the encoding UTF-8")
 }

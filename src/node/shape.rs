@@ -41,7 +41,7 @@ macro_rules! shape {
             const WHAT: &'static str = $what;
 
             fn decode(node: &$crate::node::Node, reader: &mut $crate::node::Reader) -> Option<Self> {
-                let fields = $crate::node::Fields::of(node, $what, reader)?;
+                let fields = $crate::node::Fields::of(node, $what, reader)?.knowing(Self::KEYS);
                 $(let $field = fields.take::<$type>($crate::node::field_name(stringify!($field)), reader);)*
                 $crate::node::shape!(@unknown fields, reader $(, $rest)?);
                 Some(Self { $($field: $field?,)* $($rest,)? })

@@ -179,7 +179,7 @@ fn any_of(
     mut one: impl FnMut(&Node, &mut Reader) -> Option<Selector>,
 ) -> Option<Selector> {
     let Tree::List(items) = &head.value.tree else {
-        return one(&head.value, reader);
+        return reader.owned_by(head.key.span, |reader| one(&head.value, reader));
     };
     let mut read: Vec<At<Selector>> =
         items.iter().filter_map(|node| Some(At::new(one(node, reader)?, node.span))).collect();
