@@ -3,6 +3,7 @@
 //! A check looks at one resource or at all of them, and reports. It never reads a file and never looks at the clock: what it
 //! may know is in its [`Subject`].
 
+pub mod fix;
 mod settings;
 
 use jiff::Timestamp;
