@@ -1,6 +1,8 @@
 //! The command line: one file per command, each with its arguments and one function.
 
+mod fix;
 mod project;
+mod scope;
 mod validate;
 
 use std::process::ExitCode;

@@ -40,6 +40,7 @@ pub struct Manifests {
     /// Whether every file could be read to its end. If not, what is missing proves nothing.
     pub complete: bool,
     collected: Collected,
+    project_file: Option<FileId>,
 }
 
 /// A text to be read, and what people call it.
@@ -56,14 +57,18 @@ pub enum From {
 }
 
 impl Manifests {
+    /// The project file among the sources, where there is one.
+    pub fn project_file(&self) -> Option<FileId> {
+        self.project_file
+    }
+
     /// Every resource that is declared, for all targets or for some.
     pub fn declared(&self) -> impl Iterator<Item = &Declaration> {
         let base = &self.collected.base;
         let mut seen = HashSet::new();
         let overlays = self.collected.overlays.values().flat_map(|layer| &layer.resources);
-        let only_there = overlays.filter(move |it| {
-            base.get(it.kind.key, &it.key).is_none() && seen.insert((it.kind.key, it.key.as_str()))
-        });
+        let only_there = overlays
+            .filter(move |it| base.get(it.kind.key, &it.key).is_none() && seen.insert((it.kind.key, it.key.as_str())));
         base.resources.iter().chain(only_there)
     }
 }
@@ -103,7 +108,9 @@ pub fn read_project_with(root: &Path, mut given: Vec<Input>) -> Manifests {
         Some(names) => names.iter().map(|name| root.join(name.as_str())).collect(),
         None => vec![root.to_owned()],
     };
-    gather(project, &places, given, sources, findings)
+    // The project file is the first that was read.
+    let project_file = sources.iter().next().map(|(file, _)| file);
+    Manifests { project_file, ..gather(project, &places, given, sources, findings) }
 }
 
 /// Manifests that belong to no project, at or beneath the given places.
@@ -185,7 +192,7 @@ pub fn read(project: Project, inputs: Vec<Input>, mut sources: Sources, mut find
         found.into_vec().into_iter().for_each(|finding| findings.push(finding));
     }
     let collected = collect::collect(documents, &project, &mut findings);
-    Manifests { project, sources, findings: findings.into_vec(), complete, collected }
+    Manifests { project, sources, findings: findings.into_vec(), complete, collected, project_file: None }
 }
 
 /// A path as people write it: relative to the project, with forward slashes.

@@ -98,9 +98,8 @@ impl<'a> Marked<'a> {
 /// One excerpt of all these places, which are in one file. The first gives it its name.
 fn joined(places: &[Marked], width: usize) -> Excerpt {
     let by_line: BTreeMap<usize, &Marked> = places.iter().map(|place| (place.number, place)).collect();
-    let (first, last) = places.iter().fold((usize::MAX, 0), |(first, last), place| {
-        (first.min(place.number), last.max(place.number))
-    });
+    let (first, last) =
+        places.iter().fold((usize::MAX, 0), |(first, last), place| (first.min(place.number), last.max(place.number)));
     let (mut text, mut marks) = (String::new(), Vec::new());
     for number in first..=last {
         if number > first {

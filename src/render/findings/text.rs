@@ -75,14 +75,12 @@ fn one(found: &Found, renderer: &Renderer, width: usize) -> String {
         let path = token(number);
         group = match lines {
             None => group.element(Origin::path(path)),
-            Some(lines) => group.element(
-                Snippet::source(&lines.text).line_start(lines.first).path(path).annotations(lines.marks.iter().map(
-                    |mark| {
-                        let kind = if mark.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
-                        kind.span(mark.at.clone()).label(one_line(&mark.label))
-                    },
-                )),
-            ),
+            Some(lines) => group.element(Snippet::source(&lines.text).line_start(lines.first).path(path).annotations(
+                lines.marks.iter().map(|mark| {
+                    let kind = if mark.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
+                    kind.span(mark.at.clone()).label(one_line(&mark.label))
+                }),
+            )),
         };
     }
     for note in &finding.notes {
