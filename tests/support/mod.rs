@@ -52,9 +52,15 @@ impl Folder {
 
     /// The same, with something on standard input.
     pub fn run_with(&self, arguments: &[&str], input: &[u8]) -> Ran {
+        self.run_in("", arguments, input)
+    }
+
+    /// The same, in a folder beneath this one.
+    pub fn run_in(&self, below: &str, arguments: &[&str], input: &[u8]) -> Ran {
         let mut child = Command::new(env!("CARGO_BIN_EXE_pushplan"))
             .args(arguments)
-            .current_dir(self.path())
+            .current_dir(self.path().join(below))
+            .env_remove("COLUMNS")
             .env_remove("NO_COLOR")
             .env_remove("CLICOLOR_FORCE")
             .stdin(Stdio::piped())
