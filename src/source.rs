@@ -123,7 +123,7 @@ impl Source {
     }
 
     /// The nearest character boundary at or before `offset`.
-    fn floor(&self, offset: usize) -> usize {
+    pub fn floor(&self, offset: usize) -> usize {
         let mut at = offset.min(self.text.len());
         while !self.text.is_char_boundary(at) {
             at -= 1;

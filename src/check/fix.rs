@@ -1,5 +1,6 @@
 //! Edits that remove findings: pure text in, pure text out.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -28,7 +29,8 @@ pub struct Edit<'f> {
 /// comes first in the text is carried out and the others are not; they are found again in the text that results.
 pub fn apply(text: &str, edits: &[Edit]) -> (String, usize) {
     let mut edits: Vec<&Edit> = edits.iter().filter(|edit| text.get(edit.at.clone()).is_some()).collect();
-    edits.sort_by_key(|edit| (edit.at.start, edit.at.end));
+    // Of two that begin together, the longer knows more of what stands there.
+    edits.sort_by_key(|edit| (edit.at.start, Reverse(edit.at.end)));
     let (mut out, mut done, mut count) = (String::with_capacity(text.len()), 0, 0);
     let mut last: Option<&Edit> = None;
     for edit in edits {
@@ -56,6 +58,11 @@ mod tests {
     fn of_overlapping_edits_the_first_is_carried_out() {
         let (text, count) = apply("abcdef", &[edit(2..4, "Y"), edit(1..3, "X"), edit(4..5, "")]);
         assert_eq!((text.as_str(), count), ("aXdf", 2));
+    }
+
+    #[test]
+    fn of_edits_that_begin_together_the_longest_is_carried_out() {
+        assert_eq!(apply("{{A}} b", &[edit(0..5, "short"), edit(0..7, "long")]), ("long".to_owned(), 1));
     }
 
     #[test]

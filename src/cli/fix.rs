@@ -73,6 +73,9 @@ fn failed(name: &str, why: &str) -> Failure {
 /// Puts a new text in the place of a file's old one, at once and with the same permissions. A symbolic link is refused.
 pub fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
     let old = fs::symlink_metadata(path)?;
+    if old.is_symlink() {
+        return Err(io::Error::other("it is a symbolic link, which is not followed"));
+    }
     if !old.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }

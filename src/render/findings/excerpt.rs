@@ -81,8 +81,8 @@ impl<'a> Marked<'a> {
         let start = source.position(span.range().start);
         let line = source.line_range(start.line, start.line);
         // Of a value on several lines the first is shown.
-        let from = span.range().start.clamp(line.start, line.end);
-        let to = span.range().end.clamp(from, line.end);
+        let inside = |offset: usize| source.floor(offset).clamp(line.start, line.end);
+        let (from, to) = (inside(span.range().start), inside(span.range().end.max(span.range().start)));
         let (text, at, fits) = cut(&source.text, line, from..to, width.saturating_sub(GUTTER));
         let place = format!("{}:{}:{}", source.path, start.line, start.column);
         let mark = Mark { at, label: label.to_owned(), primary };
@@ -127,11 +127,13 @@ fn joined(places: &[Marked], width: usize) -> Excerpt {
 }
 
 /// The part of a line around a mark, as it is shown; where the mark is in it; and whether that is the whole line and fits
-/// into `width` columns. Twice the width is left on both sides, so that the renderer sees where it has to cut.
+/// into `width` columns. More than the width is left on both sides, so that the renderer sees where it has to cut.
 fn cut(text: &str, line: Range<usize>, mark: Range<usize>, width: usize) -> (String, Range<usize>, bool) {
-    let margin = width * 8;
-    let from = floor(text, mark.start.saturating_sub(margin).max(line.start));
-    let to = floor(text, mark.end.min(mark.start + margin).saturating_add(margin).min(line.end));
+    let margin = width * 3 / 2;
+    let before = text[line.start..mark.start].char_indices().rev().nth(margin);
+    let from = line.start + before.map_or(0, |(offset, _)| offset);
+    let shown_mark = text[mark.clone()].char_indices().nth(margin).map_or(mark.end, |(offset, _)| mark.start + offset);
+    let to = text[shown_mark..line.end].char_indices().nth(margin).map_or(line.end, |(offset, _)| shown_mark + offset);
     let (mut out, mut at, mut columns) = (String::new(), 0..0, 0);
     let mut marked = 0;
     for (offset, c) in text[from..to].char_indices().map(|(offset, c)| (from + offset, c)) {
@@ -155,9 +157,4 @@ fn cut(text: &str, line: Range<usize>, mark: Range<usize>, width: usize) -> (Str
     }
     let fits = from == line.start && to == line.end && columns <= width;
     (out, at, fits)
-}
-
-/// The nearest character boundary at or before `offset`.
-fn floor(text: &str, offset: usize) -> usize {
-    (0..=offset.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }

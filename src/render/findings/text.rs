@@ -1,6 +1,7 @@
 //! Findings for people, in the layout of compilers: what, where, why, and what to do.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use rayon::prelude::*;
 
 use super::excerpt::{self, Excerpt};
 use super::{Found, Report, visible};
@@ -18,9 +19,10 @@ pub struct Style {
 pub fn text(report: &Report, style: Style) -> String {
     let renderer = if style.color { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.term_width(style.width);
+    let each: Vec<String> = report.found.par_iter().map(|found| one(found, &renderer, style.width)).collect();
     let mut out = String::new();
-    for found in &report.found {
-        out.push_str(&one(found, &renderer, style.width));
+    for one in each {
+        out.push_str(&one);
         out.push_str("\n\n");
     }
     out.push_str(&summary(report));
@@ -89,7 +91,12 @@ fn one(found: &Found, renderer: &Renderer, width: usize) -> String {
     if let Some(help) = help(found) {
         group = group.element(Level::HELP.message(visible(&help)));
     }
-    name_places(&renderer.render(&[group]), &excerpts)
+    let rendered = name_places(&renderer.render(&[group]), &excerpts);
+    match excerpts.first() {
+        // Without line numbers the renderer leaves no room for them.
+        Some(Excerpt { lines: None, .. }) => rendered.replace('\n', "\n "),
+        _ => rendered,
+    }
 }
 
 /// What to do, and whether it can be done by `--fix`.
@@ -126,4 +133,71 @@ fn name_places(rendered: &str, excerpts: &[Excerpt]) -> String {
     }
     out.push_str(rest);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codes;
+    use crate::finding::Finding;
+    use crate::source::{Source, Sources, Span};
+    use proptest::prelude::*;
+
+    fn report<'a>(finding: &'a Finding, sources: &'a Sources) -> Report<'a> {
+        let found = vec![Found { finding, sources }];
+        Report { found, suppressed: 0, resources: 0, files: Vec::new(), fails_from: Severity::Error }
+    }
+
+    proptest! {
+        #[test]
+        fn any_place_in_any_text_can_be_shown(
+            text in "[ab \t\r\n\u{feff}\u{1b}\u{202e}\u{200d}\u{301}é日😀]{0,300}",
+            spans in proptest::collection::vec((0..400usize, 0..80usize), 1..4),
+            width in 40..120usize,
+        ) {
+            let mut sources = Sources::default();
+            let file = sources.add(Source::new("a\u{1b}.yaml", text));
+            let span = |(start, length): &(usize, usize)| Span::new(file, *start..start + length);
+            let mut finding = Finding::new(&codes::YM101, span(&spans[0]), "what\u{1b} is\nwrong").label("here");
+            for other in &spans[1..] {
+                finding = finding.related(span(other), "there");
+            }
+            let out = super::text(&report(&finding, &sources), Style { width, color: false });
+            prop_assert!(!out.contains(|c: char| c != '\n' && (c.is_control() || crate::text::is_hidden(c))), "{out:?}");
+            prop_assert!(out.starts_with("error[YM101]: what� is wrong\n"), "{out}");
+            let place = if sources.get(file).text.is_empty() { "a�.yaml".to_owned() } else {
+                sources.place(finding.at).replace('\u{1b}', "�")
+            };
+            prop_assert!(out.lines().nth(1).is_some_and(|line| line.trim_start() == format!("--> {place}")), "{place}\n{out}");
+        }
+
+        #[test]
+        fn the_caret_stands_under_the_value(
+            before in "[a \té日😀\u{202e}]{0,200}",
+            value in "[x日]{1,6}",
+            after in "[a é日😀]{0,200}",
+            number in 0..12usize,
+        ) {
+            let mut sources = Sources::default();
+            let start = number + before.len();
+            let file = sources.add(Source::new("f", format!("{}{before}{value}{after}", "\n".repeat(number))));
+            let finding = Finding::new(&codes::YM101, Span::new(file, start..start + value.len()), "wrong");
+            let out = super::text(&report(&finding, &sources), Style { width: 80, color: false });
+            let caret = out.lines().find(|line| line.contains('^')).expect("a caret");
+            let column = caret.find('^').expect("found");
+            let width = caret.matches('^').count();
+            // The part of the source line that the carets stand under, by columns of the terminal.
+            let source = out.lines().take_while(|line| *line != caret).last().expect("a source line");
+            let mut at = 0;
+            let under: String = source
+                .chars()
+                .filter(|c| {
+                    let here = at;
+                    at += unicode_width::UnicodeWidthChar::width(*c).unwrap_or(0);
+                    here >= column && at <= column + width
+                })
+                .collect();
+            prop_assert_eq!(under, value, "{}", out);
+        }
+    }
 }
