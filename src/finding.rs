@@ -87,6 +87,11 @@ impl Finding {
         self
     }
 
+    /// Whether `validate --fix` removes it.
+    pub fn is_fixable(&self) -> bool {
+        self.fix.as_ref().is_some_and(|fix| fix.safe)
+    }
+
     /// An edit that cannot change what the author meant.
     pub fn fix(mut self, at: Span, text: impl Into<String>) -> Self {
         self.fix = Some(Fix { at, text: text.into(), safe: true });

@@ -6,6 +6,7 @@
 mod audience;
 mod circles;
 mod experiments;
+pub mod fix;
 mod pipelines;
 mod schedules;
 mod settings;

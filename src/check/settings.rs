@@ -13,13 +13,19 @@ use crate::text;
 #[derive(Debug, Default)]
 pub struct Verdict {
     pub findings: Vec<Finding>,
-    /// How many were turned off in the project file or on their resource.
-    pub suppressed: usize,
+    /// What was turned off in the project file or on its resource.
+    pub suppressed: Vec<Finding>,
 }
 
 impl Verdict {
     pub fn count(&self, severity: Severity) -> usize {
         self.findings.iter().filter(|finding| finding.severity == severity).count()
+    }
+
+    /// Keeps what is asked for, also of what was turned off.
+    pub fn retain(&mut self, asked: impl Fn(&Finding) -> bool) {
+        self.findings.retain(&asked);
+        self.suppressed.retain(&asked);
     }
 }
 
@@ -46,7 +52,7 @@ pub fn judge<'d>(
                 finding.fix = finding.fix.filter(|fix| !sources.text(fix.at).contains("${"));
                 verdict.findings.push(finding);
             }
-            _ => verdict.suppressed += 1,
+            _ => verdict.suppressed.push(finding),
         }
     }
     let path = |finding: &Finding| finding.at.file().map_or("", |file| sources.get(file).path.as_str());

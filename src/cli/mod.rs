@@ -1,7 +1,9 @@
 //! The command line: one file per command, each with its arguments and one function.
 
+mod fix;
 mod init;
 mod project;
+mod scope;
 mod validate;
 
 use std::process::ExitCode;

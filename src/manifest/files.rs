@@ -41,7 +41,7 @@ pub fn manifests(root: &Path, places: &[PathBuf]) -> (Vec<PathBuf>, Vec<Unreadab
                         if looks || entry.depth() == 0 {
                             found.push(path);
                         }
-                    } else if looks && !kind.is_some_and(|kind| kind.is_dir()) {
+                    } else if (looks || entry.depth() == 0) && !kind.is_some_and(|kind| kind.is_dir()) {
                         unreadable.push(Unreadable { path, why: "it is not a regular file".into() });
                     }
                 }
