@@ -58,12 +58,12 @@ fn the_shop_example_is_what_init_writes() {
 
 fn names(root: &Path, folder: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
         if path.is_dir() {
             found.extend(names(root, &path));
         } else {
-            found.insert(path.strip_prefix(root).unwrap().to_string_lossy().into_owned());
+            found.insert(path.strip_prefix(root).expect("beneath it").to_string_lossy().into_owned());
         }
     }
     found

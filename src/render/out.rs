@@ -22,10 +22,11 @@ impl Out {
         !matches!(AutoStream::new(io::stdout(), self.color).current_choice(), ColorChoice::Never)
     }
 
-    /// How many columns a line has: those of the terminal as the shell tells them, or 100.
+    /// How many columns a line has: as `COLUMNS` says, as the terminal has, or 100.
     pub fn width(&self) -> usize {
-        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-        columns.unwrap_or(100).max(40)
+        let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        let seen = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+        told.or_else(seen).unwrap_or(100).max(40)
     }
 
     /// Writes bytes to standard output exactly as they are, for whoever reads them with a program.

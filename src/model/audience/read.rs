@@ -52,6 +52,10 @@ impl Decode for Selector {
 
 /// `all` or `triggered`.
 fn word(node: &Node, reader: &mut Reader) -> Option<Selector> {
+    if node.what() != "text" {
+        reader.unexpected(node, Selector::WHAT);
+        return None;
+    }
     let word = reader.text(node)?;
     if word.eq_ignore_ascii_case("all") {
         return Some(Selector::All);
