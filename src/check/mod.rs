@@ -3,6 +3,8 @@
 //! A check looks at one resource or at all of them, and reports. It never reads a file and never looks at the clock: what it
 //! may know is in its [`Subject`].
 
+mod messages;
+mod references;
 mod settings;
 
 use jiff::Timestamp;
@@ -48,7 +50,26 @@ pub enum Run {
 }
 
 /// Every check there is.
-pub static CHECKS: &[Check] = &[settings::ALLOWED_CODES];
+pub static CHECKS: &[Check] = &[
+    settings::ALLOWED_CODES,
+    references::SEGMENTS,
+    references::TEMPLATES,
+    references::TAG_GROUPS,
+    references::CIRCLES,
+    messages::DECLARED,
+    messages::USED,
+    messages::KEYS,
+    messages::TWICE,
+    messages::VALUES,
+    messages::RESULT,
+    messages::MESSAGE_CENTER,
+    messages::WEB,
+    messages::LENGTH,
+    messages::CONTROLS,
+    messages::BUTTONS,
+    messages::URLS,
+    messages::SIZE,
+];
 
 /// Runs every check. The order of the findings says nothing.
 pub fn check(subject: &Subject) -> Vec<Finding> {
