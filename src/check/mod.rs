@@ -52,9 +52,7 @@ pub enum Run {
 /// Every check there is.
 pub static CHECKS: &[Check] = &[
     settings::ALLOWED_CODES,
-    references::SEGMENTS,
-    references::TEMPLATES,
-    references::TAG_GROUPS,
+    references::NAMES,
     references::CIRCLES,
     messages::DECLARED,
     messages::USED,

@@ -20,6 +20,7 @@ pub use urls::URLS;
 
 use super::{One, Subject};
 use crate::kinds::{Said, Template, Variable};
+use crate::model::notification::Notification;
 use crate::model::placeholder;
 use crate::node::At;
 
@@ -46,6 +47,11 @@ fn with_defaults(text: &str, variables: Option<&[Variable]>) -> String {
         let variable = variables.unwrap_or(&[]).iter().find(|variable| variable.key.as_str() == key)?;
         variable.default_value.as_ref().map(|text| text.as_str())
     })
+}
+
+/// Every text of a notification and a message that can hold a placeholder.
+fn fillable<'d>(said: &Said<'d>) -> impl Iterator<Item = &'d At<String>> + use<'d> {
+    said.notification.into_iter().flat_map(Notification::fillable).chain(message_texts(said))
 }
 
 /// Title and body of a message.

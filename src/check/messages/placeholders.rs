@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::super::{Check, One, Run, Subject};
-use super::{message_texts, own};
+use super::{fillable, own};
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::kinds::{Template, Variable, of_kind};
@@ -23,8 +23,7 @@ const KEY_LIMIT: usize = 32;
 
 fn declared(subject: &Subject, one: &One, findings: &mut Findings) {
     for said in own(subject, one) {
-        let texts = said.notification.into_iter().flat_map(|notification| notification.fillable());
-        for text in texts.chain(message_texts(&said)) {
+        for text in fillable(&said) {
             undeclared(text, said.variables, findings);
         }
     }

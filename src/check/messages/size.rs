@@ -5,11 +5,9 @@ use std::io;
 use serde::Serialize;
 
 use super::super::{Check, One, Run, Subject};
-use super::own;
+use super::{fillable, own};
 use crate::codes;
 use crate::finding::{Finding, Findings};
-use crate::kinds::Said;
-use crate::node::At;
 use crate::text;
 
 pub const SIZE: Check = Check { codes: &[&codes::MS113], run: Run::Each(size) };
@@ -24,21 +22,16 @@ fn size(subject: &Subject, one: &One, findings: &mut Findings) {
     if size <= LIMIT {
         return;
     }
-    let Some(largest) = own.iter().flat_map(texts).max_by_key(|text| text.len()) else { return };
+    let Some(largest) = own.iter().flat_map(fillable).max_by_key(|text| text.len()) else { return };
     let over = size - LIMIT;
     findings.push(
-        Finding::new(&codes::MS113, largest.span, format!("the message has {size} bytes, {} too many", over))
+        Finding::new(&codes::MS113, largest.span, format!("the message has {size} bytes, {over} too many"))
             .label("the largest part of it")
             .note(format!(
                 "the service takes {LIMIT} bytes in one request, as JSON: quotes and line breaks count twice"
             ))
             .help(format!("shorten it by {}, or link to a page", text::count(over, "byte"))),
     );
-}
-
-fn texts<'d>(said: &Said<'d>) -> impl Iterator<Item = &'d At<String>> + use<'d> {
-    let shown = said.notification.into_iter().flat_map(|notification| notification.fillable());
-    shown.chain(super::message_texts(said))
 }
 
 /// How many bytes a value has as JSON. Nothing is kept of them.

@@ -5,7 +5,7 @@ use super::{own, with_defaults};
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::model::notification::{Notification, Open};
-use crate::model::placeholder::placeholders;
+use crate::model::placeholder::{fill, placeholders};
 use crate::node::At;
 use crate::source::Span;
 use crate::text;
@@ -66,23 +66,17 @@ pub fn wrong(url: &str) -> Option<&'static str> {
     }
     let Some((scheme, rest)) = url.split_once("://") else {
         let scheme = url.split_once(':').map(|(scheme, _)| scheme).filter(|scheme| is_scheme(scheme));
-        return Some(if scheme.is_some() { "the scheme is another" } else { "the scheme is missing" });
+        return Some(if scheme.is_some() { "its scheme is another" } else { "its scheme is missing" });
     };
     if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
-        return Some("the scheme is another");
+        return Some("its scheme is another");
     }
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     if host.is_empty() {
-        return Some("the host is missing");
+        return Some("its host is missing");
     }
     // Blanks within the braces of a placeholder are gone once it is filled in.
-    let mut outside = String::with_capacity(url.len());
-    let mut from = 0;
-    for placeholder in placeholders(url) {
-        outside.push_str(&url[from..placeholder.range.start]);
-        from = placeholder.range.end;
-    }
-    outside.push_str(&url[from..]);
+    let outside = fill(url, |_| Some(""));
     outside.contains(|c: char| c.is_whitespace() || c.is_control()).then_some("it holds white space")
 }
 
