@@ -7,7 +7,9 @@ mod audience;
 mod circles;
 mod experiments;
 pub mod fix;
+mod messages;
 mod pipelines;
+mod references;
 mod schedules;
 mod settings;
 mod tags;
@@ -78,6 +80,21 @@ pub static CHECKS: &[Check] = &[
     tags::USER_ID,
     tags::USER_CHANNELS,
     tags::CHANNEL_TAGS,
+    references::NAMES,
+    references::CIRCLES,
+    messages::DECLARED,
+    messages::USED,
+    messages::KEYS,
+    messages::TWICE,
+    messages::VALUES,
+    messages::RESULT,
+    messages::MESSAGE_CENTER,
+    messages::WEB,
+    messages::LENGTH,
+    messages::CONTROLS,
+    messages::BUTTONS,
+    messages::URLS,
+    messages::SIZE,
 ];
 
 /// Runs every check. The order of the findings says nothing.

@@ -29,7 +29,7 @@ impl Verdict {
     }
 }
 
-/// Applies the project's settings and each resource's `lifecycle.allow`, drops what was found twice, and sorts.
+/// Narrows each finding to the part that is meant, applies the project's settings and each resource's `lifecycle.allow`, drops what was found twice, and sorts.
 pub fn judge<'d>(
     found: impl IntoIterator<Item = (Finding, Option<&'d Desired>)>,
     project: &Project,
@@ -38,6 +38,7 @@ pub fn judge<'d>(
     let mut verdict = Verdict::default();
     let mut seen = HashSet::new();
     for (mut finding, desired) in found {
+        finding.narrow(sources);
         if !seen.insert((finding.code.name, finding.at, finding.message.clone())) {
             continue;
         }

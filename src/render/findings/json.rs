@@ -118,7 +118,8 @@ impl Report {
 
 impl Finding {
     fn new(found: &Found) -> Self {
-        let finding::Finding { code, severity, message, at, label, related, notes, help, fix, address } = found.finding;
+        let finding::Finding { code, severity, message, at, label, related, notes, help, fix, address, part: _ } =
+            found.finding;
         let place = found.place_of(*at);
         let region = place.and_then(|place| place.region);
         Self {
