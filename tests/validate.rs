@@ -35,6 +35,7 @@ fn findings_stand_in_the_layout_of_compilers() {
 3 |     criteria: {tag: true}
   |                     ^^^^ needs quotes
   |
+  = note: a text without quotes can lose its form: `6.10` would become 6.1, and `no` false
   = help: write "true"; `pushplan validate --fix` does it
 
 error[RF104]: the target `local` has no variable `nope`
@@ -76,6 +77,7 @@ fn related_places_nearby_share_the_excerpt() {
   |   ^ the second
   |
   = note: one of the two would be lost without a word
+  = help: remove one of them, or rename it
 
 1 error in 1 file
 ";
@@ -98,6 +100,7 @@ fn columns_and_carets_are_right_with_tabs_wide_characters_emoji_and_crlf() {
 2 |   tab: {criteria:    {tag:    true}}
   |                               ^^^^ needs quotes
   |
+  = note: a text without quotes can lose its form: `6.10` would become 6.1, and `no` false
   = help: write "true"; `pushplan validate --fix` does it
 
 error[YM204]: `true` without quotes is taken for true or false, but a text belongs here
@@ -106,6 +109,7 @@ error[YM204]: `true` without quotes is taken for true or false, but a text belon
 3 |   wide: {display_name: 日本語, criteria: {tag: true}}
   |                                                ^^^^ needs quotes
   |
+  = note: a text without quotes can lose its form: `6.10` would become 6.1, and `no` false
   = help: write "true"; `pushplan validate --fix` does it
 
 error[YM204]: `true` without quotes is taken for true or false, but a text belongs here
@@ -114,6 +118,7 @@ error[YM204]: `true` without quotes is taken for true or false, but a text belon
 4 |   emoji: {display_name: 😀👍🏽, criteria: {tag: true}}
   |                                                 ^^^^ needs quotes
   |
+  = note: a text without quotes can lose its form: `6.10` would become 6.1, and `no` false
   = help: write "true"; `pushplan validate --fix` does it
 
 error[YM204]: `true` without quotes is taken for true or false, but a text belongs here
@@ -122,6 +127,7 @@ error[YM204]: `true` without quotes is taken for true or false, but a text belon
 5 |   hidden: {display_name: "a�b", criteria: {tag: true}}
   |                                                 ^^^^ needs quotes
   |
+  = note: a text without quotes can lose its form: `6.10` would become 6.1, and `no` false
   = help: write "true"; `pushplan validate --fix` does it
 
 4 errors in 1 file; 4 can be fixed with --fix
@@ -192,7 +198,7 @@ fn a_file_that_cannot_be_read_is_named_without_lines() {
     folder.write("bad.yaml", [0xff, 0xfe]);
     let expected = "error[YM107]: the file is UTF-16, not UTF-8
  --> bad.yaml
-  = help: save the file as UTF-8
+  = help: open the file in an editor and save it with the encoding UTF-8
 
 1 error in 1 file
 ";
@@ -299,6 +305,9 @@ fn warnings_fail_only_when_asked_to() {
   |
 4 |     push: {audience: all, device_types: all, notification: {alert: hi, zzz: 1}}
   |                                                                        ^^^ not checked
+  |
+  = note: further fields exist here, and pushplan cannot tell whether this is one of them
+  = help: if it is meant, set `lifecycle: {allow: [YM202]}` on the resource
 
 1 warning in 1 file
 ";
