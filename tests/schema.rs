@@ -10,6 +10,7 @@ use pushplan::codes::CODES;
 use pushplan::finding::Findings;
 use pushplan::kinds::KINDS;
 use pushplan::manifest::parse;
+use pushplan::node::Node;
 use pushplan::render::schema::{SCHEMAS, text};
 use pushplan::source::{Source, Sources};
 use serde_json::Value;
@@ -123,7 +124,7 @@ fn json(text: &str) -> Vec<Value> {
     let mut findings = Findings::default();
     let parsed = parse(id, sources.get(id), &mut findings);
     assert!(findings.is_empty(), "{text}: {findings:?}");
-    parsed.documents.iter().map(|node| node.to_json()).collect()
+    parsed.documents.iter().map(Node::to_json).collect()
 }
 
 /// What the validator says is wrong, with the path to it.
@@ -193,7 +194,7 @@ fn wrong_manifests_are_refused_where_they_are_wrong() {
         ("segments: {a: {criteria: {tag: x, gruop: y}}}", "/segments/a/criteria"),
         ("segments: {a: {criteria: all, lifecycle: {protect: maybe}}}", "/segments/a/lifecycle/protect"),
         ("segments: {a: {criteria: all, lifecycle: {protekt: true}}}", "/segments/a/lifecycle"),
-        ("templates: {a: {push: {notification: {}}, variables: [{name: x}]}}", "/templates/a/variables"),
+        ("templates: {a: {push: {notification: {}}, variables: [{name: x}]}}", "/templates/a/variables/0"),
         ("templates: {a: {push: {notification: {alert: 1}}}}", "/templates/a/push/notification/alert"),
         (
             "templates: {a: {push: {notification: {}, message: {title: x, body: {fil: y}}}}}",
@@ -204,6 +205,8 @@ fn wrong_manifests_are_refused_where_they_are_wrong() {
             "pipelines: {a: {enabled: true, immediate_trigger: frist_open, outcome: []}}",
             "/pipelines/a/immediate_trigger",
         ),
+        ("{defaults: {templates: {}}, segments: {a: {}}}", "/segments/a"),
+        ("{defaults: {segments: {}}, segments: {a: {critera: all}}}", "/segments/a"),
         ("defaults: {segments: {critera: all}}", "/defaults/segments"),
         ("defaults: {segment: {}}", "/defaults"),
         ("overlays: {local: {segment: {}}}", "/overlays/local"),
@@ -230,8 +233,7 @@ fn every_right_sample_of_a_page_is_valid() {
             // The first line names a file, if anything.
             let body = block.split_once('\n').map_or("", |(_, rest)| rest);
             let sample = body.split("\n```").next().unwrap_or_default();
-            // What defaults give need not be given again: only the project's own schema can know that.
-            let found = if sample.contains("defaults:") { vec![] } else { problems(&general, sample) };
+            let found = problems(&general, sample);
             assert_eq!(found, [""; 0], "{}: {sample}", code.name);
         }
     }
@@ -308,7 +310,11 @@ fn check_names_what_is_not_current_and_writes_nothing() {
     assert_eq!(ran.code, 3);
     let named: Vec<&str> = ran.stdout.lines().filter(|line| line.contains("is not current")).collect();
     assert_eq!(named, ["schema/project.schema.json is not current", ".pushplan/schema.json is not current"]);
-    assert!(ran.stdout.contains("pullplan.toml") && ran.stdout.contains("\"b\""), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("pullplan.toml") && ran.stdout.contains("+                        \"a\","),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]
@@ -319,4 +325,27 @@ fn without_a_project_only_the_general_schemas_are_written() {
     assert!(ran.stdout.ends_with("$schema=for/editors/manifest.schema.json\n"), "{}", ran.stdout);
     assert_eq!(folder.read("for/editors/manifest.schema.json"), text(&pushplan::manifest::schema::manifest()));
     assert!(!folder.path().join(".pushplan").exists());
+}
+
+#[test]
+fn the_sample_project_is_valid_and_in_canonical_layout() {
+    let folder = Folder::new();
+    for command in [&["init", "."][..], &["schema"], &["schema", "--check"], &["fmt", "--check"]] {
+        let ran = folder.run(command);
+        assert_eq!(ran.code, 0, "{command:?}: {}{}", ran.stdout, ran.stderr);
+    }
+    let read = |name: &str| validator(&serde_json::from_str(&folder.read(name)).expect("JSON"));
+    let (general, own) = (read("schema/manifest.schema.json"), read(".pushplan/schema.json"));
+    let mut manifests = 0;
+    for below in ["messages", "campaigns"] {
+        for entry in fs::read_dir(folder.path().join(below)).expect("a folder of manifests") {
+            let text = fs::read_to_string(entry.expect("a manifest").path()).expect("text");
+            assert_eq!(problems(&own, &text), [""; 0], "{text}");
+            assert_eq!(problems(&general, &text), [""; 0], "{text}");
+            manifests += 1;
+        }
+    }
+    assert!(manifests > 1, "the sample has manifests");
+    let project: Value = toml::from_str(&folder.read("pushplan.toml")).expect("TOML");
+    assert!(read("schema/project.schema.json").is_valid(&project), "{project}");
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use granit_parser::{Event, Parser};
+use granit_parser::{Event, Parser, StructureStyle};
 use pretty_yaml::config::{FormatOptions, LanguageOptions, LayoutOptions, LineBreak, Quotes};
 
 use super::parse;
@@ -48,48 +48,165 @@ pub enum Kept {
 
 /// The text of a manifest in canonical layout: the same values, the same comments, the same result when it is done again.
 pub fn layout(file: FileId, source: &Source) -> Result<String, Kept> {
-    let before = read(file, source).map_err(Kept::Wrong)?;
-    if source.text.trim_start_matches('\u{feff}').trim().is_empty() {
+    let mut page = Page::read(file, source).map_err(Kept::Wrong)?;
+    if source.text.chars().all(|c| c.is_whitespace() || c == '\u{feff}') {
         return Ok(String::new());
     }
-    let mut text = pass(&source.text, &before)?;
-    for number in 1.. {
-        let mut sources = Sources::default();
-        let id = sources.add(Source::new(&source.path, &*text));
-        let after = read(id, sources.get(id)).unwrap_or_default();
-        if before.len() != after.len() || !before.iter().zip(&after).all(|(before, after)| same(before, after)) {
-            return Err(Kept::Unsure("its values would change"));
+    for _ in 0..=PASSES {
+        let text = pass(&page)?;
+        if text == page.source.text {
+            return Ok(text);
         }
-        let again = pass(&text, &after)?;
-        if again == text {
-            break;
-        }
-        if number == PASSES {
-            return Err(Kept::Unsure("its layout does not come to rest"));
-        }
-        text = again;
+        page = Page::read(file, &Source::new(&source.path, text)).map_err(|_| Kept::Unsure("it would break"))?;
     }
-    if comments(&text) != comments(&source.text) {
-        return Err(Kept::Unsure("a comment would be lost"));
-    }
-    Ok(text)
+    Err(Kept::Unsure("its layout does not come to rest"))
 }
 
-/// One pass over a text that holds these documents.
-fn pass(text: &str, documents: &[Node]) -> Result<String, Kept> {
+/// A text and what it holds.
+struct Page {
+    source: Source,
+    documents: Vec<Node>,
+    comments: Vec<Range<usize>>,
+}
+
+impl Page {
+    /// A page, or what is wrong with it. Anything wrong counts: what was not read cannot be compared.
+    fn read(file: FileId, source: &Source) -> Result<Self, Vec<Finding>> {
+        let mut findings = Findings::default();
+        let parsed = parse(file, source, &mut findings);
+        if !findings.is_empty() || !parsed.complete {
+            return Err(findings.into_vec());
+        }
+        let source = Source::new(&source.path, &source.text);
+        let comments = comments(&source.text);
+        Ok(Self { source, documents: parsed.documents, comments })
+    }
+
+    /// The comments without the blanks around them.
+    fn remarks(&self) -> impl Iterator<Item = &str> {
+        self.comments.iter().map(|range| self.source.text[range.clone()].trim_start_matches('#').trim())
+    }
+
+    fn column(&self, at: usize) -> usize {
+        self.source.position(at).column
+    }
+
+    /// Whether nothing but blanks stands before a place in its line.
+    fn begins_a_line(&self, at: usize) -> bool {
+        let line = self.source.text[..at].rsplit('\n').next().unwrap_or_default();
+        line.chars().all(|c| c == ' ')
+    }
+}
+
+/// One pass over a page. What it makes says the same, or it is refused.
+fn pass(page: &Page) -> Result<String, Kept> {
+    let text = &page.source.text;
     let mut blocks = Vec::new();
-    documents.iter().for_each(|node| block_texts(node, text, &mut blocks));
+    page.documents.iter().for_each(|node| block_texts(node, text, &mut blocks));
     if is_too_deep(text, &blocks) {
         return Err(Kept::Unsure("a line is indented by more than 63 columns"));
     }
-    pretty_yaml::format_text(text, &options()).map_err(|_| Kept::Unsure("its layout is not understood"))
+    let made = pretty_yaml::format_text(text, &options()).map_err(|_| Kept::Unsure("its layout is not understood"))?;
+    let mut sources = Sources::default();
+    let id = sources.add(Source::new(&page.source.path, hang(made)));
+    let made = Page::read(id, sources.get(id)).map_err(|_| Kept::Unsure("it would break"))?;
+    let documents = page.documents.iter().zip(&made.documents);
+    if page.documents.len() != made.documents.len() || !documents.into_iter().all(|(a, b)| same(a, b)) {
+        return Err(Kept::Unsure("its values would change"));
+    }
+    if !page.remarks().eq(made.remarks()) {
+        return Err(Kept::Unsure("a comment would be lost"));
+    }
+    Ok(align(page, &made))
 }
 
-/// All documents, or what is wrong with them. Anything wrong counts: what was not read cannot be compared.
-fn read(file: FileId, source: &Source) -> Result<Vec<Node>, Vec<Finding>> {
-    let mut findings = Findings::default();
-    let parsed = parse(file, source, &mut findings);
-    if findings.is_empty() && parsed.complete { Ok(parsed.documents) } else { Err(findings.into_vec()) }
+/// The text with every bracket that closes a collection of several lines as deep as what it closes. The layout engine puts
+/// it under the key that opens it, which YAML does not allow.
+fn hang(mut text: String) -> String {
+    let mut open: Vec<(bool, usize)> = Vec::new();
+    let mut moves = Vec::new();
+    for (event, span) in Parser::new_from_str(&text).map_while(Result::ok) {
+        let Some(range) = span.byte_range() else { continue };
+        match event {
+            Event::SequenceStart(style, ..) | Event::MappingStart(style, ..) => {
+                open.push((style == StructureStyle::Flow, range.start));
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                let Some((true, start)) = open.pop() else { continue };
+                let outermost = !open.last().is_some_and(|(flow, _)| *flow);
+                let line = text[..range.start].rfind('\n').map_or(0, |end| end + 1);
+                if outermost && line > start && text[line..range.start].bytes().all(|byte| byte == b' ') {
+                    let inner = text[start..].split('\n').nth(1).unwrap_or_default();
+                    moves.push((line..range.start, inner.len() - inner.trim_start().len()));
+                }
+            }
+            _ => {}
+        }
+    }
+    for (blank, deep) in moves.into_iter().rev() {
+        text.replace_range(blank, &" ".repeat(deep));
+    }
+    text
+}
+
+/// The text of `made` with every comment that has a line of its own as deep as what it stood under in `page`. The layout
+/// engine loses that for a comment behind the last field of a map: a field that was commented out would change its owner.
+fn align(page: &Page, made: &Page) -> String {
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    page.documents.iter().for_each(|node| starts(node, page, &mut before));
+    made.documents.iter().for_each(|node| starts(node, made, &mut after));
+    let mut starts: Vec<(&Start, &Start)> = before.iter().zip(&after).collect();
+    starts.sort_by_key(|(start, _)| start.at);
+    let mut text = made.source.text.clone();
+    for (old, new) in page.comments.iter().zip(&made.comments).rev() {
+        if !page.begins_a_line(old.start) || !made.begins_a_line(new.start) {
+            continue;
+        }
+        // The field or item that stands nearest above the comment and is not deeper, if it is exactly as deep.
+        let column = page.column(old.start);
+        let above = &starts[..starts.partition_point(|(start, _)| start.at < old.start)];
+        let Some((_, start)) =
+            above.iter().rev().find(|(start, _)| start.column <= column).filter(|(start, _)| start.column == column)
+        else {
+            continue;
+        };
+        let found = made.column(new.start);
+        text.replace_range(new.start - (found - 1)..new.start, &" ".repeat(start.column - 1));
+    }
+    text
+}
+
+/// Where a field or an item of a block begins, and how deep: an item is as deep as its dash.
+struct Start {
+    at: usize,
+    column: usize,
+}
+
+/// The beginnings of all fields and items that stand in lines of their own, in the order of the tree.
+fn starts(node: &Node, page: &Page, into: &mut Vec<Start>) {
+    let first = node.span.range().start;
+    if page.source.text[first..].starts_with(['{', '[']) {
+        return;
+    }
+    match &node.tree {
+        Tree::Scalar(_) => {}
+        Tree::Map(entries) => {
+            for entry in entries {
+                let at = entry.key.span.range().start;
+                into.push(Start { at, column: page.column(at) });
+                starts(&entry.value, page, into);
+            }
+        }
+        Tree::List(items) => {
+            for item in items {
+                let at = item.span.range().start;
+                let before = page.source.text[..at].trim_end();
+                let column = before.ends_with('-').then(|| page.column(before.len() - 1));
+                into.push(Start { at, column: column.unwrap_or(usize::MAX) });
+                starts(item, page, into);
+            }
+        }
+    }
 }
 
 /// Whether two trees say the same: keys in their order, texts, and what may be taken for something else than text.
@@ -104,16 +221,11 @@ fn same(a: &Node, b: &Node) -> bool {
     }
 }
 
-/// All comments, in their order.
-fn comments(text: &str) -> Vec<String> {
+/// Where the comments stand, in their order.
+fn comments(text: &str) -> Vec<Range<usize>> {
     let options = granit_parser::options! { max_buffered_comment_events: usize::MAX };
     let events = Parser::new_from_str_with_options(text, options).map_while(Result::ok);
-    events
-        .filter_map(|(event, _)| match event {
-            Event::Comment(text, _) => Some(text.trim().to_owned()),
-            _ => None,
-        })
-        .collect()
+    events.filter(|(event, _)| matches!(event, Event::Comment(..))).filter_map(|(_, span)| span.byte_range()).collect()
 }
 
 /// Where the texts stand that are written as blocks: their lines are indented as their authors like.
@@ -162,6 +274,13 @@ mod tests {
             ("\u{feff}a: 1\n", "a: 1\n"),
             ("\n\n", ""),
             ("# only a comment", "# only a comment\n"),
+            ("a:\n    b: 1 # x\n    # c: 2\n\n# d\ne: 3\n", "a:\n  b: 1 # x\n  # c: 2\n\n# d\ne: 3\n"),
+            (
+                "a:\n- b: 1 # x\n  # in the item\n# in the list\n- 2\n",
+                "a:\n  - b: 1 # x\n    # in the item\n  # in the list\n  - 2\n",
+            ),
+            ("a: {b: 1, # x\n  c: 2}\n", "a: {\n  b: 1, # x\n  c: 2,\n  }\n"),
+            ("- a: [\n    1,\n    {b: 2,\n     c: 3}]\n", "- a: [\n    1,\n    {b: 2, c: 3},\n    ]\n"),
             ("a: |\n     two spaces follow  \n\n      deeper\n", "a: |\n  two spaces follow  \n\n   deeper\n"),
         ] {
             assert_eq!(laid_out(written).as_deref(), Ok(expected), "{written:?}");

@@ -186,6 +186,8 @@ fn finish(shapes: &Map<String, Value>, names: &Names, of_project: bool) -> Value
     let mut schema = root(shapes, names, of_project);
     if of_project {
         apply(&mut References { names }, &mut schema);
+    } else {
+        look_at_defaults(&mut schema);
     }
     // Keys of resources have a pattern, but no variables: those stand in values alone.
     for shape in schema["definitions"].as_object_mut().into_iter().flat_map(Map::values_mut) {
@@ -198,6 +200,24 @@ fn finish(shapes: &Map<String, Value>, names: &Names, of_project: bool) -> Value
     });
     drop_unused(&mut schema);
     schema
+}
+
+/// Requires nothing of a resource whose kind has defaults in the same file. Defaults in other files are known to the schema
+/// of the project alone.
+fn look_at_defaults(schema: &mut Value) {
+    let mut rules = Vec::new();
+    for kind in KINDS {
+        let whole = schema["properties"][kind.key].take();
+        let mut part = whole.clone();
+        relax(&mut part);
+        schema["properties"][kind.key] = json!({ "description": kind.purpose });
+        rules.push(json!({
+            "if": { "properties": { "defaults": { "type": "object", "required": [kind.key] } }, "required": ["defaults"] },
+            "then": { "properties": { kind.key: part } },
+            "else": { "properties": { kind.key: whole } },
+        }));
+    }
+    schema["allOf"] = rules.into();
 }
 
 fn apply(transform: &mut impl Transform, schema: &mut Value) {
