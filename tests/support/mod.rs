@@ -18,8 +18,8 @@ pub struct Ran {
 
 // Each test file uses what it needs of this. All of it is named here, or the compiler would call the rest dead.
 const _: () = {
-    let _ = (Folder::new, Folder::project, Folder::path, Folder::read, Folder::write::<&str>);
-    let _ = (Folder::run, Folder::run_with, Folder::run_in);
+    let _ = (Folder::new, Folder::project, Folder::path, Folder::read, Folder::run, Folder::run_with, Folder::run_in);
+    let _ = |folder: &Folder| folder.write("name", "text");
     let _ = |ran: Ran| (ran.stdout, ran.stderr, ran.code);
 };
 
