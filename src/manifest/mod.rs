@@ -6,11 +6,14 @@
 mod bodies;
 mod collect;
 mod desired;
+pub mod fields;
 pub mod files;
+pub mod layout;
 mod lifecycle;
 mod merge;
 mod parse;
 mod project;
+pub mod schema;
 mod syntax;
 mod toml;
 mod variables;
@@ -104,11 +107,7 @@ pub fn read_project_with(root: &Path, mut given: Vec<Input>) -> Manifests {
             project
         }
     };
-    let about = project.file.project.as_ref();
-    let places: Vec<PathBuf> = match about.and_then(|about| about.manifests.as_ref()) {
-        Some(names) => names.iter().map(|name| root.join(name.as_str())).collect(),
-        None => vec![root.to_owned()],
-    };
+    let places = project.places();
     // The project file is the first that was read.
     let project_file = sources.iter().next().map(|(file, _)| file);
     Manifests { project_file, ..gather(project, &places, given, sources, findings) }

@@ -1,5 +1,4 @@
 //! What the tests share: a folder of their own, and the real binary run in it.
-#![expect(dead_code, reason = "each test file uses what it needs of this")]
 
 use std::fs;
 use std::io::Write;
@@ -16,6 +15,13 @@ pub struct Ran {
     pub stderr: String,
     pub code: i32,
 }
+
+// Each test file uses what it needs of this. All of it is named here, or the compiler would call the rest dead.
+const _: () = {
+    let _ = (Folder::new, Folder::project, Folder::path, Folder::read, Folder::run, Folder::run_with, Folder::run_in);
+    let _ = |folder: &Folder| folder.write("name", "text");
+    let _ = |ran: Ran| (ran.stdout, ran.stderr, ran.code);
+};
 
 impl Folder {
     pub fn new() -> Self {
