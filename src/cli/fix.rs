@@ -1,7 +1,5 @@
-//! Carrying out safe fixes, and writing files so that a reader sees the old text or the new one and nothing between.
+//! Carrying out safe fixes.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
 use std::path::Path;
 
 use super::scope::{Scope, Texts};
@@ -60,7 +58,7 @@ impl Fixed {
             if self.before.get(name) != Some(&now) {
                 return Err(failed(name, "it was changed meanwhile").help("run the command again"));
             }
-            replace(&path, after).map_err(|error| failed(name, &files::describe(&error)))?;
+            files::replace(&path, after).map_err(|why| failed(name, &why))?;
         }
         Ok(())
     }
@@ -68,30 +66,4 @@ impl Fixed {
 
 fn failed(name: &str, why: &str) -> Failure {
     Failure::new(format!("`{name}` cannot be written: {why}"))
-}
-
-/// Puts a new text in the place of a file's old one, at once and with the same permissions. A symbolic link is refused.
-pub fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
-    let old = fs::symlink_metadata(path)?;
-    if old.is_symlink() {
-        return Err(io::Error::other("it is a symbolic link, which is not followed"));
-    }
-    if !old.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let new = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&new)?;
-    let written = write(&mut file, text, old.permissions()).and_then(|()| fs::rename(&new, path));
-    if written.is_err() {
-        // What is left behind is no manifest and harms nobody; the first failure is the one to tell.
-        let _ = fs::remove_file(&new);
-    }
-    written
-}
-
-fn write(file: &mut File, text: &[u8], permissions: fs::Permissions) -> io::Result<()> {
-    file.write_all(text)?;
-    file.set_permissions(permissions)?;
-    file.sync_all()
 }

@@ -7,7 +7,7 @@ use super::{Context, Ended, project};
 use crate::failure::{Exit, Failure};
 use crate::manifest::schema::{Names, manifest_of};
 use crate::manifest::{self, FILE_LIMIT, Project, files};
-use crate::render::schema::{SCHEMAS, difference, modeline, text};
+use crate::render::schema::{MANIFEST, SCHEMAS, difference, modeline, text};
 
 /// The schema with the project's own names. It is made anew by everyone and not committed.
 const OWN: &str = ".pushplan/schema.json";
@@ -64,8 +64,8 @@ fn write(context: &Context, files: &[Wanted], of_project: bool) -> Ended {
         written.map_err(|error| Failure::new(format!("{shown} cannot be written: {}", files::describe(&error))))?;
         lines.push_str(&format!("Wrote {shown}\n"));
     }
-    // The last one is the project's own, and else the manifest's is the first.
-    let schema = if of_project { OWN } else { files.first().map_or("", |file| file.shown.as_str()) };
+    let wanted = if of_project { OWN } else { MANIFEST };
+    let schema = files.iter().find(|file| file.path.ends_with(wanted)).map_or(wanted, |file| file.shown.as_str());
     lines.push_str("\nBegin a manifest with this line, the path as seen from its folder:\n\n  ");
     lines.push_str(&modeline(schema));
     context.out.print(&lines);

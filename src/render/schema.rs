@@ -2,14 +2,21 @@
 
 use serde_json::Value;
 
+use super::findings::json;
 use crate::manifest::schema;
 
 /// Makes a schema.
 pub type Maker = fn() -> Value;
 
+/// The schema of manifests, which editors use.
+pub const MANIFEST: &str = "manifest.schema.json";
+
 /// Every published schema: its file name, and how it is made.
-pub const SCHEMAS: &[(&str, Maker)] =
-    &[("manifest.schema.json", schema::manifest), ("project.schema.json", schema::project_file)];
+pub const SCHEMAS: &[(&str, Maker)] = &[
+    ("findings.schema.json", schema::of::<json::Report>),
+    (MANIFEST, schema::manifest),
+    ("project.schema.json", schema::project_file),
+];
 
 /// A schema as the text of its file. The same schema gives the same bytes: keys stand in alphabetical order.
 pub fn text(schema: &Value) -> String {
