@@ -253,3 +253,24 @@ fn a_time_that_cannot_be_sent_proposes_one_that_can() {
         assert_eq!((name, fix.text.as_str(), fix.safe), (code, text, safe), "{schedule}");
     }
 }
+
+#[test]
+fn an_open_channel_has_a_real_zone_country_and_language() {
+    let channel = |zone: &str, country: &str, language: &str| {
+        let folder = Folder::project(&format!(
+            "open_channels:
+  desk:
+    opt_in: true
+    timezone: {zone}
+    locale_country: {country}
+    locale_language: {language}
+    open: {{open_platform_name: sms}}
+"
+        ));
+        validate(&folder)
+    };
+    assert_eq!(channel("Europe/Zurich", "CH", "de").code, 0, "a zone outside the service's list is still a zone");
+    assert!(stands(&channel("Europe/Zürich", "CH", "de"), "SC106", "4:15"));
+    let ran = channel("Europe/Zurich", "Switzerland", "DE");
+    assert!(stands(&ran, "AU107", "5:21") && stands(&ran, "AU106", "6:22"), "{}", ran.stdout);
+}

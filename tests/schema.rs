@@ -240,6 +240,18 @@ fn every_right_sample_of_a_page_is_valid() {
 }
 
 #[test]
+fn every_example_follows_the_general_schema() {
+    let schema = manifest_schema();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let files = pushplan::manifest::files::manifests(&examples, std::slice::from_ref(&examples)).0;
+    assert!(files.len() >= 3, "{files:?}");
+    for path in files {
+        let text = std::fs::read_to_string(&path).expect("a text");
+        assert_eq!(problems(&schema, &text), [""; 0], "{}", path.display());
+    }
+}
+
+#[test]
 fn a_project_gets_a_schema_that_knows_its_names() {
     let folder = Folder::project(EVERY_KIND);
     folder.write("pushplan.toml", PROJECT);

@@ -13,3 +13,4 @@ pub mod push;
 pub mod schedule;
 
 pub mod vocabulary;
+pub mod zone;

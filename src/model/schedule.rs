@@ -8,7 +8,7 @@ use jiff::{Timestamp, ToSpan};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::vocabulary;
+use super::zone::Zone;
 use crate::codes;
 use crate::finding::Finding;
 use crate::node::{At, Decode, Fields, Node, ObjectSchema, Reader};
@@ -63,13 +63,9 @@ impl Decode for Schedule {
         let local = fields.entry("local_scheduled_time");
         let Some(local) = local else {
             let time = fields.take::<At<String>>("scheduled_time", reader);
-            let zone = fields.take::<Option<At<String>>>("time_zone", reader);
+            let zone = fields.take::<Option<At<Zone>>>("time_zone", reader);
             let (time, zone) = (time?, zone?);
-            let zone = zone.as_ref().map(|name| find_zone(name, reader).map(|zone| At::new(zone, name.span)));
-            return match zone {
-                None => instant(&time, None, reader),
-                Some(zone) => instant(&time, Some(zone?), reader),
-            };
+            return instant(&time, zone.map(|zone| At::new(zone.value.0, zone.span)), reader);
         };
         for other in ["scheduled_time", "time_zone"].iter().filter_map(|key| fields.entry(key)) {
             reader.report(
@@ -216,35 +212,6 @@ fn no_offset_at(time: DateTime, text: &At<String>, suffix: &str, zone: Option<&A
         }
         Err(_) => finding.help("leave the offset out and name the zone with `time_zone: Europe/Paris`"),
     }
-}
-
-fn find_zone(name: &At<String>, reader: &mut Reader) -> Option<TimeZone> {
-    if let Ok(zone) = TimeZone::get(name)
-        && zone.iana_name().is_some_and(|iana| iana == name.value)
-    {
-        return Some(zone);
-    }
-    let finding =
-        Finding::new(&codes::SC106, name.span, format!("`{name}` is not a time zone")).label("expected an IANA name");
-    let meant = vocabulary::iana(name);
-    if meant != name.as_str() {
-        reader.report(
-            finding
-                .note("the service's list of time zone tags spells it so; everywhere else the name is the IANA one")
-                .help(format!("write `{meant}`"))
-                .fix(name.span, meant),
-        );
-        return None;
-    }
-    let names: Vec<String> = jiff::tz::db().available().map(|name| name.to_string()).collect();
-    reader.report(match text::nearest(name, names.iter().map(String::as_str)) {
-        Some(near) if near.eq_ignore_ascii_case(name) => {
-            finding.note("upper and lower case count").help(format!("write `{near}`")).fix(name.span, near)
-        }
-        Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(name.span, near),
-        None => finding.help("use a name such as Europe/Paris, America/New_York or UTC"),
-    });
-    None
 }
 
 impl JsonSchema for Schedule {

@@ -27,6 +27,11 @@ pub fn tags(subject: &Subject, one: &One, findings: &mut Findings) {
             }
         });
     }
+    for (group, value) in &one.parts.properties {
+        if let Some(finding) = wrong(group, value, subject.now) {
+            findings.push(finding);
+        }
+    }
 }
 
 /// What is wrong with a tag of one of the service's own groups. An empty one is wrong in any group, and not reported here.
