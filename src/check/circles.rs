@@ -3,6 +3,9 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
 /// A circle, for a message.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Circle {
@@ -56,62 +59,18 @@ fn way_back(edges: &[Vec<usize>], first: usize, inside: &HashSet<usize>) -> Vec<
     vec![first]
 }
 
-/// The strongly connected components (Tarjan), without recursion: a chain of ten thousand nodes must not end the stack.
+/// The groups of nodes that lead to each other. Kosaraju's way needs no recursion: a chain of ten thousand nodes must not end
+/// the stack.
 fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    const UNSEEN: usize = usize::MAX;
-    let mut index = vec![UNSEEN; edges.len()];
-    let mut low = vec![0; edges.len()];
-    let mut open = vec![false; edges.len()];
-    let mut stack = Vec::new();
-    let mut found = Vec::new();
-    let mut count = 0;
-    for root in 0..edges.len() {
-        if index[root] != UNSEEN {
-            continue;
-        }
-        // A node, and how many of its edges were followed.
-        let mut work = vec![(root, 0)];
-        while let Some((node, followed)) = work.pop() {
-            if followed == 0 {
-                index[node] = count;
-                low[node] = count;
-                count += 1;
-                stack.push(node);
-                open[node] = true;
-            } else {
-                low[node] = low[node].min(low[edges[node][followed - 1]]);
-            }
-            let mut next = followed;
-            let mut down = None;
-            while let Some(to) = edges[node].get(next).copied() {
-                next += 1;
-                if index[to] == UNSEEN {
-                    down = Some(to);
-                    break;
-                }
-                if open[to] {
-                    low[node] = low[node].min(index[to]);
-                }
-            }
-            if let Some(to) = down {
-                work.push((node, next));
-                work.push((to, 0));
-                continue;
-            }
-            if low[node] == index[node] {
-                let mut component = Vec::new();
-                while let Some(member) = stack.pop() {
-                    open[member] = false;
-                    component.push(member);
-                    if member == node {
-                        break;
-                    }
-                }
-                found.push(component);
-            }
+    let mut graph = DiGraph::<(), (), usize>::default();
+    let nodes: Vec<_> = edges.iter().map(|_| graph.add_node(())).collect();
+    for (from, tos) in edges.iter().enumerate() {
+        for to in tos {
+            graph.add_edge(nodes[from], nodes[*to], ());
         }
     }
-    found
+    let found = kosaraju_scc(&graph);
+    found.into_iter().map(|component| component.into_iter().map(NodeIndex::index).collect()).collect()
 }
 
 #[cfg(test)]
