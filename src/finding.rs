@@ -2,7 +2,7 @@
 
 use crate::address::Address;
 use crate::codes::Code;
-use crate::source::Span;
+use crate::source::{Sources, Span};
 
 /// How much a finding matters. The order is that of their weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,6 +40,15 @@ pub struct Finding {
     pub fix: Option<Fix>,
     /// The resource it is about, where there is one.
     pub address: Option<Address>,
+    /// The part of `at` that is meant, where whoever found it does not have the text.
+    pub part: Option<Part>,
+}
+
+/// A part of a written value: the `nth` time, from 0, that these words stand in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    pub words: String,
+    pub nth: usize,
 }
 
 /// An edit of the text that removes the finding.
@@ -64,6 +73,7 @@ impl Finding {
             help: None,
             fix: None,
             address: None,
+            part: None,
         }
     }
 
@@ -87,6 +97,11 @@ impl Finding {
         self
     }
 
+    /// Whether `validate --fix` removes it.
+    pub fn is_fixable(&self) -> bool {
+        self.fix.as_ref().is_some_and(|fix| fix.safe)
+    }
+
     /// An edit that cannot change what the author meant.
     pub fn fix(mut self, at: Span, text: impl Into<String>) -> Self {
         self.fix = Some(Fix { at, text: text.into(), safe: true });
@@ -98,6 +113,29 @@ impl Finding {
         self = self.fix(at, text);
         self.fix.as_mut().expect("just set").safe = false;
         self
+    }
+
+    /// Only the `nth` time, from 0, that `words` stand in the value is meant. A fix of the whole value becomes one of them.
+    pub fn within(mut self, words: impl Into<String>, nth: usize) -> Self {
+        self.part = Some(Part { words: words.into(), nth });
+        self
+    }
+
+    /// Moves the finding to the part that is meant, if the value is written with just those words. Quotes, escapes and
+    /// variables can stand between a text and how it is written: then the place stays, and a fix that is meant for the part is
+    /// no longer one.
+    pub fn narrow(&mut self, sources: &Sources) {
+        let Some(Part { words, nth }) = self.part.take() else { return };
+        let whole = self.at;
+        match sources.text(whole).match_indices(words.as_str()).nth(nth) {
+            Some((from, found)) => {
+                self.at = whole.slice(from..from + found.len());
+                if let Some(fix) = self.fix.as_mut().filter(|fix| fix.at == whole) {
+                    fix.at = self.at;
+                }
+            }
+            None => self.fix = self.fix.take().filter(|fix| fix.at != whole),
+        }
     }
 }
 
@@ -119,6 +157,11 @@ impl Findings {
             finding.address.clone_from(&self.about);
         }
         self.list.push(finding);
+    }
+
+    /// Pushes each of several.
+    pub fn extend(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        findings.into_iter().for_each(|finding| self.push(finding));
     }
 
     pub fn len(&self) -> usize {

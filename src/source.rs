@@ -31,6 +31,16 @@ impl Span {
         self.start as usize..self.end as usize
     }
 
+    /// Whether another span lies within this one.
+    pub fn contains(self, inner: Span) -> bool {
+        self.file == inner.file && self.start <= inner.start && inner.end <= self.end
+    }
+
+    /// From the beginning of this span to the end of a later one in the same file.
+    pub fn to(self, later: Span) -> Self {
+        Self { end: later.end.max(self.end), ..self }
+    }
+
     /// The part of this span `range` bytes into it; the whole where it does not lie inside.
     pub fn slice(self, range: Range<usize>) -> Self {
         let len = (self.end - self.start) as usize;
@@ -63,11 +73,16 @@ pub struct Source {
     pub path: String,
     pub text: String,
     lines: OnceLock<Vec<u32>>,
+    /// How many characters begin before each [`BLOCK`] of bytes, for files whose lines are long.
+    characters: OnceLock<Vec<u32>>,
 }
+
+/// How many bytes a column is counted over at most.
+const BLOCK: usize = 4096;
 
 impl Source {
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { path: path.into(), text: text.into(), lines: OnceLock::new() }
+        Self { path: path.into(), text: text.into(), lines: OnceLock::new(), characters: OnceLock::new() }
     }
 
     /// Where each line begins, in bytes. `\n`, `\r\n` and a lone `\r` end a line, as in YAML.
@@ -89,9 +104,28 @@ impl Source {
         let offset = self.floor(offset);
         let lines = self.lines();
         let line = lines.partition_point(|start| *start as usize <= offset) - 1;
-        let text = &self.text[lines[line] as usize..offset];
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        Position { line: line + 1, column: text.chars().count() + 1 }
+        let start = lines[line] as usize;
+        let characters = match offset - start {
+            0..BLOCK => beginnings(&self.text.as_bytes()[start..offset]),
+            _ => self.characters(offset) - self.characters(start),
+        };
+        let mark = usize::from(line == 0 && offset > 0 && self.text.starts_with('\u{feff}'));
+        Position { line: line + 1, column: characters - mark + 1 }
+    }
+
+    /// How many characters stand before `offset`. All of a file may be one line, with thousands of places to tell of.
+    fn characters(&self, offset: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let blocks = self.characters.get_or_init(|| {
+            let counts = bytes.chunks(BLOCK).scan(0, |sum, block| {
+                let before = *sum;
+                *sum += beginnings(block) as u32;
+                Some(before)
+            });
+            counts.collect()
+        });
+        let block = (offset / BLOCK).min(blocks.len().saturating_sub(1));
+        blocks.get(block).map_or(0, |before| *before as usize + beginnings(&bytes[block * BLOCK..offset]))
     }
 
     /// The bytes of line `number` (from 1) and all that lies between it and line `last`, without the last line break.
@@ -104,13 +138,18 @@ impl Source {
     }
 
     /// The nearest character boundary at or before `offset`.
-    fn floor(&self, offset: usize) -> usize {
+    pub fn floor(&self, offset: usize) -> usize {
         let mut at = offset.min(self.text.len());
         while !self.text.is_char_boundary(at) {
             at -= 1;
         }
         at
     }
+}
+
+/// How many characters begin in these bytes of UTF-8.
+fn beginnings(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| **byte & 0b1100_0000 != 0b1000_0000).count()
 }
 
 /// Every text that was read, in a fixed order.
@@ -131,6 +170,13 @@ impl Sources {
 
     pub fn iter(&self) -> impl Iterator<Item = (FileId, &Source)> {
         self.files.iter().enumerate().map(|(n, file)| (FileId(n as u32), file))
+    }
+
+    /// Gives every file the path that `name` makes of the one it has.
+    pub fn rename(&mut self, name: impl Fn(&str) -> String) {
+        for file in &mut self.files {
+            file.path = name(&file.path);
+        }
     }
 
     /// What stands at a place; empty for a place in no file.
@@ -162,6 +208,15 @@ mod tests {
         assert_eq!(at("x"), Position { line: 2, column: 6 });
         assert_eq!(at("本"), Position { line: 3, column: 5 });
         assert_eq!(&source.text[source.line_range(2, 2)], "\tb: 😀x");
+    }
+
+    #[test]
+    fn columns_of_a_long_line_are_counted_to_its_end() {
+        let source = Source::new("f", format!("é\n{}", "aé日😀".repeat(5_000)));
+        for (at, (offset, _)) in source.text[3..].char_indices().enumerate() {
+            assert_eq!(source.position(3 + offset), Position { line: 2, column: at + 1 });
+        }
+        assert_eq!(source.position(source.text.len()), Position { line: 2, column: 20_001 });
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Words for people: suggestions, lists, counts.
 
+use crate::node::{Plain, resolve};
+
 /// The candidate that `word` was probably meant to be.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
@@ -9,8 +11,11 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         5..=8 => 2,
         _ => 3,
     };
+    let length = lower.chars().count();
     candidates
         .into_iter()
+        // The difference in length is the least that must be changed.
+        .filter(|candidate| candidate.chars().count().abs_diff(length) <= allowed)
         .map(|candidate| (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), candidate))
         .filter(|(distance, _)| *distance <= allowed)
         .min_by_key(|(distance, _)| *distance)
@@ -63,6 +68,14 @@ pub fn quoted(text: &str) -> String {
     out
 }
 
+/// A text as YAML reads it back, on one line: in quotes unless it is a plain word.
+pub fn scalar(text: &str) -> String {
+    let plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+        && resolve(text) == Plain::Text;
+    if plain { text.to_owned() } else { quoted(text) }
+}
+
 /// At most `most` characters of a text, on one line, for use inside a message.
 pub fn short(text: &str, most: usize) -> String {
     let mut out: String =
@@ -99,6 +112,15 @@ mod tests {
         assert_eq!(nearest("Lapsed-buyer", ["lapsed-buyers", "new"]), Some("lapsed-buyers"));
         assert_eq!(nearest("x", ["y"]), None);
         assert_eq!(nearest("country", ["timezone", "language"]), None);
+    }
+
+    #[test]
+    fn only_plain_words_go_without_quotes() {
+        for (text, written) in
+            [("lapsed-buyer", "lapsed-buyer"), ("no", "\"no\""), ("6.10", "\"6.10\""), ("a: b", "\"a: b\"")]
+        {
+            assert_eq!(scalar(text), written);
+        }
     }
 
     #[test]

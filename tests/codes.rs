@@ -51,12 +51,14 @@ fn run(blocks: &[Block]) -> Ran {
             }
         }
     }
-    folder.run(&["validate", "--color", "never", "--now", NOW])
+    folder.run(&["validate", "--format", "json", "--now", NOW])
 }
 
 /// The codes of all findings that were printed.
-fn found(ran: &Ran) -> Vec<&str> {
-    ran.stdout.split(['[', ']']).filter(|word| CODES.iter().any(|code| code.name == *word)).collect()
+fn found(ran: &Ran) -> Vec<String> {
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("no report: {ran:?}"));
+    let findings = report["findings"].as_array().expect("findings");
+    findings.iter().map(|finding| finding["code"].as_str().expect("a code").to_owned()).collect()
 }
 
 fn problems(code: &Code) -> Vec<String> {

@@ -15,7 +15,7 @@ fn the_sample_is_valid_today_and_uses_every_kind() {
     let ran = folder.run(&["init", "shop"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stdout.ends_with("Next: cd shop && pushplan validate\n"), "{}", ran.stdout);
-    let validated = Folder::run_in(&folder.path().join("shop"), &["validate", "--fail-on", "warning"]);
+    let validated = folder.run_in("shop", &["validate", "--fail-on", "warning"], b"");
     assert_eq!(validated.code, 0, "{}{}", validated.stdout, validated.stderr);
     let text: String = ["messages/audience.yaml", "messages/automation.yaml", "campaigns/sale.yaml"]
         .map(|name| folder.read(&format!("shop/{name}")))
@@ -58,12 +58,12 @@ fn the_shop_example_is_what_init_writes() {
 
 fn names(root: &Path, folder: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
         if path.is_dir() {
             found.extend(names(root, &path));
         } else {
-            found.insert(path.strip_prefix(root).unwrap().to_string_lossy().into_owned());
+            found.insert(path.strip_prefix(root).expect("beneath it").to_string_lossy().into_owned());
         }
     }
     found

@@ -13,7 +13,8 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// Runs a command line with the binary of this build first on the path.
 fn run(line: &str, folder: &Path) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_pushplan"));
-    let path = format!("{}:{}", binary.parent().unwrap().display(), std::env::var("PATH").unwrap_or_default());
+    let path =
+        format!("{}:{}", binary.parent().expect("a folder").display(), std::env::var("PATH").unwrap_or_default());
     let output =
         Command::new("sh").args(["-c", &format!("{line} 2>&1")]).current_dir(folder).env("PATH", path).output();
     let mut text = String::from_utf8(output.expect("a shell").stdout).expect("UTF-8");

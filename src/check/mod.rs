@@ -3,7 +3,16 @@
 //! A check looks at one resource or at all of them, and reports. It never reads a file and never looks at the clock: what it
 //! may know is in its [`Subject`].
 
+mod audience;
+mod circles;
+mod experiments;
+pub mod fix;
+mod messages;
+mod pipelines;
+mod references;
+mod schedules;
 mod settings;
+mod tags;
 
 use jiff::Timestamp;
 use rayon::prelude::*;
@@ -48,7 +57,45 @@ pub enum Run {
 }
 
 /// Every check there is.
-pub static CHECKS: &[Check] = &[settings::ALLOWED_CODES];
+pub static CHECKS: &[Check] = &[
+    settings::ALLOWED_CODES,
+    audience::TAGS,
+    audience::DEVICES,
+    audience::COMPOUNDS,
+    audience::LOCATION,
+    schedules::PAST,
+    schedules::QUIET,
+    pipelines::AUDIENCE,
+    pipelines::DELAY,
+    pipelines::TRIGGER_TAG,
+    pipelines::CIRCLE,
+    pipelines::SAME_TRIGGER,
+    experiments::SAME_VARIANTS,
+    experiments::UNSCHEDULED,
+    experiments::VARIANT_COUNT,
+    tags::VOCABULARY,
+    tags::RESERVED_GROUP,
+    tags::TAG_LENGTH,
+    tags::MEMBER_TAGS,
+    tags::USER_ID,
+    tags::USER_CHANNELS,
+    tags::CHANNEL_TAGS,
+    references::NAMES,
+    references::CIRCLES,
+    messages::DECLARED,
+    messages::USED,
+    messages::KEYS,
+    messages::TWICE,
+    messages::VALUES,
+    messages::RESULT,
+    messages::MESSAGE_CENTER,
+    messages::WEB,
+    messages::LENGTH,
+    messages::CONTROLS,
+    messages::BUTTONS,
+    messages::URLS,
+    messages::SIZE,
+];
 
 /// Runs every check. The order of the findings says nothing.
 pub fn check(subject: &Subject) -> Vec<Finding> {

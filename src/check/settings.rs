@@ -13,17 +13,23 @@ use crate::text;
 #[derive(Debug, Default)]
 pub struct Verdict {
     pub findings: Vec<Finding>,
-    /// How many were turned off in the project file or on their resource.
-    pub suppressed: usize,
+    /// What was turned off in the project file or on its resource.
+    pub suppressed: Vec<Finding>,
 }
 
 impl Verdict {
     pub fn count(&self, severity: Severity) -> usize {
         self.findings.iter().filter(|finding| finding.severity == severity).count()
     }
+
+    /// Keeps what is asked for, also of what was turned off.
+    pub fn retain(&mut self, asked: impl Fn(&Finding) -> bool) {
+        self.findings.retain(&asked);
+        self.suppressed.retain(&asked);
+    }
 }
 
-/// Applies the project's settings and each resource's `lifecycle.allow`, drops what was found twice, and sorts.
+/// Narrows each finding to the part that is meant, applies the project's settings and each resource's `lifecycle.allow`, drops what was found twice, and sorts.
 pub fn judge<'d>(
     found: impl IntoIterator<Item = (Finding, Option<&'d Desired>)>,
     project: &Project,
@@ -32,6 +38,7 @@ pub fn judge<'d>(
     let mut verdict = Verdict::default();
     let mut seen = HashSet::new();
     for (mut finding, desired) in found {
+        finding.narrow(sources);
         if !seen.insert((finding.code.name, finding.at, finding.message.clone())) {
             continue;
         }
@@ -42,9 +49,11 @@ pub fn judge<'d>(
         match project.weight(finding.code, finding.severity) {
             Some(severity) if allowed().is_none() => {
                 finding.severity = severity;
+                // What a variable filled in is not what the file says there: an edit would lose the variable.
+                finding.fix = finding.fix.filter(|fix| !sources.text(fix.at).contains("${"));
                 verdict.findings.push(finding);
             }
-            _ => verdict.suppressed += 1,
+            _ => verdict.suppressed.push(finding),
         }
     }
     let path = |finding: &Finding| finding.at.file().map_or("", |file| sources.get(file).path.as_str());

@@ -1,7 +1,12 @@
 //! The command line: one file per command, each with its arguments and one function.
 
+mod explain;
+mod fix;
+mod fmt;
 mod init;
 mod project;
+mod schema;
+mod scope;
 mod serve;
 mod validate;
 
@@ -33,8 +38,11 @@ enum Color {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Explain(explain::Explain),
+    Fmt(fmt::Fmt),
     Init(init::Init),
     Serve(serve::Serve),
+    Schema(schema::Schema),
     Validate(validate::Validate),
 }
 
@@ -57,8 +65,11 @@ pub fn main() -> ExitCode {
     };
     let context = Context { out: Out::new(color) };
     let ended = match arguments.command {
+        Command::Explain(command) => command.run(&context),
+        Command::Fmt(command) => command.run(&context),
         Command::Init(command) => command.run(&context),
         Command::Serve(command) => command.run(&context),
+        Command::Schema(command) => command.run(&context),
         Command::Validate(command) => command.run(&context),
     };
     ExitCode::from(match ended {

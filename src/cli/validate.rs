@@ -1,12 +1,19 @@
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
+use super::fix::{self, Fixed};
+use super::scope::{self, Scope, Texts};
 use super::{Context, Ended, project};
+use crate::check::Verdict;
 use crate::failure::{Exit, Failure};
-use crate::finding::Severity;
-use crate::manifest::{self, From, Input, Manifests};
+use crate::finding::{Finding, Severity};
+use crate::manifest::{Declaration, Manifests, PROJECT_FILE};
+use crate::render::findings::{self, Found, Report, Style};
+use crate::source::FileId;
+use crate::text;
 
 /// Check manifests without talking to any service.
 #[derive(Debug, Args)]
@@ -19,9 +26,17 @@ pub struct Validate {
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
 
+    /// The form of what is printed.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
     /// Exit with 3 from this severity on.
     #[arg(long, value_enum, default_value_t = FailOn::Error)]
     fail_on: FailOn,
+
+    /// Carry out the fixes that cannot change what was meant. With `-`, print the fixed text.
+    #[arg(long)]
+    fix: bool,
 
     /// With `-`: the file of the project that standard input stands in for.
     #[arg(long, value_name = "FILE")]
@@ -32,55 +47,162 @@ pub struct Validate {
     now: Option<Timestamp>,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people: every finding with the lines it is about.
+    Text,
+    /// One JSON object; `schema/` describes it.
+    Json,
+    /// SARIF 2.1.0, for code hosts and editors.
+    Sarif,
+    /// Commands that a GitHub workflow shows beside the changed lines.
+    Github,
+    /// JUnit XML, for the test reports of CI systems.
+    Junit,
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum FailOn {
     Warning,
     Error,
 }
 
+/// A scope that was read, checked and, if asked for, fixed.
+struct Checked {
+    scope: Scope,
+    manifests: Manifests,
+    verdict: Verdict,
+    fixed: Fixed,
+    /// The files that were asked about.
+    asked: BTreeSet<FileId>,
+}
+
 impl Validate {
     pub fn run(&self, context: &Context) -> Ended {
         let here = project::here()?;
-        let manifests = self.read(&here)?;
+        let now = self.now.unwrap_or_else(Timestamp::now);
+        let mut all = Vec::new();
+        for scope in scope::scopes(&here, &self.paths, self.stdin_path.as_deref())? {
+            let judge = |manifests: &Manifests| self.judge(&scope, manifests, now);
+            let (mut manifests, verdict, fixed) = if self.fix {
+                fix::fix(&scope, judge)?
+            } else {
+                let manifests = scope.read(&Texts::new());
+                let verdict = judge(&manifests)?;
+                (manifests, verdict, Fixed::default())
+            };
+            let asked = asked(&scope, &manifests);
+            scope.show_from(&here, &mut manifests.sources);
+            all.push(Checked { scope, manifests, verdict, fixed, asked });
+        }
+        let printed = self.fix && self.write(&all, context)?;
+        let report = self.report(&all);
+        self.print(&report, printed, context);
+        let fails = report.found.iter().any(|found| report.fails(found.finding));
+        Ok(if fails { Exit::Findings } else { Exit::Done })
+    }
+
+    /// The findings for the targets that are asked about, in the files that are.
+    fn judge(&self, scope: &Scope, manifests: &Manifests, now: Timestamp) -> Result<Verdict, Failure> {
         let names = manifests.project.target_names();
+        let asked = asked(scope, manifests);
+        let is_asked = |finding: &Finding| finding.at.file().is_none_or(|file| asked.contains(&file));
         let targets: Vec<Option<&str>> = match &self.target {
-            Some(name) if !names.contains(&name.as_str()) => {
-                return Err(Failure::usage(format!("no target has the name `{name}`")));
-            }
-            Some(name) => vec![Some(name)],
+            Some(name) if names.contains(&name.as_str()) => vec![Some(name)],
+            // The target may stand in the part of the project file that cannot be read, which is what has to be said.
+            Some(_) if hides_targets(manifests, &asked) => Vec::new(),
+            Some(name) => return Err(unknown_target(name, &names)),
             None if names.is_empty() => vec![None],
             None => names.iter().copied().map(Some).collect(),
         };
-        let verdict = project::check(&manifests, &targets, self.now.unwrap_or_else(Timestamp::now));
-        for finding in &verdict.findings {
-            context.out.print(&format!(
-                "{}: {}[{}] {}",
-                manifests.sources.place(finding.at),
-                finding.severity.word(),
-                finding.code.name,
-                finding.message
-            ));
-        }
-        let failing = match self.fail_on {
-            FailOn::Warning => verdict.findings.len(),
-            FailOn::Error => verdict.count(Severity::Error),
-        };
-        Ok(if failing > 0 { Exit::Findings } else { Exit::Done })
+        let mut verdict = project::check(manifests, &targets, now);
+        verdict.retain(is_asked);
+        Ok(verdict)
     }
 
-    fn read(&self, here: &Path) -> Result<Manifests, Failure> {
-        let stdin = self.paths.iter().any(|path| path.as_os_str() == "-");
-        if stdin {
-            let bytes = From::Bytes(project::stdin()?);
-            return Ok(match &self.stdin_path {
-                Some(path) => {
-                    let root = project::root(here)?;
-                    let name = here.join(path).strip_prefix(&root).unwrap_or(path).to_string_lossy().into_owned();
-                    manifest::read_project(&root, Some(Input { name, from: bytes }))
-                }
-                None => project::alone(here, vec![Input { name: "<stdin>".into(), from: bytes }]),
-            });
+    /// Writes what was fixed, or prints it if it came from standard input; says whether it was printed.
+    fn write(&self, all: &[Checked], context: &Context) -> Result<bool, Failure> {
+        if let [Checked { scope, fixed, .. }] = all
+            && let Some(stdin) = &scope.stdin
+        {
+            context.out.exact(fixed.after.values().next().unwrap_or(stdin));
+            return Ok(true);
         }
-        Ok(manifest::read_project(&project::root(here)?, None))
+        let (mut problems, mut files) = (0, 0);
+        for Checked { scope, fixed, .. } in all {
+            fixed.write(&scope.root)?;
+            problems += fixed.problems;
+            files += fixed.after.len();
+        }
+        let line = findings::fixed(problems, files);
+        match self.format {
+            Format::Text => context.out.print(&line),
+            _ => context.out.note(&line),
+        }
+        Ok(false)
+    }
+
+    fn report<'a>(&self, all: &'a [Checked]) -> Report<'a> {
+        let mut report = Report {
+            found: Vec::new(),
+            suppressed: 0,
+            resources: 0,
+            files: Vec::new(),
+            fails_from: match self.fail_on {
+                FailOn::Warning => Severity::Warning,
+                FailOn::Error => Severity::Error,
+            },
+        };
+        for Checked { manifests, verdict, asked, .. } in all {
+            let sources = &manifests.sources;
+            let own = manifests.project_file();
+            let is_asked = |declared: &&Declaration| declared.key.span.file().is_some_and(|file| asked.contains(&file));
+            report.resources += manifests.declared().filter(is_asked).count();
+            report
+                .files
+                .extend(asked.iter().filter(|file| Some(**file) != own).map(|file| sources.get(*file).path.as_str()));
+            report.found.extend(verdict.findings.iter().map(|finding| Found { finding, sources }));
+            report.suppressed += verdict.suppressed.len();
+        }
+        report
+    }
+
+    /// Prints the report: to standard output, or beside a fixed text that is there already.
+    fn print(&self, report: &Report, elsewhere: bool, context: &Context) {
+        let out = &context.out;
+        let style = Style { width: out.width(), color: out.is_colored() };
+        let text = match self.format {
+            Format::Text => findings::text(report, style),
+            Format::Json => findings::json::json(report),
+            Format::Sarif => findings::sarif(report),
+            Format::Github => findings::github(report),
+            Format::Junit => findings::junit(report),
+        };
+        match self.format {
+            _ if elsewhere => out.note(&text),
+            Format::Text => out.print(&text),
+            _ => out.exact(text.as_bytes()),
+        }
+    }
+}
+
+/// The files of the scope that are asked about.
+fn asked(scope: &Scope, manifests: &Manifests) -> BTreeSet<FileId> {
+    let asked = manifests.sources.iter().filter(|(_, source)| scope.covers(&source.path));
+    asked.map(|(file, _)| file).collect()
+}
+
+/// Whether something in the project file, which is asked about, cannot be read. A target may stand there.
+fn hides_targets(manifests: &Manifests, asked: &BTreeSet<FileId>) -> bool {
+    let own = manifests.project_file().filter(|file| asked.contains(file));
+    own.is_some() && manifests.findings.iter().any(|finding| finding.at.file() == own)
+}
+
+fn unknown_target(name: &str, names: &[&str]) -> Failure {
+    let failure = Failure::usage(format!("no target has the name `{name}`"));
+    match text::nearest(name, names.iter().copied()) {
+        Some(near) => failure.help(format!("did you mean `{near}`?")),
+        None if names.is_empty() => failure.help(format!("add [targets.{name}] to {PROJECT_FILE}")),
+        None => failure.help(format!("expected {}", text::any_of(names))),
     }
 }

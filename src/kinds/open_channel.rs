@@ -2,6 +2,8 @@ use std::collections::BTreeMap;
 
 use super::{Parts, Resource, TagUse};
 use crate::model::many::Many;
+use crate::model::vocabulary;
+use crate::model::zone::Zone;
 use crate::node::{At, shape};
 
 shape! {
@@ -14,7 +16,7 @@ shape! {
         /// Its tags.
         tags: Option<Many<At<String>>>,
         /// Its time zone, an IANA name.
-        timezone: Option<At<String>>,
+        timezone: Option<At<Zone>>,
         /// Its country, an ISO 3166-1 code.
         locale_country: Option<At<String>>,
         /// Its language, an ISO 639-1 code.
@@ -48,6 +50,8 @@ impl Resource for OpenChannel {
     }
 
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
+        let said = [("ua_locale_country", &self.locale_country), ("ua_locale_language", &self.locale_language)];
+        parts.properties.extend(said.iter().filter_map(|(id, value)| Some((vocabulary::group(id)?, value.as_ref()?))));
         parts.tags.extend(self.tags.iter().flatten().map(|tag| TagUse { tag, group: None }));
     }
 }

@@ -6,6 +6,7 @@ use crate::model::message::Message;
 use crate::model::notification::Notification;
 use crate::model::push::Push;
 use crate::model::schedule::Schedule;
+use crate::model::vocabulary::Group;
 use crate::node::At;
 
 use super::Variable;
@@ -20,6 +21,8 @@ pub struct Parts<'r> {
     pub pushes: Vec<&'r At<Push>>,
     pub sendings: Vec<Sending<'r>>,
     pub tags: Vec<TagUse<'r>>,
+    /// What is said of a device, by the group of tags that the service derives from it.
+    pub properties: Vec<(&'static Group, &'r At<String>)>,
 }
 
 /// Somebody who is addressed.
@@ -70,7 +73,15 @@ pub struct TagUse<'r> {
 
 impl<'r> Parts<'r> {
     pub fn new(key: &'r At<String>) -> Self {
-        Self { key, audiences: vec![], said: vec![], pushes: vec![], sendings: vec![], tags: vec![] }
+        Self {
+            key,
+            audiences: vec![],
+            said: vec![],
+            pushes: vec![],
+            sendings: vec![],
+            tags: vec![],
+            properties: vec![],
+        }
     }
 
     /// The parts of a whole push.

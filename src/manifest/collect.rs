@@ -85,15 +85,17 @@ pub fn collect(documents: Vec<Node>, project: &Project, findings: &mut Findings)
 
 /// The entries of a map. Nothing at all is an empty map; anything else is reported.
 fn map(node: Node, expected: &str, findings: &mut Findings) -> Option<Vec<Entry>> {
-    if node.is_null() {
+    if node.is_null() || node.is_unread() {
         return Some(Vec::new());
     }
     let (at, what) = (owner_of(&node), node.what());
     match node.tree {
         Tree::Map(entries) => Some(entries),
         _ => {
+            let finding =
+                Finding::new(&codes::YM205, at, format!("expected {expected}, found {what}")).label("not a map");
             findings
-                .push(Finding::new(&codes::YM205, at, format!("expected {expected}, found {what}")).label("not a map"));
+                .push(finding.help("each thing has a key of its own: `segments: {buyers: {...}, visitors: {...}}`"));
             None
         }
     }

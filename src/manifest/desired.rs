@@ -156,7 +156,26 @@ impl Manifests {
             }
             node => reader.owned_by(key.span, |reader| (kind.decode)(key, node, reader)),
         };
-        Typed { address, key: key.clone(), spec, lifecycle, findings: reader.findings }
+        let (spec, findings) = self.said_of_unread(own.as_ref().unwrap_or(node), spec, reader.findings);
+        Typed { address, key: key.clone(), spec, lifecycle, findings }
+    }
+}
+
+impl Manifests {
+    /// Where a part of a resource could not be read, that was reported: what follows from it is not, and nobody checks it.
+    fn said_of_unread(
+        &self,
+        node: &Node,
+        spec: Option<Box<dyn Spec>>,
+        findings: Findings,
+    ) -> (Option<Box<dyn Spec>>, Findings) {
+        let unread = if self.complete { Vec::new() } else { node.unread_places() };
+        if unread.is_empty() {
+            return (spec, findings);
+        }
+        let mut left = Findings::default();
+        left.extend(findings.into_vec().into_iter().filter(|finding| !unread.contains(&finding.at)));
+        (None, left)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Finding and opening files, so that nothing on the disk can hang, leave or exhaust a run.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use ignore::WalkBuilder;
@@ -41,7 +41,7 @@ pub fn manifests(root: &Path, places: &[PathBuf]) -> (Vec<PathBuf>, Vec<Unreadab
                         if looks || entry.depth() == 0 {
                             found.push(path);
                         }
-                    } else if looks && !kind.is_some_and(|kind| kind.is_dir()) {
+                    } else if (looks || entry.depth() == 0) && !kind.is_some_and(|kind| kind.is_dir()) {
                         unreadable.push(Unreadable { path, why: "it is not a regular file".into() });
                     }
                 }
@@ -125,4 +125,34 @@ pub fn beneath(root: &Path, name: &str) -> Result<PathBuf, Refused> {
         }
     }
     Ok(path)
+}
+
+/// Puts other bytes in the place of a file's content, so that whoever reads it sees the old or the new and never a part.
+/// A symbolic link and a file that may not be written are refused; permissions stay as they are.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let found = fs::symlink_metadata(path).map_err(|error| describe(&error))?;
+    if found.is_symlink() {
+        return Err("it is a symbolic link, which is not followed".into());
+    }
+    if !found.is_file() {
+        return Err("it is not a regular file".into());
+    }
+    if found.permissions().readonly() {
+        return Err("it is read-only".into());
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let beside = path.with_file_name(format!(".{name}.{}.new", std::process::id()));
+    let written = File::create_new(&beside).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.set_permissions(found.permissions())?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    });
+    written.map_err(|error| {
+        // Only what this call made is cleaned up: a name that was taken belongs to somebody else.
+        if error.kind() != io::ErrorKind::AlreadyExists {
+            let _ = fs::remove_file(&beside);
+        }
+        describe(&error)
+    })
 }

@@ -6,14 +6,19 @@
 mod bodies;
 mod collect;
 mod desired;
+pub mod fields;
 pub mod files;
+pub mod layout;
 mod lifecycle;
 mod merge;
 mod parse;
 mod project;
+pub mod schema;
+mod syntax;
 mod toml;
 mod variables;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -39,6 +44,7 @@ pub struct Manifests {
     /// Whether every file could be read to its end. If not, what is missing proves nothing.
     pub complete: bool,
     collected: Collected,
+    project_file: Option<FileId>,
 }
 
 /// A text to be read, and what people call it.
@@ -54,11 +60,38 @@ pub enum From {
     Bytes(Vec<u8>),
 }
 
+impl Manifests {
+    /// The project file among the sources, where there is one.
+    pub fn project_file(&self) -> Option<FileId> {
+        self.project_file
+    }
+
+    /// Every resource that is declared, for all targets or for some.
+    pub fn declared(&self) -> impl Iterator<Item = &Declaration> {
+        let base = &self.collected.base;
+        let mut seen = HashSet::new();
+        let overlays = self.collected.overlays.values().flat_map(|layer| &layer.resources);
+        let only_there = overlays
+            .filter(move |it| base.get(it.kind.key, &it.key).is_none() && seen.insert((it.kind.key, it.key.as_str())));
+        base.resources.iter().chain(only_there)
+    }
+}
+
 /// A project from its folder: its file, its manifests. `replaced` stands in for the file of the same name.
 pub fn read_project(root: &Path, replaced: Option<Input>) -> Manifests {
+    read_project_with(root, replaced.into_iter().collect())
+}
+
+/// The same, with texts that stand in for the files of their names or are read beside them.
+pub fn read_project_with(root: &Path, mut given: Vec<Input>) -> Manifests {
     let mut sources = Sources::default();
     let mut findings = Findings::default();
-    let project = match files::read(&root.join(PROJECT_FILE), FILE_LIMIT) {
+    let own = given.iter().position(|input| input.name == PROJECT_FILE).map(|at| given.remove(at).from);
+    let bytes = match own {
+        Some(From::Bytes(bytes)) => Ok(bytes),
+        _ => files::read(&root.join(PROJECT_FILE), FILE_LIMIT),
+    };
+    let project = match bytes {
         Err(why) => {
             let id = sources.add(Source::new(PROJECT_FILE, ""));
             findings.push(cannot_read(id, PROJECT_FILE, &why));
@@ -74,23 +107,38 @@ pub fn read_project(root: &Path, replaced: Option<Input>) -> Manifests {
             project
         }
     };
-    let about = project.file.project.as_ref();
-    let places: Vec<PathBuf> = match about.and_then(|about| about.manifests.as_ref()) {
-        Some(names) => names.iter().map(|name| root.join(name.as_str())).collect(),
-        None => vec![root.to_owned()],
-    };
-    let (paths, unreadable) = files::manifests(root, &places);
+    let places = project.places();
+    // The project file is the first that was read.
+    let project_file = sources.iter().next().map(|(file, _)| file);
+    Manifests { project_file, ..gather(project, &places, given, sources, findings) }
+}
+
+/// Manifests that belong to no project, at or beneath the given places.
+pub fn read_places(root: &Path, places: &[PathBuf], given: Vec<Input>) -> Manifests {
+    gather(Project::bare(root), places, given, Sources::default(), Findings::default())
+}
+
+fn gather(
+    project: Project,
+    places: &[PathBuf],
+    mut given: Vec<Input>,
+    mut sources: Sources,
+    mut findings: Findings,
+) -> Manifests {
+    let root = &project.root;
+    let (paths, unreadable) = files::manifests(root, places);
     let mut inputs: Vec<Input> =
         paths.into_iter().map(|path| Input { name: shown(root, &path), from: From::File(path) }).collect();
-    if let Some(replaced) = replaced {
-        inputs.retain(|input| input.name != replaced.name);
-        inputs.push(replaced);
-        inputs.sort_by(|a, b| a.name.cmp(&b.name));
-    }
-    for file in unreadable {
-        let name = shown(root, &file.path);
+    let names: HashSet<&str> = given.iter().map(|input| input.name.as_str()).collect();
+    inputs.retain(|input| !names.contains(input.name.as_str()));
+    let unreadable: Vec<_> = unreadable.into_iter().map(|file| (shown(root, &file.path), file.why)).collect();
+    // A file that is named outright beside the manifests may be one of those that cannot be read.
+    given.retain(|input| !unreadable.iter().any(|(name, _)| *name == input.name));
+    inputs.extend(given);
+    inputs.sort_by(|a, b| a.name.cmp(&b.name));
+    for (name, why) in unreadable {
         let id = sources.add(Source::new(&name, ""));
-        findings.push(cannot_read(id, &name, &file.why));
+        findings.push(cannot_read(id, &name, &why));
     }
     read(project, inputs, sources, findings)
 }
@@ -144,7 +192,7 @@ pub fn read(project: Project, inputs: Vec<Input>, mut sources: Sources, mut find
         found.into_vec().into_iter().for_each(|finding| findings.push(finding));
     }
     let collected = collect::collect(documents, &project, &mut findings);
-    Manifests { project, sources, findings: findings.into_vec(), complete, collected }
+    Manifests { project, sources, findings: findings.into_vec(), complete, collected, project_file: None }
 }
 
 /// A path as people write it: relative to the project, with forward slashes.
@@ -154,11 +202,23 @@ fn shown(root: &Path, path: &Path) -> String {
 }
 
 fn cannot_read(file: FileId, name: &str, why: &str) -> Finding {
-    let code = if why.contains("larger than") { &codes::YM106 } else { &codes::YM302 };
-    Finding::new(code, Span::new(file, 0..0), format!("`{name}` cannot be read: {why}"))
+    let at = Span::new(file, 0..0);
+    if why.contains("larger than") {
+        return Finding::new(&codes::YM106, at, format!("`{name}` cannot be read: {why}"))
+            .label("the whole file")
+            .help(
+                "split it; if it is no manifest, name the folders that hold manifests under [project] in pushplan.toml",
+            );
+    }
+    Finding::new(&codes::YM302, at, format!("`{name}` cannot be read: {why}"))
+        .label("the whole file")
+        .note("what cannot be read may declare something that others refer to")
+        .help("put a readable file there, or remove it from the project")
 }
 
 fn not_text(file: Option<FileId>, end: usize, wrong: &str) -> Finding {
     let at = file.map_or(Span::NONE, |file| Span::new(file, end..end));
-    Finding::new(&codes::YM107, at, wrong).label("the first byte that is not UTF-8").help("save the file as UTF-8")
+    Finding::new(&codes::YM107, at, wrong)
+        .label("the first byte that is not UTF-8")
+        .help("open the file in an editor and save it with the encoding UTF-8")
 }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError};
+use granit_parser::{Event, Parser, ScalarStyle};
 
 use crate::codes;
 use crate::finding::{Finding, Findings};
@@ -13,12 +13,14 @@ use crate::node::{At, Entry, Node, Scalar, Style, Tree};
 use crate::source::{FileId, Source, Span};
 use crate::text;
 
+use super::{merge, syntax};
+
 /// The largest manifest that is read.
 pub const FILE_LIMIT: u64 = 96 * 1024 * 1024;
 /// The largest single value: as much as the service takes in one request.
 const SCALAR_LIMIT: usize = 5 * 1024 * 1024;
 /// How deep maps and lists may nest.
-const DEPTH_LIMIT: usize = 64;
+pub(super) const DEPTH_LIMIT: usize = 64;
 /// How many nodes aliases may add to one file.
 const ALIAS_LIMIT: usize = 100_000;
 /// How many problems of one file are reported; beyond that it is not a manifest.
@@ -57,7 +59,7 @@ pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
         anchors: HashMap::new(),
         copied: 0,
         documents: Vec::new(),
-        findings: Findings::default(),
+        findings: Vec::new(),
         broken: false,
     };
     let mut options = granit_parser::options! {
@@ -79,7 +81,10 @@ pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
             }
             Some(Err(error)) => {
                 complete = false;
-                builder.findings.push(syntax(&error, file, source));
+                let problem = syntax::problem(&error, file, source);
+                // What was found within it came of the same slip.
+                builder.findings.retain(|earlier| !problem.at.contains(earlier.at));
+                builder.findings.push(problem);
                 builder.abandon();
                 match parser.proceed_next_document() {
                     Ok(true) => {}
@@ -93,9 +98,7 @@ pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
         }
     }
     complete &= !builder.broken;
-    for finding in builder.findings.into_vec() {
-        findings.push(finding);
-    }
+    findings.extend(builder.findings);
     Parsed { documents: builder.documents, complete }
 }
 
@@ -110,6 +113,8 @@ struct Open {
     seen: Option<HashMap<String, Span>>,
     /// The entry cannot be kept: its key was reported.
     skip: bool,
+    /// An entry was not kept.
+    dropped: bool,
 }
 
 struct Builder<'t> {
@@ -120,34 +125,40 @@ struct Builder<'t> {
     anchors: HashMap<usize, Option<Node>>,
     copied: usize,
     documents: Vec<Node>,
-    findings: Findings,
+    findings: Vec<Finding>,
     /// Something was dropped, so that what is there is not all that was meant.
     broken: bool,
 }
 
 impl Builder<'_> {
     fn event(&mut self, event: Event, span: Span, tag: Option<std::ops::Range<usize>>) {
+        let tagged = tag.is_some();
         if let Some(range) = tag {
-            let at = Span::new(self.file, range.clone());
-            let written = self.text.get(range).unwrap_or("");
-            self.findings.push(
-                Finding::new(&codes::YM103, at, format!("the tag `{written}` is not used in manifests"))
-                    .label("remove the tag")
-                    .note("every field has its own type, so that a tag has nothing to say")
-                    .help("for a text that looks like something else, use quotes"),
-            );
+            let finding =
+                yaml_tag(Span::new(self.file, range.clone()), self.text.get(range).unwrap_or(""), &event, span);
+            self.findings.push(finding);
         }
         match event {
             Event::Scalar(value, style, anchor, _) => {
-                let style = if style == ScalarStyle::Plain { Style::Plain } else { Style::Quoted };
+                let style = match style {
+                    // The tag was reported, and it is whatever its field asks for.
+                    _ if tagged => Style::Filled,
+                    ScalarStyle::Plain => Style::Plain,
+                    _ => Style::Quoted,
+                };
                 if value.len() > SCALAR_LIMIT {
                     self.broken = true;
                     self.findings.push(
-                        Finding::new(&codes::YM106, span.slice(0..1), format!("a value of {} bytes", value.len()))
-                            .label("larger than the service takes in one request")
-                            .note(format!("the limit is {SCALAR_LIMIT} bytes")),
+                        Finding::new(
+                            &codes::YM106,
+                            span.slice(0..1),
+                            format!("a value of {} MiB is too large", value.len().div_ceil(1024 * 1024)),
+                        )
+                        .label("begins here")
+                        .note("the service takes 5 MiB in one request")
+                        .help("a quote that is not closed makes a value of all that follows it"),
                     );
-                    return self.node(Node::filled(span, ""), 0);
+                    return self.node(Node::unread(span), 0);
                 }
                 let node = Node { span, tree: Tree::Scalar(Scalar { text: value.into_owned(), style }) };
                 self.node(node, anchor);
@@ -159,10 +170,13 @@ impl Builder<'_> {
             Event::UnresolvedAlias(name) => {
                 self.findings.push(
                     Finding::new(&codes::YM104, span, format!("no anchor `&{name}` stands before this alias"))
-                        .label("an alias to nothing"),
+                        .label("an alias to nothing")
+                        .help(format!(
+                            "write `&{name}` before the value that is meant; a text that begins with `*` needs quotes"
+                        )),
                 );
                 self.broken = true;
-                self.node(Node::filled(span, ""), 0);
+                self.node(Node::unread(span), 0);
             }
             Event::DocumentStart(..) | Event::DocumentEnd => self.anchors.clear(),
             _ => {}
@@ -173,7 +187,7 @@ impl Builder<'_> {
         if anchor != 0 {
             self.anchors.insert(anchor, None);
         }
-        self.stack.push(Open { span, anchor, tree, key: None, seen: None, skip: false });
+        self.stack.push(Open { span, anchor, tree, key: None, seen: None, skip: false, dropped: false });
     }
 
     fn close(&mut self, end: Span) {
@@ -185,9 +199,33 @@ impl Builder<'_> {
         let node = match open.tree {
             // It was reported as a placeholder without quotes, and is a text for all that follows.
             Tree::Map(entries) if entries.is_empty() && text.starts_with("{{") => Node::filled(span, text.trim_end()),
+            // All that stood in it was reported.
+            Tree::Map(entries) if entries.is_empty() && open.dropped => Node::unread(span),
+            Tree::Map(entries) => self.without_merge_key(span, entries),
             tree => Node { span, tree },
         };
         self.node(node, open.anchor);
+    }
+
+    /// Reports `<<` and does what its author meant by it, so that nothing seems to be missing.
+    fn without_merge_key(&mut self, span: Span, mut entries: Vec<Entry>) -> Node {
+        let Some(at) = entries.iter().position(|entry| *entry.key == "<<") else {
+            return Node { span, tree: Tree::Map(entries) };
+        };
+        let Entry { key, value } = entries.remove(at);
+        self.findings.push(
+            Finding::new(&codes::YM201, key.span, "merge keys (`<<`) are not part of YAML 1.2")
+                .label("not known here")
+                .help("write the keys out, or put what all resources of a kind share under `defaults:`"),
+        );
+        let own = Node { span, tree: Tree::Map(entries) };
+        let shared = match &value.tree {
+            Tree::List(items) => items.as_slice(),
+            _ => std::slice::from_ref(&value),
+        };
+        // Of several, the first wins.
+        let maps = shared.iter().filter(|node| node.entries().is_some());
+        maps.fold(own, |over, under| merge::lay(under, &over))
     }
 
     fn alias(&mut self, id: usize, span: Span) {
@@ -197,9 +235,12 @@ impl Builder<'_> {
         };
         let Some(node) = copy else {
             self.broken = true;
-            self.findings
-                .push(Finding::new(&codes::YM104, span, "an alias to something that contains it").label("never ends"));
-            return self.node(Node::filled(span, ""), 0);
+            self.findings.push(
+                Finding::new(&codes::YM104, span, "an alias to something that contains it")
+                    .label("never ends")
+                    .help("write out what is meant here"),
+            );
+            return self.node(Node::unread(span), 0);
         };
         let size = size(&node);
         if self.copied + size > ALIAS_LIMIT {
@@ -212,7 +253,7 @@ impl Builder<'_> {
             }
             self.copied = ALIAS_LIMIT + 1;
             self.broken = true;
-            return self.node(Node::filled(span, ""), 0);
+            return self.node(Node::unread(span), 0);
         }
         self.copied += size;
         self.node(node, 0);
@@ -238,6 +279,7 @@ impl Builder<'_> {
                         self.findings.push(problem);
                         self.broken = true;
                         open.skip = true;
+                        open.dropped = true;
                     }
                     open.key = Some(key);
                 }
@@ -253,6 +295,26 @@ impl Builder<'_> {
     }
 }
 
+/// `!!str 42`, or a text that begins with `!`.
+fn yaml_tag(at: Span, written: &str, event: &Event, value: Span) -> Finding {
+    let finding = Finding::new(&codes::YM103, at, format!("the tag `{written}` is not used in manifests"))
+        .label("a YAML tag")
+        .note("every field has its own type, so that a YAML tag has nothing to say");
+    let whole = at.to(value);
+    match event {
+        Event::Scalar(text, ..) if written == "!!str" => {
+            let quoted = text::quoted(text);
+            finding.help(format!("write {}", text::short(&quoted, 80))).fix(whole, quoted)
+        }
+        Event::Scalar(text, ScalarStyle::Plain, ..) if !written.starts_with("!!") => {
+            let quoted = text::quoted(format!("{written} {text}").trim_end());
+            let help = format!("for a text that begins with `!` write {}", text::short(&quoted, 80));
+            finding.help(help).suggest(whole, quoted)
+        }
+        _ => finding.help("remove it"),
+    }
+}
+
 /// A node as a key, and what is wrong with it.
 fn key_of(
     node: Node,
@@ -264,9 +326,9 @@ fn key_of(
     let Tree::Scalar(scalar) = node.tree else {
         let problem = match text.get(map.range().start..).filter(|written| written.starts_with("{{")) {
             Some(written) => unquoted(written, map),
-            None => {
-                Finding::new(&codes::YM110, node.span, "a key must be plain text").label("a list or a map as a key")
-            }
+            None => Finding::new(&codes::YM110, node.span, "a key must be plain text")
+                .label("a list or a map as a key")
+                .help("a key that begins with [ or { needs quotes"),
         };
         return (At::new(String::new(), node.span), Some(problem));
     };
@@ -276,6 +338,7 @@ fn key_of(
             .label("the second")
             .related(first, "the first")
             .note("one of the two would be lost without a word")
+            .help("remove one of them, or rename it")
     });
     (key, problem)
 }
@@ -311,40 +374,4 @@ fn size(node: &Node) -> usize {
         Tree::List(items) => 1 + items.iter().map(size).sum::<usize>(),
         Tree::Map(entries) => 1 + entries.iter().map(|entry| 1 + size(&entry.value)).sum::<usize>(),
     }
-}
-
-/// What the parser says, in our words and with our codes.
-fn syntax(error: &ScanError, file: FileId, source: &Source) -> Finding {
-    let text = &source.text;
-    let start = error.marker().byte_offset().unwrap_or(0).min(text.len());
-    let end = text[start..].chars().next().filter(|c| !"\r\n".contains(*c)).map_or(start, |c| start + c.len_utf8());
-    let at = Span::new(file, start..end);
-    match error.kind() {
-        ErrorKind::RecursionLimitExceeded => {
-            return Finding::new(&codes::YM105, at, format!("more than {DEPTH_LIMIT} levels of maps and lists"))
-                .label("nested too deeply");
-        }
-        ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation => {
-            return Finding::new(&codes::YM108, at, "a tab cannot indent YAML")
-                .label("use spaces")
-                .help("replace every tab at the beginning of a line with spaces");
-        }
-        _ => {}
-    }
-    // An unquoted `{{NAME}}` with text behind it breaks the syntax; the line says so better than the parser can.
-    let position = source.position(start);
-    for number in (1.max(position.line.saturating_sub(1))..=position.line).rev() {
-        let line = source.line_range(number, number);
-        if let Some(brace) = text[line.clone()].find(": {{") {
-            let value = line.start + brace + 2..line.end;
-            let written = text[value.clone()].trim_end();
-            let at = Span::new(file, value.start..value.start + written.len());
-            let comment = written.contains(" #");
-            let finding = Finding::new(&codes::YM109, at, "a text that begins with `{{` needs quotes")
-                .label("a YAML map, without quotes")
-                .help(format!("write {}", text::quoted(written)));
-            return if comment { finding } else { finding.fix(at, text::quoted(written)) };
-        }
-    }
-    Finding::new(&codes::YM101, at, format!("not valid YAML: {}", error.info())).label("here")
 }

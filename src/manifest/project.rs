@@ -8,6 +8,7 @@ use jiff::civil::Time;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::variables::{Variables, is_name};
+use super::{FILE_LIMIT, files, to_text};
 use crate::codes::{self, CODES, Code};
 use crate::finding::{Finding, Findings, Severity};
 use crate::model::many::Many;
@@ -216,6 +217,20 @@ impl Project {
     /// The nearest folder at or above `start` that holds a project file.
     pub fn find(start: &Path) -> Option<PathBuf> {
         start.ancestors().find(|folder| folder.join(PROJECT_FILE).is_file()).map(Path::to_owned)
+    }
+
+    /// The project in a folder, as far as its file can be read. What is wrong with it is for `validate` to say.
+    pub fn open(root: &Path) -> Self {
+        let text = files::read(&root.join(PROJECT_FILE), FILE_LIMIT).map(|bytes| to_text(bytes).0).unwrap_or_default();
+        Self::read(root, text, &mut Sources::default(), &mut Findings::default())
+    }
+
+    /// Where its manifests are: the files and folders that its file names, or the whole folder.
+    pub fn places(&self) -> Vec<PathBuf> {
+        match self.file.project.as_ref().and_then(|about| about.manifests.as_ref()) {
+            Some(names) => names.iter().map(|name| self.root.join(name.as_str())).collect(),
+            None => vec![self.root.clone()],
+        }
     }
 
     /// Reads the project file's text. What is wrong in it is reported, and the rest is used.

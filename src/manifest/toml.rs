@@ -15,7 +15,8 @@ pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Node {
         let span = error.span().unwrap_or(0..0);
         findings.push(
             Finding::new(&codes::YM301, Span::new(file, span), format!("not valid TOML: {}", error.message().trim()))
-                .label("here"),
+                .label("here")
+                .help("tables have their names in brackets, texts have double quotes: base_url = \"https://...\""),
         );
     }
     let span = Span::new(file, table.span());

@@ -15,3 +15,4 @@ pub mod trigger;
 pub mod variable;
 
 pub mod vocabulary;
+pub mod zone;

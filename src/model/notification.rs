@@ -103,12 +103,26 @@ impl Notification {
         self.alert.iter().chain(title).chain(shares)
     }
 
+    /// Every URL that is opened or loaded: of the taps and the buttons, then the icon.
+    pub fn urls(&self) -> impl Iterator<Item = &At<String>> {
+        let opened = self.all_actions().filter_map(|actions| actions.open.as_ref()).map(|open| &open.content);
+        let icon = self.web.iter().filter_map(|web| web.icon.as_ref()).map(|icon| &icon.url);
+        opened.chain(icon)
+    }
+
+    /// Every text that can hold a placeholder.
+    pub fn fillable(&self) -> impl Iterator<Item = &At<String>> {
+        let extra = self.web.iter().flat_map(|web| web.extra.values());
+        self.texts().chain(self.urls()).chain(extra)
+    }
+
     /// Replaces every text that can hold a placeholder.
     pub fn map_texts(&mut self, change: &dyn Fn(&str) -> String) {
         let change = |text: &mut At<String>| text.value = change(text);
         self.alert.iter_mut().for_each(change);
         if let Some(web) = &mut self.web {
             web.title.iter_mut().for_each(change);
+            web.icon.iter_mut().for_each(|icon| change(&mut icon.url));
             web.extra.values_mut().for_each(change);
         }
         let buttons = self.interactive.iter_mut().flat_map(|interactive| interactive.button_actions.values_mut());

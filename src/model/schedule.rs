@@ -8,7 +8,7 @@ use jiff::{Timestamp, ToSpan};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::vocabulary;
+use super::zone::Zone;
 use crate::codes;
 use crate::finding::Finding;
 use crate::node::{At, Decode, Fields, Node, ObjectSchema, Reader};
@@ -63,13 +63,9 @@ impl Decode for Schedule {
         let local = fields.entry("local_scheduled_time");
         let Some(local) = local else {
             let time = fields.take::<At<String>>("scheduled_time", reader);
-            let zone = fields.take_own::<Option<At<String>>>("time_zone", reader);
+            let zone = fields.take_own::<Option<At<Zone>>>("time_zone", reader);
             let (time, zone) = (time?, zone?);
-            let zone = zone.as_ref().map(|name| find_zone(name, reader).map(|zone| At::new(zone, name.span)));
-            return match zone {
-                None => instant(&time, None, reader),
-                Some(zone) => instant(&time, Some(zone?), reader),
-            };
+            return instant(&time, zone.map(|zone| At::new(zone.value.0, zone.span)), reader);
         };
         for other in ["scheduled_time", "time_zone"].iter().filter_map(|key| fields.entry(key)) {
             reader.report(
@@ -85,7 +81,11 @@ impl Decode for Schedule {
         let text = reader.value::<At<String>>(local)?;
         let (time, suffix) = clock_time(&text, reader)?;
         if !suffix.is_empty() {
-            reader.report(no_offset(&text, suffix, None));
+            reader.report(
+                no_offset(&text, suffix)
+                    .label("each device's own zone is used")
+                    .help(format!("leave out `{suffix}`, or give `scheduled_time` for one moment everywhere")),
+            );
             return None;
         }
         Some(Self { when: When::EachZone(time), written: At::new(time, text.span), zone: TimeZone::UTC })
@@ -97,7 +97,7 @@ fn instant(text: &At<String>, zone: Option<At<TimeZone>>, reader: &mut Reader) -
     let (time, suffix) = clock_time(text, reader)?;
     let utc = suffix == "Z";
     if !suffix.is_empty() && (!utc || zone.as_ref().is_some_and(|zone| zone.value != TimeZone::UTC)) {
-        reader.report(no_offset(text, suffix, zone.as_ref()));
+        reader.report(no_offset_at(time, text, suffix, zone.as_ref()));
         return None;
     }
     let zone = zone.map_or(TimeZone::UTC, |zone| zone.value);
@@ -116,7 +116,8 @@ fn instant(text: &At<String>, zone: Option<At<TimeZone>>, reader: &mut Reader) -
                 )
                 .label("the clocks skip this time")
                 .note(format!("the clocks are put forward by {} that night", super::delay::Delay(skipped)))
-                .help(format!("write {} for the moment after the change", later.strftime("%Y-%m-%dT%H:%M"))),
+                .help(format!("write {} for the moment after the change", later.strftime("%Y-%m-%dT%H:%M")))
+                .suggest(text.span, later.strftime("%Y-%m-%dT%H:%M").to_string()),
             );
             return None;
         }
@@ -129,7 +130,8 @@ fn instant(text: &At<String>, zone: Option<At<TimeZone>>, reader: &mut Reader) -
                 text.span,
                 format!("{} happens twice on that day in {name}", time.strftime("%H:%M")),
             )
-            .label("which of the two?");
+            .label("which of the two?")
+            .note("the clocks are put back that night");
             reader.report(match (as_utc(before), as_utc(after)) {
                 (Ok(first), Ok(second)) => finding
                     .help(format!("write it in UTC, without time_zone: {first}Z is the first, {second}Z the second")),
@@ -190,33 +192,26 @@ fn is_date(text: &str) -> bool {
     jiff::civil::Date::strptime("%Y-%m-%d", text).is_ok()
 }
 
-fn no_offset(text: &At<String>, suffix: &str, zone: Option<&At<TimeZone>>) -> Finding {
-    let finding =
-        Finding::new(&codes::SC105, text.span, format!("a send time has no offset, but `{suffix}` follows this one"))
-            .label("the contract's form cannot carry it");
-    match zone {
-        Some(zone) => finding.related(zone.span, "this says the zone already").help(format!("leave out `{suffix}`")),
-        None => finding.help("leave the offset out and name the zone with `time_zone: Europe/Paris`"),
-    }
+fn no_offset(text: &At<String>, suffix: &str) -> Finding {
+    Finding::new(&codes::SC105, text.span, format!("a send time has no offset, but `{suffix}` follows this one"))
+        .label("the contract's form cannot carry it")
 }
 
-fn find_zone(name: &At<String>, reader: &mut Reader) -> Option<TimeZone> {
-    if let Ok(zone) = TimeZone::get(name)
-        && zone.iana_name().is_some_and(|iana| iana == name.value)
-    {
-        return Some(zone);
+/// The same for the time of a single moment, with that moment as it can be written.
+fn no_offset_at(time: DateTime, text: &At<String>, suffix: &str, zone: Option<&At<TimeZone>>) -> Finding {
+    let finding = no_offset(text, suffix);
+    if let Some(zone) = zone {
+        return finding.related(zone.span, "this says the zone already").help(format!("leave out `{suffix}`"));
     }
-    let finding =
-        Finding::new(&codes::SC106, name.span, format!("`{name}` is not a time zone")).label("expected an IANA name");
-    let contract = vocabulary::iana(name);
-    let names: Vec<String> = jiff::tz::db().available().map(|name| name.to_string()).collect();
-    let near =
-        if contract == name.as_str() { text::nearest(name, names.iter().map(String::as_str)) } else { Some(contract) };
-    reader.report(match near {
-        Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(name.span, near),
-        None => finding.help("use a name such as Europe/Paris, America/New_York or UTC"),
-    });
-    None
+    match format!("{}{suffix}", time.strftime("%Y-%m-%dT%H:%M")).parse::<Timestamp>() {
+        Ok(at) => {
+            let utc = TimeZone::UTC.to_datetime(at).strftime("%Y-%m-%dT%H:%M").to_string();
+            finding
+                .help(format!("write {utc}, the same moment in UTC; or leave `{suffix}` out and name the `time_zone`"))
+                .suggest(text.span, utc)
+        }
+        Err(_) => finding.help("leave the offset out and name the zone with `time_zone: Europe/Paris`"),
+    }
 }
 
 impl JsonSchema for Schedule {

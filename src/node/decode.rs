@@ -90,7 +90,8 @@ impl Reader {
         let at = if node.span.range().is_empty() { key.span } else { node.span };
         self.report(
             Finding::new(&codes::YM207, at, format!("`{key}` is empty; expected {}", T::WHAT))
-                .label("nothing is given here"),
+                .label("nothing is given here")
+                .help(format!("write {} behind `{key}:`", T::WHAT)),
         );
         None
     }
@@ -106,16 +107,20 @@ impl Reader {
     /// The text of a scalar. A plain one that YAML takes for something else is reported with the quotes to write.
     pub fn text<'n>(&mut self, node: &'n Node) -> Option<&'n str> {
         let Tree::Scalar(scalar) = &node.tree else {
-            self.unexpected(node, "text");
+            let finding = Finding::new(&codes::YM205, owner_of(node), format!("expected text, found {}", node.what()))
+                .label("expected text")
+                .help("a text that begins with [ or { needs quotes");
+            self.report(finding);
             return None;
         };
         let taken_for = match scalar.plain() {
             None | Some(Plain::Text) => return Some(&scalar.text),
             Some(Plain::Null) => {
-                self.report(
-                    Finding::new(&codes::YM207, node.span, "expected text, found nothing")
-                        .label("nothing is given here"),
-                );
+                let at = if node.span.range().is_empty() { self.owner.unwrap_or(node.span) } else { node.span };
+                let finding = Finding::new(&codes::YM207, at, "expected text, found nothing")
+                    .label("nothing is given here")
+                    .help("write the text; for the word itself use quotes, \"null\"");
+                self.report(finding);
                 return None;
             }
             Some(Plain::Bool(_)) => "true or false",
@@ -129,6 +134,7 @@ impl Reader {
             format!("`{}` without quotes is taken for {taken_for}, but a text belongs here", scalar.text),
         )
         .label("needs quotes")
+        .note("a text without quotes can lose its form: `6.10` would become 6.1, and `no` false")
         .help(format!("write {quoted}"))
         .fix(node.span, quoted);
         self.report(finding);
@@ -141,18 +147,32 @@ impl Reader {
 pub struct Fields<'n> {
     node: &'n Node,
     entries: &'n [Entry],
+    /// All keys that the map may have, where the reader of the map says so.
+    known: &'static [&'static str],
 }
 
 impl<'n> Fields<'n> {
     /// The entries of a map; anything else is reported.
     pub fn of(node: &'n Node, what: &str, reader: &mut Reader) -> Option<Self> {
         match &node.tree {
-            Tree::Map(entries) => Some(Self { node, entries }),
+            Tree::Map(entries) => Some(Self { node, entries, known: &[] }),
             _ => {
                 reader.unexpected(node, what);
                 None
             }
         }
+    }
+
+    /// Says which keys there are, so that a misspelt one is not reported as missing besides. Whoever says so also closes
+    /// the map or keeps the rest, where the misspelt key is reported.
+    pub fn knowing(self, known: &'static [&'static str]) -> Self {
+        Self { known, ..self }
+    }
+
+    /// Whether an unknown key was probably meant to be this one.
+    fn is_misspelt(&self, name: &str) -> bool {
+        self.known.contains(&name)
+            && self.unknown(self.known, false).any(|entry| meant(&entry.key, self.known) == Some(name))
     }
 
     pub fn entry(&self, name: &str) -> Option<&'n Entry> {
@@ -165,7 +185,7 @@ impl<'n> Fields<'n> {
             return reader.value(entry);
         }
         let absent = T::absent();
-        if absent.is_none() {
+        if absent.is_none() && !self.is_misspelt(name) {
             let at = reader.owner.unwrap_or_else(|| owner_of(self.node));
             reader.report(
                 Finding::new(&codes::YM203, at, format!("`{name}` is missing"))
@@ -188,7 +208,7 @@ impl<'n> Fields<'n> {
     pub fn keep(&self, known: &[&str], reader: &mut Reader) -> Rest {
         let mut rest = BTreeMap::new();
         for entry in self.unknown(known, reader.wire) {
-            if text::nearest(&entry.key, known.iter().copied()).is_some() {
+            if meant(&entry.key, known).is_some() {
                 reader.report(unknown_key(entry, known));
                 continue;
             }
@@ -198,7 +218,9 @@ impl<'n> Fields<'n> {
                     entry.key.span,
                     format!("`{}` is not described by the contract; it is passed on as it is", entry.key),
                 )
-                .label("not checked"),
+                .label("not checked")
+                .note("further fields exist here, and pushplan cannot tell whether this is one of them")
+                .help("if it is meant, set `lifecycle: {allow: [YM202]}` on the resource"),
             );
             rest.insert(entry.key.to_string(), entry.value.to_json());
         }
@@ -222,14 +244,19 @@ impl<'n> Fields<'n> {
     }
 }
 
+/// The known key that an unknown one was probably meant to be: a near one, or one with no space behind its colon.
+fn meant<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    let glued = known.iter().copied().find(|name| key.strip_prefix(name).is_some_and(|rest| rest.starts_with(':')));
+    glued.or_else(|| text::nearest(key, known.iter().copied()))
+}
+
 fn unknown_key(entry: &Entry, known: &[&str]) -> Finding {
-    let finding =
-        Finding::new(&codes::YM201, entry.key.span, format!("unknown key `{}`", entry.key)).label("not known here");
-    if *entry.key == "<<" {
-        return finding.help("merge keys are not part of YAML 1.2; put what resources share under `defaults:`");
-    }
-    match text::nearest(&entry.key, known.iter().copied()) {
-        Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(entry.key.span, near),
+    let key = &entry.key;
+    let finding = Finding::new(&codes::YM201, key.span, format!("unknown key `{}`", text::short(key, 40)))
+        .label("not known here");
+    match meant(key, known) {
+        Some(near) if key.contains(':') => finding.help(format!("a space is missing behind the colon: `{near}: ...`")),
+        Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(key.span, near),
         None => {
             let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
             finding.help(format!("expected {}", text::any_of(&known)))

@@ -46,6 +46,25 @@ impl Node {
         Self { span, tree: Tree::Scalar(Scalar { text: text.into(), style: Style::Filled }) }
     }
 
+    /// Stands where something could not be read. That was reported, and nothing more is to be said of it.
+    pub fn unread(span: Span) -> Self {
+        Self { span, tree: Tree::Scalar(Scalar { text: String::new(), style: Style::Unread }) }
+    }
+
+    pub fn is_unread(&self) -> bool {
+        matches!(&self.tree, Tree::Scalar(scalar) if scalar.style == Style::Unread)
+    }
+
+    /// The places in it that could not be read.
+    pub fn unread_places(&self) -> Vec<Span> {
+        match &self.tree {
+            Tree::Scalar(_) if self.is_unread() => vec![self.span],
+            Tree::Scalar(_) => Vec::new(),
+            Tree::List(items) => items.iter().flat_map(Node::unread_places).collect(),
+            Tree::Map(entries) => entries.iter().flat_map(|entry| entry.value.unread_places()).collect(),
+        }
+    }
+
     pub fn entries(&self) -> Option<&[Entry]> {
         match &self.tree {
             Tree::Map(entries) => Some(entries),

@@ -16,6 +16,8 @@ pub enum Style {
     Quoted,
     /// Made from a variable or a file: whatever its field asks for.
     Filled,
+    /// It could not be read, which was reported.
+    Unread,
 }
 
 /// What YAML takes a plain scalar for.

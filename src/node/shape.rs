@@ -43,7 +43,7 @@ macro_rules! shape {
             const WHAT: &'static str = $what;
 
             fn decode(node: &$crate::node::Node, reader: &mut $crate::node::Reader) -> Option<Self> {
-                let fields = $crate::node::Fields::of(node, $what, reader)?;
+                let fields = $crate::node::Fields::of(node, $what, reader)?.knowing(Self::KEYS);
                 $(let $field = $crate::node::shape!(@take fields, reader, $field, $type $(, $own)?);)*
                 $crate::node::shape!(@unknown fields, reader $(, $rest)?);
                 Some(Self { $($field: $field?,)* $($rest,)? })

@@ -1,5 +1,8 @@
 //! What people and programs read. One file per form; nothing else prints.
 
+pub mod explain;
+pub mod findings;
 mod out;
+pub mod schema;
 
 pub use out::Out;

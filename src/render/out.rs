@@ -22,6 +22,19 @@ impl Out {
         !matches!(AutoStream::new(io::stdout(), self.color).current_choice(), ColorChoice::Never)
     }
 
+    /// How many columns a line has: as `COLUMNS` says, as the terminal has, or 100.
+    pub fn width(&self) -> usize {
+        let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        let seen = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+        told.or_else(seen).unwrap_or(100).max(40)
+    }
+
+    /// Writes bytes to standard output exactly as they are, for whoever reads them with a program.
+    pub fn exact(&self, bytes: &[u8]) {
+        let mut to = io::stdout().lock();
+        finish(&to.write_all(bytes).and_then(|()| to.flush()));
+    }
+
     /// Writes a text with its final line break to standard output.
     pub fn print(&self, text: &str) {
         let mut to = AutoStream::new(io::stdout().lock(), self.color);

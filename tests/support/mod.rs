@@ -1,5 +1,4 @@
 //! What the tests share: a folder of their own, and the real binary run in it.
-#![expect(dead_code, reason = "each test file uses what it needs of this")]
 
 use std::fs;
 use std::io::Write;
@@ -16,6 +15,13 @@ pub struct Ran {
     pub stderr: String,
     pub code: i32,
 }
+
+// Each test file uses what it needs of this. All of it is named here, or the compiler would call the rest dead.
+const _: () = {
+    let _ = (Folder::new, Folder::project, Folder::path, Folder::read, Folder::run, Folder::run_with, Folder::run_in);
+    let _ = |folder: &Folder| folder.write("name", "text");
+    let _ = |ran: Ran| (ran.stdout, ran.stderr, ran.code);
+};
 
 impl Folder {
     pub fn new() -> Self {
@@ -52,32 +58,29 @@ impl Folder {
 
     /// The same, with something on standard input.
     pub fn run_with(&self, arguments: &[&str], input: &[u8]) -> Ran {
-        run(self.path(), arguments, input)
+        self.run_in("", arguments, input)
     }
 
-    /// Runs the binary in any folder.
-    pub fn run_in(folder: &Path, arguments: &[&str]) -> Ran {
-        run(folder, arguments, b"")
-    }
-}
-
-fn run(folder: &Path, arguments: &[&str], input: &[u8]) -> Ran {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_pushplan"))
-        .args(arguments)
-        .current_dir(folder)
-        .env_remove("NO_COLOR")
-        .env_remove("CLICOLOR_FORCE")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary starts");
-    // A command that does not read its input closes it: that is no failure of the test.
-    let _ = child.stdin.take().expect("piped").write_all(input);
-    let output = child.wait_with_output().expect("the binary ends");
-    Ran {
-        stdout: String::from_utf8(output.stdout).expect("UTF-8"),
-        stderr: String::from_utf8(output.stderr).expect("UTF-8"),
-        code: output.status.code().expect("no signal"),
+    /// The same, in a folder beneath this one.
+    pub fn run_in(&self, below: &str, arguments: &[&str], input: &[u8]) -> Ran {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_pushplan"))
+            .args(arguments)
+            .current_dir(self.path().join(below))
+            .env_remove("COLUMNS")
+            .env_remove("NO_COLOR")
+            .env_remove("CLICOLOR_FORCE")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        // A command that does not read its input closes it: that is no failure of the test.
+        let _ = child.stdin.take().expect("piped").write_all(input);
+        let output = child.wait_with_output().expect("the binary ends");
+        Ran {
+            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+            code: output.status.code().expect("no signal"),
+        }
     }
 }

@@ -52,6 +52,10 @@ impl Decode for Selector {
 
 /// `all` or `triggered`.
 fn word(node: &Node, reader: &mut Reader) -> Option<Selector> {
+    if node.what() != "text" {
+        reader.unexpected(node, Selector::WHAT);
+        return None;
+    }
     let word = reader.text(node)?;
     if word.eq_ignore_ascii_case("all") {
         return Some(Selector::All);
@@ -181,7 +185,7 @@ fn any_of(
     mut one: impl FnMut(&Node, &mut Reader) -> Option<Selector>,
 ) -> Option<Selector> {
     let Tree::List(items) = &head.value.tree else {
-        return one(&head.value, reader);
+        return reader.owned_by(head.key.span, |reader| one(&head.value, reader));
     };
     let mut read: Vec<At<Selector>> =
         items.iter().filter_map(|node| Some(At::new(one(node, reader)?, node.span))).collect();
@@ -205,15 +209,29 @@ fn tag(head: &Entry, fields: &Fields, reader: &mut Reader) -> Option<Selector> {
                     format!("the tags of `{}` are texts, not YAML booleans", flag.id),
                 )
                 .label("needs quotes")
+                .note("every device carries the text true or the text false in this group")
                 .help(format!("write \"{value}\", or `{}: {value}` in place of tag and group", flag.shorthand))
                 .fix(node.span, format!("\"{value}\"")),
             );
             return None;
         }
-        let tag = At::<String>::decode(node, reader)?;
+        let tag = match flag.and_then(|_| flag_word(node)) {
+            Some(word) => word,
+            None => At::<String>::decode(node, reader)?,
+        };
         Some(Selector::Tag(Tag { tag, group: group.clone().flatten() }))
     });
     group.and(tag)
+}
+
+/// `yes`, `off` or `1` as the tag of a flag: no quotes make it right, and the check of such tags says what does.
+fn flag_word(node: &Node) -> Option<At<String>> {
+    match &node.tree {
+        Tree::Scalar(scalar) if matches!(scalar.plain(), Some(Plain::Word | Plain::Integer(_))) => {
+            Some(At::new(scalar.text.clone(), node.span))
+        }
+        _ => None,
+    }
 }
 
 /// A shorthand for a tag of one of the service's own groups: `country: US`, `opt_in: true`.
@@ -223,6 +241,7 @@ fn property(group: &Group, key: Span, node: &Node, reader: &mut Reader) -> Optio
         (Tree::Scalar(scalar), Values::Flag) if matches!(scalar.plain(), Some(Plain::Bool(_))) => {
             At::new(scalar.text.to_ascii_lowercase(), node.span)
         }
+        (_, Values::Flag) if flag_word(node).is_some() => flag_word(node)?,
         _ => At::<String>::decode(node, reader)?,
     };
     Some(Selector::Tag(Tag { tag, group: Some(At::new(group.id.to_owned(), key)) }))

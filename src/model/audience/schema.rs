@@ -67,7 +67,8 @@ impl JsonSchema for Selector {
             forms.push(form(key, &one_or_many(&text), &[], words));
         }
         forms.push(form("location", &location, &[], "Devices seen at a place."));
-        let attribute = [("operator", text.clone()), ("value", json!(true))];
+        let operator = json!({ "type": "string", "description": "How the attribute is compared." });
+        let attribute = [("operator", operator), ("value", json!({ "description": "What it is compared with." }))];
         forms.push(form("attribute", &text, &attribute, "Devices by an attribute."));
         for group in GROUPS {
             let words = format!("{}: shorthand for the tag group {}.", group.name, group.id);

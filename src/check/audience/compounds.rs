@@ -1,0 +1,125 @@
+//! Conditions that do not go together.
+
+use super::super::{One, Subject};
+use crate::codes;
+use crate::finding::{Finding, Findings};
+use crate::kinds::Role;
+use crate::model::audience::{Selector, Tag};
+use crate::node::At;
+
+/// How many conditions the service takes in one audience.
+const MOST: usize = 1_000;
+
+pub fn compounds(_: &Subject, one: &One, findings: &mut Findings) {
+    for audience in &one.parts.audiences {
+        let mut conditions = 0;
+        audience.selector.walk(&mut |selector| {
+            match &selector.value {
+                Selector::Triggered if audience.role != Role::Pipeline => findings.push(not_triggered(selector)),
+                Selector::And(members) if members.is_empty() => findings.push(empty(selector, "an `and`")),
+                Selector::Or(members) if members.is_empty() => findings.push(empty(selector, "a list")),
+                _ => {}
+            }
+            for member in selector.members() {
+                match &member.value {
+                    Selector::All => findings.push(joined_all(selector, member)),
+                    Selector::Triggered if audience.role == Role::Pipeline => findings.push(joined_triggered(member)),
+                    _ => {}
+                }
+            }
+            if !matches!(selector.value, Selector::And(_) | Selector::Or(_) | Selector::Not(_)) {
+                conditions += 1;
+                if conditions == MOST + 1 {
+                    findings.push(too_many(selector));
+                }
+            }
+        });
+    }
+}
+
+fn not_triggered(selector: &At<Selector>) -> Finding {
+    Finding::new(&codes::AU118, selector.span, "`triggered` is who set off a pipeline, and this is not in one")
+        .label("nobody is triggered here")
+        .note("the outcome of a pipeline is the only place that knows a triggering device")
+        .help("name who gets it: `all`, a segment, or a condition such as {tag: vip}")
+}
+
+fn joined_all(compound: &Selector, member: &At<Selector>) -> Finding {
+    let finding = Finding::new(&codes::AU113, member.span, "`all` cannot be joined with other conditions")
+        .label("stands alone, or not at all")
+        .note("the service takes `all` as a whole audience only");
+    finding.help(match compound {
+        Selector::And(_) => "take `all` out: with `and` it adds nothing to the other conditions",
+        Selector::Or(_) => "write `all` alone: with `or` the other conditions add nobody to it",
+        _ => "name those who get it: without `all`, nobody is left",
+    })
+}
+
+fn joined_triggered(member: &At<Selector>) -> Finding {
+    Finding::new(&codes::AU113, member.span, "`triggered` cannot be joined with other conditions")
+        .label("stands alone")
+        .help("write `audience: triggered`; who sets the pipeline off is decided by its trigger")
+}
+
+fn empty(selector: &At<Selector>, what: &str) -> Finding {
+    Finding::new(&codes::AU115, selector.span, format!("{what} with no conditions in it"))
+        .label("who is meant?")
+        .note("the contract does not say whether this is nobody or everybody")
+        .help("add conditions, or write `all` for everybody")
+}
+
+fn too_many(selector: &At<Selector>) -> Finding {
+    Finding::new(&codes::AU117, selector.span, "more than 1,000 conditions in one audience")
+        .label("the first that is too many")
+        .note("each value of a list counts; the service refuses the whole audience")
+        .help("upload the values as a list and name it with `static_list`, or give these devices a tag")
+}
+
+/// Location tags together with an SDK that does not report them.
+pub fn location(_: &Subject, one: &One, findings: &mut Findings) {
+    for audience in &one.parts.audiences {
+        audience.selector.walk(&mut |selector| {
+            let Selector::And(members) = &selector.value else { return };
+            let both = |test: fn(&Tag) -> bool| members.iter().find_map(|member| always(member, test));
+            let (Some(location), Some(sdk)) = (both(is_location), both(is_old_sdk)) else { return };
+            let at = location.group.as_ref().map_or(location.tag.span, |group| group.span);
+            findings.push(
+                Finding::new(
+                    &codes::AU114,
+                    at,
+                    format!("devices with SDK {} have no tag of the group `ua_location_enabled`", sdk.tag),
+                )
+                .label("only from SDK 6.0 on")
+                .related(sdk.tag.span, "an SDK below 6.0")
+                .note("no device meets both conditions")
+                .help("take out one of the two, or choose an SDK version from 6.0.X on"),
+            );
+        });
+    }
+}
+
+/// A tag that passes the test and that every device of the selector must have, or one of several such tags.
+fn always(selector: &Selector, test: fn(&Tag) -> bool) -> Option<&Tag> {
+    match selector {
+        Selector::Tag(tag) => test(tag).then_some(tag),
+        Selector::And(members) => members.iter().find_map(|member| always(member, test)),
+        Selector::Or(members) => {
+            let all: Option<Vec<&Tag>> = members.iter().map(|member| always(member, test)).collect();
+            all?.first().copied()
+        }
+        _ => None,
+    }
+}
+
+fn in_group(tag: &Tag, ids: &[&str]) -> bool {
+    tag.group.as_ref().is_some_and(|group| ids.contains(&group.as_str()))
+}
+
+fn is_location(tag: &Tag) -> bool {
+    in_group(tag, &["ua_location_enabled"])
+}
+
+fn is_old_sdk(tag: &Tag) -> bool {
+    let major = tag.tag.split('.').next().and_then(|major| major.parse::<u32>().ok());
+    in_group(tag, &["ua_ios_sdk_version", "ua_android_sdk_version"]) && major.is_some_and(|major| major < 6)
+}

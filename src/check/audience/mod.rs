@@ -1,0 +1,73 @@
+//! Audiences: tags that no device has, devices that the push does not go to, conditions that do not fit together.
+
+mod compounds;
+mod devices;
+mod locales;
+mod tags;
+mod zones;
+
+use std::collections::HashSet;
+
+use super::{Check, Run};
+use crate::codes;
+use crate::kinds::Segment;
+use crate::manifest::Desired;
+use crate::model::audience::{SegmentRef, Selector};
+use crate::node::At;
+use crate::source::Span;
+
+pub const TAGS: Check = Check {
+    codes: &[
+        &codes::AU101,
+        &codes::AU102,
+        &codes::AU103,
+        &codes::AU104,
+        &codes::AU105,
+        &codes::AU106,
+        &codes::AU107,
+        &codes::AU108,
+        &codes::AU110,
+    ],
+    run: Run::Each(tags::tags),
+};
+
+pub const DEVICES: Check = Check { codes: &[&codes::AU111, &codes::AU112], run: Run::Each(devices::devices) };
+
+pub const COMPOUNDS: Check = Check {
+    codes: &[&codes::AU113, &codes::AU115, &codes::AU117, &codes::AU118],
+    run: Run::Each(compounds::compounds),
+};
+
+pub const LOCATION: Check = Check { codes: &[&codes::AU114], run: Run::Each(compounds::location) };
+
+/// A selector that an audience comes down to.
+#[derive(Clone, Copy, Debug)]
+pub struct Reached<'d> {
+    pub selector: &'d At<Selector>,
+    /// The segment named in the audience itself that led here; none for what the audience says by itself.
+    pub through: Option<Span>,
+    /// Whether it says who is left out.
+    pub negated: bool,
+}
+
+/// Visits every selector of an audience and of the segments of the project that it names, outermost first. A segment is
+/// followed once, so that a circle of them ends.
+pub fn reach<'d>(desired: &'d Desired, audience: &'d At<Selector>, visit: &mut dyn FnMut(Reached<'d>)) {
+    let mut followed = HashSet::new();
+    let mut open = vec![Reached { selector: audience, through: None, negated: false }];
+    while let Some(reached) = open.pop() {
+        visit(reached);
+        let Reached { selector, through, negated } = reached;
+        let within = negated != matches!(selector.value, Selector::Not(_));
+        let members = selector.members().iter().rev();
+        open.extend(members.map(|selector| Reached { selector, through, negated: within }));
+        if let Selector::Segment(reference) = &selector.value
+            && let SegmentRef::Key(key) = &reference.value
+            && let Some(segment) = desired.get::<Segment>(key)
+            && followed.insert((key.as_str(), negated))
+        {
+            let through = through.or(Some(reference.span));
+            open.push(Reached { selector: &segment.criteria, through, negated });
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Time zone tags: the service has 42 of them, and counts every other zone to the nearest.
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+
+use super::tags::{correct, shown, suggest, suggest_with};
+use crate::codes;
+use crate::finding::Finding;
+use crate::model::vocabulary::{SAO_PAULO_IANA, SAO_PAULO_TAG, ZONES, Zone, iana};
+use crate::node::At;
+use crate::text;
+
+/// Abbreviations that zone data lacks, or has for something else than people mean.
+const ABBREVIATIONS: &[(&str, &str)] = &[
+    ("AKST", "America/Juneau"),
+    ("BST", "Europe/London"),
+    ("CDT", "America/Chicago"),
+    ("CST", "America/Chicago"),
+    ("EDT", "America/New_York"),
+    ("EST", "America/New_York"),
+    ("HST", "Pacific/Honolulu"),
+    ("IST", "Asia/Kolkata"),
+    ("JST", "Asia/Tokyo"),
+    ("MDT", "America/Denver"),
+    ("MST", "America/Denver"),
+    ("PDT", "America/Los_Angeles"),
+    ("PST", "America/Los_Angeles"),
+];
+
+/// What is wrong with a tag of the time zone group that is not in its list.
+pub fn wrong(tag: &At<String>, now: Timestamp) -> Finding {
+    if tag.eq_ignore_ascii_case(SAO_PAULO_IANA) {
+        return sao_paulo(tag);
+    }
+    let message = format!("{} is not among the {} time zone tags of the service", shown(tag), ZONES.len());
+    let finding = Finding::new(&codes::AU104, tag.span, message).label("not in the list");
+    let finding = finding.note("a device in a zone that is not listed is counted to the nearest one that is");
+    // The dashboard shows `America/New_York (Eastern)`.
+    let name = tag.split_once(" (").map_or(tag.as_str(), |(name, _)| name);
+    if let Some(zone) = ZONES.iter().find(|zone| zone.tag.eq_ignore_ascii_case(name)) {
+        return correct(finding, tag, zone.tag);
+    }
+    if let Some(meant) = everyday(tag) {
+        return suggest(finding, tag, meant);
+    }
+    let known: Vec<String> = jiff::tz::db().available().map(|name| name.to_string()).collect();
+    let listed = ZONES.iter().map(|zone| zone.tag);
+    let exact = known.iter().find(|name| name.eq_ignore_ascii_case(tag)).map(String::as_str);
+    let Some(near) = exact.or_else(|| text::nearest(tag, listed.chain(known.iter().map(String::as_str)))) else {
+        return finding.help("`pushplan explain AU104` lists the tags");
+    };
+    match TimeZone::get(near).ok().and_then(|zone| counterpart(near, &zone, now)) {
+        Some((zone, _)) if zone.tag == near => suggest(finding, tag, near),
+        Some((zone, true)) => {
+            suggest_with(finding, tag, zone.tag, format!("write `{}`, which has the same clock as {near}", zone.tag))
+        }
+        Some((zone, false)) => {
+            suggest_with(finding, tag, zone.tag, format!("the clock nearest to {near} is that of `{}`", zone.tag))
+        }
+        None => suggest(finding, tag, near),
+    }
+}
+
+fn sao_paulo(tag: &At<String>) -> Finding {
+    let message = format!("as a tag, Sao Paulo is spelled `{SAO_PAULO_TAG}`");
+    let finding = Finding::new(&codes::AU105, tag.span, message)
+        .label("Paulo, where the service's list has Paolo")
+        .note(format!("`{SAO_PAULO_IANA}` is right everywhere else, such as in the time_zone of a schedule"));
+    correct(finding, tag, SAO_PAULO_TAG)
+}
+
+/// The zone with an everyday name such as Eastern, or an abbreviation such as EST.
+fn everyday(name: &str) -> Option<&'static str> {
+    let word = name.strip_suffix(" Time").unwrap_or(name);
+    let labelled = ZONES.iter().find(|zone| zone.label.is_some_and(|label| label.eq_ignore_ascii_case(word)));
+    let abbreviated = || ABBREVIATIONS.iter().find(|(short, _)| short.eq_ignore_ascii_case(word)).map(|(_, tag)| *tag);
+    labelled.map(|zone| zone.tag).or_else(abbreviated)
+}
+
+/// The listed zone whose clock differs least from this one's over the year to come, and whether it is the same. Among
+/// equals, one of the same part of the world.
+fn counterpart(name: &str, zone: &TimeZone, now: Timestamp) -> Option<(&'static Zone, bool)> {
+    let days = || (0..26).filter_map(|fortnight| now.checked_add((fortnight * 14 * 24).hours()).ok());
+    let region = |name: &str| name.split_once('/').map(|(region, _)| region.to_owned());
+    let own: Vec<i32> = days().map(|day| zone.to_offset(day).seconds()).collect();
+    let candidates = ZONES.iter().filter_map(|listed| {
+        let other = TimeZone::get(iana(listed.tag)).ok()?;
+        let difference: u32 = days().zip(&own).map(|(day, own)| other.to_offset(day).seconds().abs_diff(*own)).sum();
+        Some((difference, listed.tag != name, region(listed.tag) != region(name), listed))
+    });
+    let (difference, _, _, best) = candidates.min_by_key(|(difference, same, near, _)| (*difference, *same, *near))?;
+    Some((best, difference == 0))
+}

@@ -1,0 +1,196 @@
+//! Schedules: times that have passed, and times at which people sleep.
+
+use std::collections::BTreeMap;
+
+use jiff::civil::{DateTime, Time};
+use jiff::tz::{TimeZone, offset};
+use jiff::{Timestamp, ToSpan};
+
+use super::audience::reach;
+use super::{Check, One, Run, Subject};
+use crate::codes;
+use crate::finding::{Finding, Findings};
+use crate::kinds::Sending;
+use crate::manifest::{Desired, QuietHours};
+use crate::model::audience::{Selector, Tag};
+use crate::model::schedule::{Schedule, When};
+use crate::model::vocabulary::{Values, group, iana};
+use crate::node::At;
+use crate::source::Span;
+use crate::text;
+
+pub const PAST: Check = Check { codes: &[&codes::SC101], run: Run::Each(past) };
+
+pub const QUIET: Check = Check { codes: &[&codes::SC104], run: Run::Each(quiet) };
+
+/// How many zones a message names.
+const NAMED: usize = 3;
+
+fn past(subject: &Subject, one: &One, findings: &mut Findings) {
+    for Sending { schedule, .. } in &one.parts.sendings {
+        if !has_passed(schedule, subject.now) {
+            continue;
+        }
+        let time = schedule.written.strftime("%Y-%m-%d %H:%M");
+        let message = match schedule.when {
+            When::At(_) => format!("{time} in {} has passed: it will never be sent", name(&schedule.zone)),
+            When::EachZone(_) => format!("{time} has passed in every time zone: it will never be sent"),
+        };
+        findings.push(
+            Finding::new(&codes::SC101, schedule.value.span(), message)
+                .label("in the past")
+                .note("a push whose time has passed is never created, and never sent a second time")
+                .help("choose a later time; what was sent and stays as a record may say `lifecycle: {allow: [SC101]}`"),
+        );
+    }
+}
+
+/// Whether the time has passed for everybody.
+fn has_passed(schedule: &Schedule, now: Timestamp) -> bool {
+    match schedule.when {
+        When::At(instant) => instant <= now,
+        // The day ends last where the clock is twelve hours behind UTC.
+        When::EachZone(time) => offset(-12).to_timestamp(time).is_ok_and(|last| last <= now),
+    }
+}
+
+fn quiet(subject: &Subject, one: &One, findings: &mut Findings) {
+    let Some(hours) = subject.target.and_then(|target| target.quiet_hours.as_ref()) else { return };
+    for Sending { schedule, audience } in &one.parts.sendings {
+        if has_passed(schedule, subject.now) {
+            continue;
+        }
+        let finding = match schedule.when {
+            When::EachZone(time) => by_own_clock(schedule, time, hours),
+            When::At(instant) => in_zones(schedule, instant, &zones(subject.desired, audience), hours),
+        };
+        if let Some(finding) = finding {
+            findings.push(
+                finding
+                    .related(hours.span, "the quiet hours of the target")
+                    .note("if it is meant, say so on the resource: `lifecycle: {allow: [SC104]}`"),
+            );
+        }
+    }
+}
+
+/// A time zone that an audience names, and the first tag that does.
+#[derive(Debug)]
+struct Place {
+    zone: TimeZone,
+    tag: Option<Span>,
+}
+
+/// The zones that an audience is in, by their names: those of its time zone tags, of its segments too. Zones that it leaves
+/// out are none of them.
+fn zones(desired: &Desired, audience: &At<Selector>) -> BTreeMap<String, Place> {
+    let mut zones = BTreeMap::new();
+    reach(desired, audience, &mut |reached| {
+        if let Selector::Tag(Tag { tag, group: Some(id) }) = &reached.selector.value
+            && !reached.negated
+            && group(id).is_some_and(|group| group.values == Values::TimeZone)
+            && let Ok(zone) = TimeZone::get(iana(tag))
+        {
+            zones.entry(tag.value.clone()).or_insert(Place { zone, tag: Some(tag.span) });
+        }
+    });
+    zones
+}
+
+fn by_own_clock(schedule: &Schedule, time: DateTime, hours: &QuietHours) -> Option<Finding> {
+    if !hours.contains(time.time()) {
+        return None;
+    }
+    let message = format!("people get this at {} by their own clock, in {}", clock(time), words(hours));
+    let finding = Finding::new(&codes::SC104, schedule.span(), message).label("quiet hours");
+    Some(match end_of_quiet(time, hours) {
+        Some(free) => propose(finding, schedule, free),
+        None => finding,
+    })
+}
+
+fn in_zones(
+    schedule: &Schedule,
+    instant: Timestamp,
+    named: &BTreeMap<String, Place>,
+    hours: &QuietHours,
+) -> Option<Finding> {
+    let own = BTreeMap::from([(name(&schedule.zone), Place { zone: schedule.zone.clone(), tag: None })]);
+    let zones = if named.is_empty() { &own } else { named };
+    let disturbed: Vec<(&String, &Place, DateTime)> = zones
+        .iter()
+        .map(|(name, place)| (name, place, schedule.clock_in(&place.zone)))
+        .filter(|(_, _, there)| hours.contains(there.time()))
+        .collect();
+    let (first, _, there) = disturbed.first()?;
+    let message = match disturbed.len() {
+        1 => format!("at this time it is {} in {first}, in {}", clock(*there), words(hours)),
+        count => {
+            let mut places: Vec<String> =
+                disturbed.iter().take(NAMED).map(|(name, _, there)| format!("{} in {name}", clock(*there))).collect();
+            if count > NAMED {
+                places.push(text::count(count - NAMED, "more zone"));
+            }
+            format!("at this time it is {}, in {}", text::all_of(&places), words(hours))
+        }
+    };
+    let mut finding =
+        Finding::new(&codes::SC104, schedule.span(), message).label(format!("{} in {first}", clock(*there)));
+    for (_, place, there) in disturbed.iter().take(NAMED) {
+        if let Some(tag) = place.tag {
+            finding = finding.related(tag, format!("it is {} there", clock(*there)));
+        }
+    }
+    Some(match free_in_all(instant, zones, hours) {
+        Some(free) => propose(finding, schedule, schedule.zone.to_datetime(free)),
+        None => finding.help("no hour suits all of these zones: make one push for each part of the world"),
+    })
+}
+
+fn propose(finding: Finding, schedule: &Schedule, free: DateTime) -> Finding {
+    let time = free.strftime("%Y-%m-%dT%H:%M").to_string();
+    finding.help(format!("the next time outside them is {time}")).suggest(schedule.span(), time)
+}
+
+/// The first moment from `instant` on, within two days, at which none of the zones has quiet hours.
+fn free_in_all(instant: Timestamp, zones: &BTreeMap<String, Place>, hours: &QuietHours) -> Option<Timestamp> {
+    let latest = instant.checked_add(48.hours()).ok()?;
+    let mut at = instant;
+    while at <= latest {
+        let ends = zones.values().filter_map(|place| {
+            let there = place.zone.to_datetime(at);
+            let ends = hours.contains(there.time()).then(|| end_of_quiet(there, hours))??;
+            place.zone.to_timestamp(ends).ok()
+        });
+        match ends.max() {
+            None => return Some(at),
+            // Where clocks change, the end can lie before the beginning.
+            Some(end) if end <= at => return None,
+            Some(end) => at = end,
+        }
+    }
+    None
+}
+
+/// When the quiet hours end that `time` lies in.
+fn end_of_quiet(time: DateTime, hours: &QuietHours) -> Option<DateTime> {
+    let end = hours.to.0;
+    let date = if time.time() < end { time.date() } else { time.date().tomorrow().ok()? };
+    Some(date.to_datetime(end))
+}
+
+fn name(zone: &TimeZone) -> String {
+    zone.iana_name().unwrap_or("UTC").to_owned()
+}
+
+fn clock(time: DateTime) -> String {
+    hour_and_minute(time.time())
+}
+
+fn hour_and_minute(time: Time) -> String {
+    time.strftime("%H:%M").to_string()
+}
+
+fn words(hours: &QuietHours) -> String {
+    format!("the quiet hours from {} to {}", hour_and_minute(hours.from.0), hour_and_minute(hours.to.0))
+}

@@ -1,0 +1,51 @@
+use clap::Args;
+
+use super::{Context, Ended};
+use crate::codes::{self, CODES};
+use crate::failure::{Exit, Failure};
+use crate::kinds::KINDS;
+use crate::manifest::PROJECT_FILE;
+use crate::manifest::fields::Book;
+use crate::render::explain;
+use crate::text;
+
+/// Explain a code, a kind or a field.
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// A code such as AU101, a kind such as segments, or a field such as pipelines.outcome.delay or targets.quiet_hours. All
+    /// codes and kinds are listed where it is left out.
+    topic: Option<String>,
+}
+
+impl Explain {
+    pub fn run(&self, context: &Context) -> Ended {
+        let text = match &self.topic {
+            None => explain::topics(),
+            Some(topic) => about(topic.trim())?,
+        };
+        context.out.print(&text);
+        Ok(Exit::Done)
+    }
+}
+
+fn about(topic: &str) -> Result<String, Failure> {
+    if let Some(code) = codes::code(topic) {
+        return Ok(explain::page(code));
+    }
+    let book = Book::default();
+    // People say `segment` for what a manifest calls `segments`.
+    let path = KINDS.iter().find(|kind| kind.noun == topic).map_or(topic, |kind| kind.key);
+    let path = path.strip_prefix(PROJECT_FILE).map_or(path, |rest| rest.trim_start_matches('.'));
+    let place = if path.is_empty() { Some(book.project_file()) } else { book.find(path) };
+    place.map(|place| explain::place(&place)).ok_or_else(|| unknown(topic, path, &book))
+}
+
+fn unknown(topic: &str, path: &str, book: &Book) -> Failure {
+    let names = CODES.iter().map(|code| code.name).chain(KINDS.iter().flat_map(|kind| [kind.key, kind.noun]));
+    let near = text::nearest(topic, names).map(str::to_owned).or_else(|| book.nearest(path));
+    let failure = Failure::usage(format!("`{topic}` is not a code, a kind or a field"));
+    match near {
+        Some(near) => failure.help(format!("did you mean `{near}`?")),
+        None => failure.help("`pushplan explain` lists all codes and kinds"),
+    }
+}

@@ -1,0 +1,69 @@
+//! Carrying out safe fixes.
+
+use std::path::Path;
+
+use super::scope::{Scope, Texts};
+use crate::check::Verdict;
+use crate::check::fix::{apply, safe_edits};
+use crate::failure::Failure;
+use crate::manifest::{Manifests, files};
+
+/// How often a text is fixed and checked again: a fix can bring to light what was hidden behind its finding.
+const ROUNDS: usize = 10;
+
+/// What was fixed, before anything is written.
+#[derive(Debug, Default)]
+pub struct Fixed {
+    pub problems: usize,
+    /// The texts that changed, by the name of their file.
+    pub after: Texts,
+    before: Texts,
+}
+
+/// Fixes what can be fixed safely in the files of the scope, in memory, until nothing is left to fix. Returns how things
+/// are then.
+pub fn fix(
+    scope: &Scope,
+    judge: impl Fn(&Manifests) -> Result<Verdict, Failure>,
+) -> Result<(Manifests, Verdict, Fixed), Failure> {
+    let mut fixed = Fixed::default();
+    for round in 0.. {
+        let manifests = scope.read(&fixed.after);
+        let verdict = judge(&manifests)?;
+        let edits = safe_edits(&verdict.findings);
+        let mut changed = 0;
+        for (file, edits) in edits.iter().filter(|_| round < ROUNDS) {
+            let source = manifests.sources.get(*file);
+            let (text, count) = apply(&source.text, edits);
+            if scope.covers(&source.path) && text != source.text {
+                changed += count;
+                fixed.before.entry(source.path.clone()).or_insert_with(|| source.text.clone().into_bytes());
+                fixed.after.insert(source.path.clone(), text.into_bytes());
+            }
+        }
+        fixed.problems += changed;
+        if changed == 0 {
+            return Ok((manifests, verdict, fixed));
+        }
+    }
+    unreachable!("the rounds end when nothing changes, at the latest after the last one that edits")
+}
+
+impl Fixed {
+    /// Writes the files that changed.
+    pub fn write(&self, root: &Path) -> Result<(), Failure> {
+        for (name, after) in &self.after {
+            let path = root.join(name);
+            let now = files::read(&path, u64::MAX - 1).map_err(|why| failed(name, &why))?;
+            if self.before.get(name) != Some(&now) {
+                return Err(failed(name, "it was changed meanwhile").help("run the command again"));
+            }
+            files::replace(&path, after).map_err(|why| failed(name, &why))?;
+        }
+        Ok(())
+    }
+}
+
+fn failed(name: &str, why: &str) -> Failure {
+    Failure::new(format!("`{name}` cannot be written: {why}"))
+}

@@ -1,0 +1,183 @@
+//! Which files a command is about: the paths that it was given, and the projects that they belong to.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use super::project;
+use crate::failure::Failure;
+use crate::manifest::{self, From, Input, Manifests, PROJECT_FILE, Project};
+use crate::source::Sources;
+
+/// What standard input is called where it stands in for no file.
+const STDIN: &str = "<stdin>";
+
+/// Texts that stand in for files, by the name of the file within its scope.
+pub type Texts = BTreeMap<String, Vec<u8>>;
+
+/// One project, or files that belong to none, and which of its files are asked about.
+#[derive(Debug)]
+pub struct Scope {
+    /// The folder of the project, or one that all the files are beneath.
+    pub root: PathBuf,
+    is_project: bool,
+    /// The files and folders that are asked about. None: all of the project.
+    places: Vec<PathBuf>,
+    /// Standard input, which stands in for the only place.
+    pub stdin: Option<Vec<u8>>,
+}
+
+impl Scope {
+    /// Reads all of the project, with these texts in the place of its files.
+    pub fn read(&self, texts: &Texts) -> Manifests {
+        let given = |(name, bytes): (&String, &Vec<u8>)| Input { name: name.clone(), from: From::Bytes(bytes.clone()) };
+        let mut inputs: Vec<Input> = texts.iter().map(given).collect();
+        if let Some(bytes) = &self.stdin {
+            let name = self.name(&self.places[0]);
+            if !texts.contains_key(&name) {
+                inputs.push(Input { name, from: From::Bytes(bytes.clone()) });
+            }
+        }
+        match (self.is_project, &self.stdin) {
+            (true, _) => {
+                // A file that is named outright is read, also one that the project passes over.
+                for place in self.places.iter().filter(|place| place.is_file()) {
+                    let name = self.name(place);
+                    if name != PROJECT_FILE && !inputs.iter().any(|input| input.name == name) {
+                        inputs.push(Input { name, from: From::File(place.clone()) });
+                    }
+                }
+                manifest::read_project_with(&self.root, inputs)
+            }
+            (false, Some(_)) => project::alone(&self.root, inputs),
+            (false, None) => manifest::read_places(&self.root, &self.places, inputs),
+        }
+    }
+
+    /// Whether a file is asked about, by its name within the scope.
+    pub fn covers(&self, name: &str) -> bool {
+        let path = self.root.join(name);
+        self.places.is_empty() || self.places.iter().any(|place| path.starts_with(place))
+    }
+
+    /// Names the files as seen from the folder `here`, so that a terminal, an editor or a CI system can open them.
+    pub fn show_from(&self, here: &Path, sources: &mut Sources) {
+        if self.root != here {
+            sources.rename(|name| relative(here, &self.root.join(name)));
+        }
+    }
+
+    /// The name of a place within the scope.
+    fn name(&self, place: &Path) -> String {
+        let name = place.strip_prefix(&self.root).unwrap_or(place);
+        name.to_string_lossy().replace('\\', "/")
+    }
+}
+
+/// The scopes of all the paths, one per project and one for files that belong to none.
+pub fn scopes(here: &Path, paths: &[PathBuf], stdin_path: Option<&Path>) -> Result<Vec<Scope>, Failure> {
+    let stdin = paths.iter().any(|path| path.as_os_str() == "-");
+    match (stdin, stdin_path) {
+        (true, _) if paths.len() > 1 => {
+            Err(Failure::usage("`-` cannot stand beside other paths").help("name a single `-`, or files and folders"))
+        }
+        (true, path) => Ok(vec![standard_input(here, path)?]),
+        (false, Some(_)) => Err(Failure::usage("`--stdin-path` needs `-`, which reads standard input")),
+        (false, None) if paths.is_empty() => {
+            let root = project::root(here)?;
+            Ok(vec![Scope { root, is_project: true, places: Vec::new(), stdin: None }])
+        }
+        (false, None) => of_paths(here, paths),
+    }
+}
+
+fn standard_input(here: &Path, stands_for: Option<&Path>) -> Result<Scope, Failure> {
+    let stdin = Some(project::stdin()?);
+    let Some(path) = stands_for else {
+        let places = vec![here.join(STDIN)];
+        return Ok(Scope { root: here.to_owned(), is_project: false, places, stdin });
+    };
+    // The file need not exist yet, but its folder must.
+    let place = physical(&here.join(path)).ok_or_else(|| missing(path))?;
+    if place.is_dir() {
+        return Err(Failure::usage(format!("`{}` is a folder; standard input stands in for a file", path.display())));
+    }
+    let folder = place.parent().unwrap_or(here);
+    let project = Project::find(folder);
+    let is_project = project.is_some();
+    Ok(Scope { root: project.unwrap_or_else(|| folder.to_owned()), is_project, places: vec![place], stdin })
+}
+
+fn of_paths(here: &Path, paths: &[PathBuf]) -> Result<Vec<Scope>, Failure> {
+    let mut projects: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+    let mut alone = Vec::new();
+    for path in paths {
+        let full = here.join(path);
+        let place = physical(&full).filter(|_| fs::symlink_metadata(&full).is_ok()).ok_or_else(|| missing(path))?;
+        let folder = if place.is_dir() { Some(place.as_path()) } else { place.parent() };
+        match folder.and_then(Project::find) {
+            Some(root) => projects.entry(root).or_default().push(place),
+            None => alone.push(place),
+        }
+    }
+    let mut scopes: Vec<Scope> =
+        projects.into_iter().map(|(root, places)| Scope { root, is_project: true, places, stdin: None }).collect();
+    if !alone.is_empty() {
+        scopes.push(Scope { root: common(&alone), is_project: false, places: alone, stdin: None });
+    }
+    Ok(scopes)
+}
+
+fn missing(path: &Path) -> Failure {
+    Failure::usage(format!("no file or folder `{}`", path.display()))
+}
+
+/// A path without links and dots, except that its last part may be a link or may not exist.
+fn physical(path: &Path) -> Option<PathBuf> {
+    match (path.parent(), path.components().next_back()) {
+        (Some(folder), Some(Component::Normal(name))) => Some(folder.canonicalize().ok()?.join(name)),
+        _ => path.canonicalize().ok(),
+    }
+}
+
+/// The nearest folder that all of these are in.
+fn common(places: &[PathBuf]) -> PathBuf {
+    let folder = |place: &PathBuf| if place.is_dir() { place.clone() } else { place.with_file_name("") };
+    let mut root: PathBuf = places.first().map(folder).unwrap_or_default().components().collect();
+    while !places.iter().all(|place| place.starts_with(&root)) {
+        if !root.pop() {
+            break;
+        }
+    }
+    root
+}
+
+/// How `path` is written in the folder `here`. Both are absolute.
+fn relative(here: &Path, path: &Path) -> String {
+    let shared = here.components().zip(path.components()).take_while(|(a, b)| a == b).count();
+    let up = here.components().skip(shared).map(|_| Component::ParentDir);
+    let down = path.components().skip(shared);
+    let path: PathBuf = if shared == 0 { path.to_owned() } else { up.chain(down).collect() };
+    path.to_string_lossy().replace('\\', "/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_written_as_seen_from_a_folder() {
+        let seen = |here: &str, path: &str| relative(Path::new(here), Path::new(path));
+        assert_eq!(seen("/p", "/p/a/b.yaml"), "a/b.yaml");
+        assert_eq!(seen("/p/x/y", "/p/a/b.yaml"), "../../a/b.yaml");
+        assert_eq!(seen("/p/x", "/p/x"), "");
+    }
+
+    #[test]
+    fn the_common_folder_is_the_nearest() {
+        let of = |places: &[&str]| common(&places.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(of(&["/q/a/x.yaml", "/q/a/y.yaml"]), Path::new("/q/a"));
+        assert_eq!(of(&["/q/a/x.yaml", "/q/b/y.yaml"]), Path::new("/q"));
+        assert_eq!(of(&["/q/x.yaml"]), Path::new("/q"));
+    }
+}

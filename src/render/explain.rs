@@ -1,0 +1,155 @@
+//! What `pushplan explain` prints: the list of all topics, a code's page, a field of a manifest.
+
+use std::fmt::Write;
+
+use anstyle::Style;
+use unicode_width::UnicodeWidthStr;
+
+use crate::codes::{CODES, Code, FAMILIES};
+use crate::kinds::KINDS;
+use crate::manifest::fields::Place;
+
+/// Where lines are broken.
+const WIDTH: usize = 100;
+const BOLD: Style = Style::new().bold();
+
+/// All codes by family, and all kinds.
+pub fn topics() -> String {
+    let mut out = String::new();
+    for (family, about) in FAMILIES {
+        heading(&mut out, about);
+        for code in CODES.iter().filter(|code| code.name.starts_with(family)) {
+            row(&mut out, &[(code.name, 5), (code.severity.word(), 7)], code.title);
+        }
+        out.push('\n');
+    }
+    heading(&mut out, "kinds");
+    let widest = KINDS.iter().map(|kind| kind.key.len()).max().unwrap_or_default();
+    for kind in KINDS {
+        row(&mut out, &[(kind.key, widest)], kind.purpose);
+    }
+    out.push_str("\n`pushplan explain` with a code, a kind or a field such as pipelines.outcome.delay says more.\n");
+    out
+}
+
+/// The page of a code, its Markdown laid out for a terminal.
+pub fn page(code: &Code) -> String {
+    let mut out = String::new();
+    let mut lines = code.page.lines();
+    while let Some(line) = lines.next() {
+        if let Some(title) = line.strip_prefix("# ") {
+            let _ = writeln!(out, "{BOLD}{title}{BOLD:#}\n\nSeverity: {}", code.severity.word());
+        } else if let Some(title) = line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#')) {
+            heading(&mut out, title);
+        } else if let Some(info) = line.strip_prefix("```") {
+            // A block that is written to a file of its own names it.
+            if let Some((_, file)) = info.split_once(' ') {
+                let _ = writeln!(out, "  {file}:");
+            }
+            for line in lines.by_ref().take_while(|line| !line.starts_with("```")) {
+                let _ = writeln!(out, "{}", format!("    {line}").trim_end());
+            }
+        } else {
+            let _ = writeln!(out, "{line}");
+        }
+    }
+    out
+}
+
+/// A field: what it is, what can stand there, and what it is made of.
+pub fn place(place: &Place) -> String {
+    let Place { path, about, what, required, fields } = place;
+    let mut out = format!("{BOLD}{path}{BOLD:#}\n\n");
+    for paragraph in about {
+        out.push_str(&wrap(paragraph, 0));
+        out.push_str("\n\n");
+    }
+    row(&mut out, &[("Type", 8)], what);
+    row(&mut out, &[("Required", 8)], if *required { "yes" } else { "no" });
+    if !fields.is_empty() {
+        out.push('\n');
+        heading(&mut out, "Fields");
+        let widest = fields.iter().map(|field| field.name.width()).max().unwrap_or_default();
+        let any = fields.iter().any(|field| field.required);
+        for field in fields {
+            let required = if field.required { "required" } else { "" };
+            let columns = [(field.name.as_str(), widest), (required, 8)];
+            row(&mut out, &columns[..1 + usize::from(any)], &field.about);
+        }
+    }
+    out
+}
+
+fn heading(out: &mut String, title: &str) {
+    let _ = writeln!(out, "{BOLD}{title}{BOLD:#}");
+}
+
+/// A line with columns of fixed widths and a text behind them, which goes on beneath itself.
+fn row(out: &mut String, columns: &[(&str, usize)], text: &str) {
+    let mut indent = 2;
+    out.push_str("  ");
+    for (word, width) in columns {
+        let _ = write!(out, "{word}{}  ", " ".repeat(width.saturating_sub(word.width())));
+        indent += width + 2;
+    }
+    let line_start = out.rfind('\n').map_or(0, |end| end + 1);
+    out.push_str(&wrap(text, indent));
+    let end = line_start + out[line_start..].trim_end().len();
+    out.truncate(end);
+    out.push('\n');
+}
+
+/// A text in lines of at most [`WIDTH`] columns, all but the first of them indented. Words are never broken.
+fn wrap(text: &str, indent: usize) -> String {
+    let mut out = String::new();
+    let mut column = indent;
+    for (number, paragraph) in text.split("\n\n").enumerate() {
+        if number > 0 {
+            let _ = write!(out, "\n\n{}", " ".repeat(indent));
+            column = indent;
+        }
+        for word in paragraph.split_whitespace() {
+            if column > indent && column + 1 + word.width() > WIDTH {
+                let _ = write!(out, "\n{}", " ".repeat(indent));
+                column = indent;
+            } else if column > indent {
+                out.push(' ');
+                column += 1;
+            }
+            out.push_str(word);
+            column += word.width();
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Severity;
+
+    #[test]
+    fn a_page_keeps_its_samples_and_loses_its_marks() {
+        let code = Code {
+            name: "XX101",
+            severity: Severity::Warning,
+            title: "a title",
+            page: "# XX101: a title\n\nWhy it matters.\n\n## Wrong\n\n```yaml\nsegments:\n\n  a: {}\n```\n\n```html bodies/a.html\n<p>\n```\n",
+        };
+        let page = page(&code);
+        let plain = anstream::adapter::strip_str(&page).to_string();
+        assert_eq!(
+            plain,
+            "XX101: a title\n\nSeverity: warning\n\nWhy it matters.\n\nWrong\n\n    segments:\n\n      a: {}\n\n  bodies/a.html:\n    <p>\n"
+        );
+        assert_ne!(plain, page, "headings are bold");
+    }
+
+    #[test]
+    fn long_texts_go_on_beneath_themselves() {
+        let mut out = String::new();
+        row(&mut out, &[("name", 6)], &"word ".repeat(30));
+        assert!(out.lines().all(|line| line.len() <= WIDTH), "{out}");
+        assert!(out.lines().nth(1).is_some_and(|line| line.starts_with("          word")), "{out}");
+    }
+}

@@ -1,0 +1,160 @@
+//! The lines that a finding is about, cut to what a terminal can show.
+//!
+//! Only what is shown is looked at: a file of 60 MB with ten thousand findings is not read through for each of them.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use unicode_width::UnicodeWidthChar;
+
+use super::{Found, shown};
+use crate::source::{Source, Span};
+
+/// How far apart two lines may be to stand in one excerpt.
+const NEAR: usize = 100;
+/// Columns that the line number, its rule and the marks of a cut take.
+const GUTTER: usize = 16;
+
+/// A stretch of one file. Without lines it is the file as a whole.
+#[derive(Debug)]
+pub struct Excerpt {
+    /// `messages/segments.yaml:22:24`.
+    pub place: String,
+    pub lines: Option<Lines>,
+}
+
+/// Consecutive lines, those without a mark left blank where they are not going to be shown.
+#[derive(Debug)]
+pub struct Lines {
+    /// The number of the first.
+    pub first: usize,
+    pub text: String,
+    pub marks: Vec<Mark>,
+}
+
+/// A part of the excerpt's text, in bytes, and what is said of it.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    pub at: Range<usize>,
+    pub label: String,
+    pub primary: bool,
+}
+
+/// The excerpts of a finding, that of the finding itself first. Related places near it share its excerpt.
+pub fn excerpts(found: &Found, width: usize) -> Vec<Excerpt> {
+    let finding = found.finding;
+    let Some(main) = Marked::new(found, finding.at, &finding.label, true, width) else {
+        let place = found.place().map(|place| Excerpt { place: place.path.to_owned(), lines: None });
+        return place.into_iter().collect();
+    };
+    let (mut near, mut far) = (Vec::new(), Vec::new());
+    for (span, label) in &finding.related {
+        match Marked::new(found, *span, label, false, width) {
+            Some(other) if other.is_near(&main) => near.push(other),
+            Some(other) => far.push(other),
+            None => {}
+        }
+    }
+    near.insert(0, main);
+    let mut excerpts = vec![joined(&near, width)];
+    excerpts.extend(far.iter().map(|one| joined(std::slice::from_ref(one), width)));
+    excerpts
+}
+
+/// One line with one mark in it.
+struct Marked<'a> {
+    source: &'a Source,
+    place: String,
+    number: usize,
+    text: String,
+    mark: Mark,
+    /// Whether the line is here as a whole and fits the terminal.
+    fits: bool,
+}
+
+impl<'a> Marked<'a> {
+    fn new(found: &Found<'a>, span: Span, label: &str, primary: bool, width: usize) -> Option<Self> {
+        let source = found.sources.get(span.file()?);
+        if source.text.is_empty() {
+            return None;
+        }
+        let start = source.position(span.range().start);
+        let line = source.line_range(start.line, start.line);
+        // Of a value on several lines the first is shown.
+        let inside = |offset: usize| source.floor(offset).clamp(line.start, line.end);
+        let (from, to) = (inside(span.range().start), inside(span.range().end.max(span.range().start)));
+        let (text, at, fits) = cut(&source.text, line, from..to, width.saturating_sub(GUTTER));
+        let place = format!("{}:{}:{}", source.path, start.line, start.column);
+        let mark = Mark { at, label: label.to_owned(), primary };
+        Some(Self { source, place, number: start.line, text, mark, fits })
+    }
+
+    fn is_near(&self, main: &Self) -> bool {
+        let near = self.number.abs_diff(main.number) <= NEAR;
+        std::ptr::eq(self.source, main.source) && near && self.fits && main.fits
+    }
+}
+
+/// One excerpt of all these places, which are in one file. The first gives it its name.
+fn joined(places: &[Marked], width: usize) -> Excerpt {
+    let by_line: BTreeMap<usize, &Marked> = places.iter().map(|place| (place.number, place)).collect();
+    let (first, last) =
+        places.iter().fold((usize::MAX, 0), |(first, last), place| (first.min(place.number), last.max(place.number)));
+    let (mut text, mut marks) = (String::new(), Vec::new());
+    for number in first..=last {
+        if number > first {
+            text.push('\n');
+        }
+        let start = text.len();
+        match by_line.get(&number) {
+            Some(line) => {
+                text.push_str(if line.text.is_empty() { " " } else { &line.text });
+                for place in places.iter().filter(|place| place.number == number) {
+                    let Mark { at, label, primary } = place.mark.clone();
+                    marks.push(Mark { at: start + at.start..start + at.end, label, primary });
+                }
+            }
+            // A single line between two others is shown; of several, none is.
+            None if by_line.contains_key(&(number - 1)) && by_line.contains_key(&(number + 1)) => {
+                let source = places[0].source;
+                let line = source.line_range(number, number);
+                text.push_str(&cut(&source.text, line.clone(), line.start..line.start, width).0);
+            }
+            None => {}
+        }
+    }
+    Excerpt { place: places[0].place.clone(), lines: Some(Lines { first, text, marks }) }
+}
+
+/// The part of a line around a mark, as it is shown; where the mark is in it; and whether that is the whole line and fits
+/// into `width` columns. More than the width is left on both sides, so that the renderer sees where it has to cut.
+fn cut(text: &str, line: Range<usize>, mark: Range<usize>, width: usize) -> (String, Range<usize>, bool) {
+    let margin = width * 3 / 2;
+    let before = text[line.start..mark.start].char_indices().rev().nth(margin);
+    let from = line.start + before.map_or(0, |(offset, _)| offset);
+    let shown_mark = text[mark.clone()].char_indices().nth(margin).map_or(mark.end, |(offset, _)| mark.start + offset);
+    let to = text[shown_mark..line.end].char_indices().nth(margin).map_or(line.end, |(offset, _)| shown_mark + offset);
+    let (mut out, mut at, mut columns) = (String::new(), 0..0, 0);
+    let mut marked = 0;
+    for (offset, c) in text[from..to].char_indices().map(|(offset, c)| (from + offset, c)) {
+        if offset == mark.start {
+            at = out.len()..out.len();
+        }
+        match c {
+            '\u{feff}' if offset == 0 => continue,
+            '\t' => out.push_str("    "),
+            c => out.push(shown(c)),
+        }
+        let taken = if c == '\t' { 4 } else { shown(c).width().unwrap_or(0) };
+        columns += taken;
+        if mark.contains(&offset) && marked + taken <= width {
+            marked += taken;
+            at.end = out.len();
+        }
+    }
+    if mark.start >= to {
+        at = out.len()..out.len();
+    }
+    let fits = from == line.start && to == line.end && columns <= width;
+    (out, at, fits)
+}

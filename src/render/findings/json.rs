@@ -1,0 +1,174 @@
+//! Findings for programs: one JSON object, described by a schema.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Found;
+use crate::finding;
+use crate::source::Span;
+
+/// What `pushplan validate --format json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Report {
+    /// The version of this form. It grows when a field changes its meaning or goes away.
+    pub version: u32,
+    /// What was found, by file and position.
+    pub findings: Vec<Finding>,
+    /// How many of the findings are errors.
+    pub errors: usize,
+    /// How many of the findings are warnings.
+    pub warnings: usize,
+    /// How many were turned off in the project file or on their resource.
+    pub suppressed: usize,
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Finding {
+    /// The code, such as AU101. `pushplan explain AU101` tells more.
+    pub code: &'static str,
+    pub severity: Severity,
+    /// What is wrong.
+    pub message: String,
+    /// The file, relative to the folder that the command ran in. Null for what is about no file.
+    pub file: Option<String>,
+    /// The line, from 1. Null, as are the next three, where the file as a whole is meant.
+    pub line: Option<usize>,
+    /// The column, from 1, in characters.
+    pub column: Option<usize>,
+    /// The line of the end.
+    pub end_line: Option<usize>,
+    /// The column behind the last character.
+    pub end_column: Option<usize>,
+    /// A few words about the place; may be empty.
+    pub label: String,
+    /// Why it matters.
+    pub notes: Vec<String>,
+    /// What to write instead.
+    pub help: Option<String>,
+    /// Other places that belong to it.
+    pub related: Vec<Related>,
+    pub fix: Option<Fix>,
+    /// The resource it is about, such as segments/lapsed-buyers.
+    pub address: Option<String>,
+}
+
+/// How much a finding matters.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    Warning,
+    Error,
+}
+
+/// Another place that belongs to a finding.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Related {
+    /// The file, relative to the folder that the command ran in.
+    pub file: String,
+    /// The line, from 1.
+    pub line: Option<usize>,
+    /// The column, from 1, in characters.
+    pub column: Option<usize>,
+    /// What the place has to do with it.
+    pub label: String,
+}
+
+/// An edit that removes a finding.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Fix {
+    /// The file, relative to the folder that the command ran in.
+    pub file: String,
+    /// Where the text to be replaced begins, in bytes from the beginning of the file.
+    pub start_byte: usize,
+    /// Where it ends: the byte behind the last.
+    pub end_byte: usize,
+    /// The same place as a line, from 1.
+    pub line: Option<usize>,
+    /// The column, from 1, in characters.
+    pub column: Option<usize>,
+    /// The line of the end.
+    pub end_line: Option<usize>,
+    /// The column behind the last character.
+    pub end_column: Option<usize>,
+    /// What stands there afterwards.
+    pub text: String,
+    /// Whether the edit cannot change what the author meant, so that `--fix` carries it out.
+    pub safe: bool,
+}
+
+/// The whole report as one object.
+pub fn json(report: &super::Report) -> String {
+    let mut text = serde_json::to_string_pretty(&Report::new(report)).expect("texts and numbers are valid JSON");
+    text.push('\n');
+    text
+}
+
+impl Report {
+    pub fn new(report: &super::Report) -> Self {
+        Self {
+            version: 1,
+            findings: report.found.iter().map(Finding::new).collect(),
+            errors: report.count(finding::Severity::Error),
+            warnings: report.count(finding::Severity::Warning),
+            suppressed: report.suppressed,
+        }
+    }
+}
+
+impl Finding {
+    fn new(found: &Found) -> Self {
+        let finding::Finding { code, severity, message, at, label, related, notes, help, fix, address, part: _ } =
+            found.finding;
+        let place = found.place_of(*at);
+        let region = place.and_then(|place| place.region);
+        Self {
+            code: code.name,
+            severity: match severity {
+                finding::Severity::Warning => Severity::Warning,
+                finding::Severity::Error => Severity::Error,
+            },
+            message: message.clone(),
+            file: place.map(|place| place.path.to_owned()),
+            line: region.map(|region| region.start.line),
+            column: region.map(|region| region.start.column),
+            end_line: region.map(|region| region.end.line),
+            end_column: region.map(|region| region.end.column),
+            label: label.clone(),
+            notes: notes.clone(),
+            help: help.clone(),
+            related: related.iter().filter_map(|(span, label)| Related::new(found, *span, label)).collect(),
+            fix: fix.as_ref().and_then(|fix| Fix::new(found, fix)),
+            address: address.as_ref().map(ToString::to_string),
+        }
+    }
+}
+
+impl Related {
+    fn new(found: &Found, span: Span, label: &str) -> Option<Self> {
+        let place = found.place_of(span)?;
+        Some(Self {
+            file: place.path.to_owned(),
+            line: place.region.map(|region| region.start.line),
+            column: place.region.map(|region| region.start.column),
+            label: label.to_owned(),
+        })
+    }
+}
+
+impl Fix {
+    fn new(found: &Found, fix: &finding::Fix) -> Option<Self> {
+        let place = found.place_of(fix.at)?;
+        Some(Self {
+            file: place.path.to_owned(),
+            start_byte: fix.at.range().start,
+            end_byte: fix.at.range().end,
+            line: place.region.map(|region| region.start.line),
+            column: place.region.map(|region| region.start.column),
+            end_line: place.region.map(|region| region.end.line),
+            end_column: place.region.map(|region| region.end.column),
+            text: fix.text.clone(),
+            safe: fix.safe,
+        })
+    }
+}

@@ -1,0 +1,65 @@
+//! The JSON Schemas that pushplan publishes: of what people write and of what it prints.
+
+use serde_json::Value;
+
+use super::findings::json;
+use crate::manifest::schema;
+
+/// Makes a schema.
+pub type Maker = fn() -> Value;
+
+/// The schema of manifests, which editors use.
+pub const MANIFEST: &str = "manifest.schema.json";
+
+/// Every published schema: its file name, and how it is made.
+pub const SCHEMAS: &[(&str, Maker)] = &[
+    ("findings.schema.json", schema::of::<json::Report>),
+    (MANIFEST, schema::manifest),
+    ("project.schema.json", schema::project_file),
+];
+
+/// A schema as the text of its file. The same schema gives the same bytes: keys stand in alphabetical order.
+pub fn text(schema: &Value) -> String {
+    format!("{schema:#}\n")
+}
+
+/// What to begin a manifest with, so that an editor uses the schema at this path.
+pub fn modeline(path: &str) -> String {
+    format!("# yaml-language-server: $schema={path}")
+}
+
+/// The first line in which a file differs from what it should hold, as the two lines of a diff.
+pub fn difference(found: &str, expected: &str) -> Option<String> {
+    let mut lines = 1..;
+    let (mut found, mut expected) = (found.lines(), expected.lines());
+    loop {
+        let line = lines.next()?;
+        match (found.next(), expected.next()) {
+            (None, None) => return None,
+            (old, new) if old == new => {}
+            (old, new) => {
+                let old = old.map(|old| format!("\n  -{old}")).unwrap_or_default();
+                let new = new.map(|new| format!("\n  +{new}")).unwrap_or_default();
+                return Some(format!("  line {line}:{old}{new}"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_difference_is_shown_with_both_lines() {
+        assert_eq!(difference("a\nb\n", "a\nb\n"), None);
+        assert_eq!(difference("a\nb\nc\n", "a\nx\nc\n").as_deref(), Some("  line 2:\n  -b\n  +x"));
+        assert_eq!(difference("a\n", "a\nb\n").as_deref(), Some("  line 2:\n  +b"));
+    }
+
+    #[test]
+    fn schemas_have_their_own_file_names_in_order() {
+        let names: Vec<&str> = SCHEMAS.iter().map(|(name, _)| *name).collect();
+        assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
+    }
+}
