@@ -1,3 +1,8 @@
 //! The functions that answer requests, one file per part of the contract.
 
+pub mod experiments;
+pub mod pipelines;
+pub mod push;
+pub mod schedules;
 pub mod segments;
+pub mod templates;
