@@ -176,6 +176,14 @@ fn clock_time<'t>(text: &'t At<String>, reader: &mut Reader) -> Option<(DateTime
         reader.report(wrong("expected YYYY-MM-DDTHH:MM", "write it like 2026-11-27T09:00".to_owned()));
         return None;
     };
+    if reader.is_wire() && !seconds.is_empty() {
+        // The newer form has seconds.
+        let Ok(time) = DateTime::strptime("%Y-%m-%d %H:%M:%S%.f", format!("{date} {minutes}:{seconds}")) else {
+            reader.report(wrong("expected YYYY-MM-DDTHH:MM:SS", "write it like 2026-11-27T09:00:00".to_owned()));
+            return None;
+        };
+        return Some((time, suffix));
+    }
     if seconds.chars().any(|c| c != '0' && c != '.') {
         reader.report(
             Finding::new(&codes::SC105, text.span, "a send time has no seconds")

@@ -97,6 +97,13 @@ impl Refusal {
         Some(Self { details: Some(details), ..Self::new(40000, "Could not parse request body.") })
     }
 
+    /// The value at `path` says something that cannot be.
+    pub fn invalid_at(path: &str, error: impl Into<String>) -> Self {
+        let error = error.into();
+        let details = json!({ "error": error, "path": path });
+        Self::invalid(error).with(details)
+    }
+
     pub fn unauthorized() -> Self {
         Self::new(40101, "Unauthorized")
     }

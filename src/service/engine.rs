@@ -44,13 +44,26 @@ impl Engine {
 
     /// Changes the state, and returns once the change is durable. What has fallen due meanwhile comes first.
     pub async fn write<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<T, String> {
+        let at_its_time = self.clock.is_virtual();
+        self.keep(|state, now| {
+            state.fire_due(now, at_its_time);
+            let value = change(state, now);
+            // What the change itself set off, without a delay, belongs to it.
+            state.fire_due(self.clock.now(), at_its_time);
+            value
+        })
+        .await
+    }
+
+    /// Fires what fell due while the service was down: once, and late, on a virtual clock as well.
+    pub async fn catch_up(&self) -> Result<(), String> {
+        self.keep(|state, now| state.fire_due(now, false)).await
+    }
+
+    async fn keep<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<T, String> {
         let (value, ticket) = {
             let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-            let now = self.clock.now();
-            state.fire_due(now, self.clock.is_virtual());
-            let value = change(&mut state, now);
-            // What the change itself set off, without a delay, belongs to it.
-            state.fire_due(self.clock.now(), self.clock.is_virtual());
+            let value = change(&mut state, self.clock.now());
             let rows = state.take_rows();
             // Handed over under the lock, so that rows are written in the order in which they were made.
             let ticket = self.store.as_ref().filter(|_| !rows.is_empty()).map(|store| store.submit(rows));

@@ -61,6 +61,7 @@ pub struct CannotStart(pub String);
 pub async fn start(settings: Settings, listener: TcpListener) -> Result<Running, CannotStart> {
     let address = listener.local_addr().map_err(|error| CannotStart(error.to_string()))?;
     let engine = Arc::new(Engine::open(settings).map_err(CannotStart)?);
+    engine.catch_up().await.map_err(CannotStart)?;
     let (stop, stopped) = watch::channel(false);
     let tasks = vec![
         tokio::spawn(http::serve(engine.clone(), listener, stopped.clone())),

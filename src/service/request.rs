@@ -42,6 +42,14 @@ impl Request {
         }
     }
 
+    /// The URL of this request with some of its query changed: the page before or after.
+    pub fn page(&self, changed: &[(&str, String)]) -> String {
+        let mut query = self.query.clone();
+        query.extend(changed.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(&query).finish();
+        format!("{}{}?{query}", self.origin, self.path)
+    }
+
     /// The body as a tree.
     pub fn json(&self) -> Result<Body, Refusal> {
         let text = std::str::from_utf8(&self.body).map_err(|error| {

@@ -59,6 +59,11 @@ const fn write(method: &'static str, path: &'static str, run: fn(&mut App, &Call
     Route { method, path, level: Level::Documented, run: Run::Write(run) }
 }
 
+/// A body that is sent to be looked at and changes nothing.
+const fn check(path: &'static str, run: fn(&App, &Call) -> Answered) -> Route {
+    Route { method: "POST", path, level: Level::Documented, run: Run::Read(run) }
+}
+
 const fn extended(route: Route) -> Route {
     Route { level: Level::Extended, ..route }
 }
@@ -75,6 +80,28 @@ pub static ROUTES: &[Route] = &[
     read("/api/reports/devices", api::reports::devices),
     read("/api/reports/optins", api::reports::opt_ins),
     read("/api/reports/optouts", api::reports::opt_outs),
+    write("POST", "/api/push", api::push::create),
+    extended(check("/api/push/validate", api::push::validate)),
+    write("POST", "/api/schedules", api::schedules::create),
+    extended(read("/api/schedules", api::schedules::list)),
+    extended(read("/api/schedules/{id}", api::schedules::get)),
+    extended(write("PUT", "/api/schedules/{id}", api::schedules::update)),
+    extended(write("DELETE", "/api/schedules/{id}", api::schedules::delete)),
+    extended(write("POST", "/api/schedules/{id}/pause", api::schedules::pause)),
+    extended(write("POST", "/api/schedules/{id}/resume", api::schedules::resume)),
+    write("POST", "/api/templates/push", api::templates::send),
+    write("POST", "/api/experiments", api::experiments::create),
+    write("DELETE", "/api/experiments/scheduled/{id}", api::experiments::delete),
+    extended(read("/api/experiments", api::experiments::list)),
+    extended(read("/api/experiments/scheduled", api::experiments::scheduled)),
+    extended(read("/api/experiments/{id}", api::experiments::get)),
+    extended(check("/api/experiments/validate", api::experiments::validate)),
+    write("POST", "/api/pipelines", api::pipelines::create),
+    read("/api/pipelines", api::pipelines::list),
+    extended(read("/api/pipelines/{id}", api::pipelines::get)),
+    extended(write("PUT", "/api/pipelines/{id}", api::pipelines::update)),
+    extended(write("DELETE", "/api/pipelines/{id}", api::pipelines::delete)),
+    extended(check("/api/pipelines/validate", api::pipelines::validate)),
     read("/api/segments", api::segments::list),
     read("/api/segments/{id}", api::segments::get),
     write("POST", "/api/segments", api::segments::create),
@@ -82,6 +109,11 @@ pub static ROUTES: &[Route] = &[
     extended(write("PUT", "/api/segments/{id}", api::segments::update)),
     read("/api/location", api::location::by_name),
     read("/api/location/{place}", api::location::by_place),
+    write("POST", "/api/templates", api::templates::create),
+    write("POST", "/api/templates/{id}", api::templates::update),
+    read("/api/templates/{id}", api::templates::get),
+    read("/api/templates", api::templates::list_all),
+    write("DELETE", "/api/templates/{id}", api::templates::delete),
 ];
 
 /// The route of a request, with its variable parts; or why there is none.

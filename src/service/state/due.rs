@@ -12,10 +12,10 @@ use crate::service::store::Kept;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Due {
-    /// A scheduled push; with a zone, to the devices in that zone.
-    Schedule { id: String, zone: Option<String> },
+    /// One time of a scheduled push; with a zone, to the devices in that zone.
+    Schedule { id: String, time: usize, zone: Option<String> },
     /// One variant of an experiment.
-    Variant { experiment: String, variant: usize },
+    Variant { experiment: String, variant: usize, zone: Option<String> },
     /// What a pipeline sends to the device that set it off.
     Firing { pipeline: String, outcome: usize, device: String },
 }

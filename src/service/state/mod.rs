@@ -4,11 +4,16 @@ mod activity;
 pub mod devices;
 mod due;
 mod events;
+mod experiments;
+mod firing;
+mod ordered;
 mod pipelines;
 mod responding;
+mod schedules;
 mod segments;
 mod sending;
 mod table;
+mod templates;
 
 use std::collections::BTreeMap;
 
@@ -18,11 +23,15 @@ use subtle::ConstantTimeEq;
 pub use activity::{Activity, Hour, Precision, hour_of};
 pub use due::{Due, Queue};
 pub use events::{Event, iso};
+pub use experiments::{Experiment, SentExperiment, variant_of};
+pub use ordered::Ordered;
 pub use pipelines::{Pipeline, Pipelines, SentPipeline};
 pub use responding::CannotRespond;
+pub use schedules::{Moment, Scheduled, moments, newer_form};
 pub use segments::{Segment, Segments};
 pub use sending::{Outgoing, PushType, Receipt, Sent};
 pub use table::{Journal, Table};
+pub use templates::{Missing, Template};
 
 use devices::Index;
 
@@ -43,6 +52,10 @@ pub struct App {
     pub journal: Journal,
     pub devices: Index,
     pub segments: Segments,
+    pub templates: Ordered<Template>,
+    /// Pushes that wait for their time, by schedule id.
+    pub schedules: Table<Scheduled>,
+    pub experiments: Ordered<Experiment>,
     pub pipelines: Pipelines,
     pub due: Queue,
     /// Pushes that went out, by push id.
@@ -119,6 +132,9 @@ impl App {
             journal: Journal::new(key, keeps),
             devices: Index::new(),
             segments: Segments::new(),
+            templates: Ordered::new("templates"),
+            schedules: Table::new("schedules"),
+            experiments: Ordered::new("experiments"),
             pipelines: Pipelines::new(),
             due: Queue::new(),
             sent: Table::new("sent"),
@@ -136,16 +152,14 @@ impl App {
             "devices" => self.devices.load(row),
             "due" => self.due.load(row),
             "events" => self.events.load(row),
+            "experiments" => self.experiments.load(row),
             "pipelines" => self.pipelines.load(row),
             "receipts" => self.receipts.load(row),
+            "schedules" => self.schedules.load(row),
             "segments" => self.segments.load(row),
             "sent" => self.sent.load(row),
+            "templates" => self.templates.load(row),
             other => Err(format!("the data has a table `{other}`, which this version does not know")),
         }
-    }
-
-    /// Does what has fallen due.
-    fn fire(&mut self, what: &Due, now: Timestamp) {
-        let _ = (what, now);
     }
 }

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::App;
 use super::due::Due;
-use super::table::{Journal, Table};
+use super::ordered::Ordered;
+use super::table::Journal;
 use crate::model::delay::Delay;
 use crate::model::many::Many;
 use crate::model::push::Push;
@@ -80,13 +81,13 @@ pub struct Pipeline {
 /// All pipelines, and what each means.
 #[derive(Debug)]
 pub struct Pipelines {
-    pub table: Table<Pipeline>,
+    pub table: Ordered<Pipeline>,
     pub meaning: BTreeMap<String, SentPipeline>,
 }
 
 impl Pipelines {
     pub fn new() -> Self {
-        Self { table: Table::new("pipelines"), meaning: BTreeMap::new() }
+        Self { table: Ordered::new("pipelines"), meaning: BTreeMap::new() }
     }
 
     pub fn put(&mut self, journal: &mut Journal, id: &str, pipeline: Pipeline) {

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::App;
-use super::devices::Members;
+use super::devices::{Device, Members};
 use crate::model::audience::Selector;
-use crate::model::device::DeviceTypes;
+use crate::model::device::{DeviceType, DeviceTypes};
 use crate::service::answer::new_id;
 
 /// A push that went out.
@@ -75,35 +75,58 @@ pub struct Outgoing<'p> {
     pub push: &'p Value,
 }
 
+/// The kinds of device that have a Message Center.
+const INBOXES: [DeviceType; 3] = [DeviceType::Ios, DeviceType::Android, DeviceType::Amazon];
+
+impl Outgoing<'_> {
+    /// What a device gets of it: the notification, the message. A notification needs a device that has opted in; a message
+    /// reaches every installed one that has an inbox.
+    fn arriving(&self, device: &Device) -> (Option<&Value>, Option<&Value>) {
+        let kind = DeviceType::parse(&device.device_type);
+        let Some(kind) = kind.filter(|kind| self.device_types.includes(kind)) else { return (None, None) };
+        let part = |name: &str| self.push.get(name).filter(|part| !part.is_null());
+        let shown = part("notification").filter(|_| device.is_reachable());
+        let kept = part("message").filter(|_| device.installed && INBOXES.contains(&kind));
+        (shown, kept)
+    }
+
+    /// Whether a device gets anything of it.
+    pub fn reaches(&self, device: &Device) -> bool {
+        let (shown, kept) = self.arriving(device);
+        shown.is_some() || kept.is_some()
+    }
+}
+
 impl App {
     /// The devices of an audience, by number.
     pub fn members(&self, audience: &Selector, now: Timestamp) -> super::devices::Numbers {
         Members { devices: &self.devices, segments: &self.segments.criteria, now }.of(audience)
     }
 
-    /// Sends to those of the given devices that can get it, and remembers who did. A notification needs a device that has
-    /// opted in; a message reaches every installed one.
+    /// Sends to those of the given devices that can get it, and remembers who did.
     pub fn send(&mut self, out: &Outgoing, to: impl IntoIterator<Item = u32>, now: Timestamp) -> String {
         let push_id = new_id();
-        let notification = out.push.get("notification");
-        let message = out.push.get("message");
-        let mut sends = BTreeMap::new();
+        self.send_as(&push_id, out, to, now);
+        push_id
+    }
+
+    /// The same for a push whose id is known. What is sent in parts is one push: the parts add up, and a device that has got
+    /// it does not get it again.
+    pub fn send_as(&mut self, push_id: &str, out: &Outgoing, to: impl IntoIterator<Item = u32>, now: Timestamp) {
+        let again = self.sent.get(push_id).is_some();
+        let mut sends: BTreeMap<String, u64> = BTreeMap::new();
         for number in to {
             let Some(device) = self.devices.device(number) else { continue };
-            let shown = notification.filter(|_| device.is_reachable());
-            let kept = message.filter(|_| device.installed);
-            let wanted = match crate::model::device::DeviceType::parse(&device.device_type) {
-                Some(kind) => out.device_types.includes(&kind),
-                None => false,
-            };
-            if !wanted || (shown.is_none() && kept.is_none()) {
+            let (shown, kept) = out.arriving(device);
+            let id = self.devices.id(number);
+            let key = format!("{id}/{push_id}");
+            if (shown.is_none() && kept.is_none()) || (again && self.receipts.get(&key).is_some()) {
                 continue;
             }
-            let id = self.devices.id(number).to_owned();
-            let platform = device.device_type.clone();
+            *sends.entry(device.device_type.clone()).or_insert(0) += 1;
             let receipt = Receipt {
-                push_id: push_id.clone(),
-                device: id.clone(),
+                push_id: push_id.to_owned(),
+                device: id.to_owned(),
                 time: now,
                 notification: shown.cloned(),
                 message: kept.cloned(),
@@ -112,24 +135,30 @@ impl App {
                 read: None,
                 deleted: false,
             };
-            *sends.entry(platform.clone()).or_insert(0) += 1;
-            let has_message = receipt.message.is_some();
-            self.receipts.put(&mut self.journal, &format!("{id}/{push_id}"), receipt);
-            self.activity.count(&mut self.journal, "sends", &platform, now, 1);
+            self.receipts.put(&mut self.journal, &key, receipt);
             self.emit("SEND", number, json!({ "push_id": push_id, "group_id": out.group_id }), now);
-            if has_message {
+            if kept.is_some() {
                 self.emit("RICH_DELIVERY", number, json!({ "push_id": push_id }), now);
             }
         }
-        let sent = Sent {
-            time: now,
-            push_type: out.push_type,
-            group_id: out.group_id.map(str::to_owned),
-            push: out.push.clone(),
-            sends,
-            direct_responses: BTreeMap::new(),
-        };
-        self.sent.put(&mut self.journal, &push_id, sent);
-        push_id
+        for (platform, amount) in &sends {
+            self.activity.count(&mut self.journal, "sends", platform, now, *amount);
+        }
+        let added = self.sent.change(&mut self.journal, push_id, |sent| {
+            for (platform, amount) in &sends {
+                *sent.sends.entry(platform.clone()).or_insert(0) += amount;
+            }
+        });
+        if added.is_none() {
+            let sent = Sent {
+                time: now,
+                push_type: out.push_type,
+                group_id: out.group_id.map(str::to_owned),
+                push: out.push.clone(),
+                sends,
+                direct_responses: BTreeMap::new(),
+            };
+            self.sent.put(&mut self.journal, push_id, sent);
+        }
     }
 }

@@ -1,0 +1,9 @@
+//! Everything that sends, over HTTP: pushes, templates, schedules, experiments and pipelines.
+
+mod experiments;
+mod harness;
+mod pipelines;
+mod push;
+mod restart;
+mod schedules;
+mod templates;
