@@ -4,10 +4,15 @@ mod activity;
 pub mod devices;
 mod due;
 mod events;
+mod named_users;
 mod pipelines;
+mod registering;
 mod segments;
 mod sending;
 mod table;
+mod tagging;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -17,7 +22,9 @@ use subtle::ConstantTimeEq;
 pub use activity::Activity;
 pub use due::{Due, Queue};
 pub use events::{Event, iso};
+pub use named_users::NamedUser;
 pub use pipelines::{Pipeline, Pipelines, SentPipeline};
+pub use registering::OpenChannel;
 pub use segments::{Segment, Segments};
 pub use sending::{Outgoing, PushType, Receipt, Sent};
 pub use table::{Journal, Table};
@@ -40,6 +47,9 @@ pub struct App {
     secret: String,
     pub journal: Journal,
     pub devices: Index,
+    pub named_users: Table<NamedUser>,
+    /// Tags without a group that were made by name, each with its time. Devices carry others.
+    pub legacy_tags: Table<Timestamp>,
     pub segments: Segments,
     pub pipelines: Pipelines,
     pub due: Queue,
@@ -116,6 +126,8 @@ impl App {
             secret: secret.to_owned(),
             journal: Journal::new(key, keeps),
             devices: Index::new(),
+            named_users: Table::new("named_users"),
+            legacy_tags: Table::new("legacy_tags"),
             segments: Segments::new(),
             pipelines: Pipelines::new(),
             due: Queue::new(),
@@ -134,6 +146,8 @@ impl App {
             "devices" => self.devices.load(row),
             "due" => self.due.load(row),
             "events" => self.events.load(row),
+            "legacy_tags" => self.legacy_tags.load(row),
+            "named_users" => self.load_named_user(row),
             "pipelines" => self.pipelines.load(row),
             "receipts" => self.receipts.load(row),
             "segments" => self.segments.load(row),
