@@ -65,29 +65,41 @@ const fn extended(route: Route) -> Route {
 
 /// Every route, in the order of the contract.
 pub static ROUTES: &[Route] = &[
+    write("POST", "/api/channels/tags", api::channel_tags::of_channels),
+    write("POST", "/api/named_users/tags", api::channel_tags::of_named_users),
+    read("/api/tags", api::legacy_tags::list),
+    write("PUT", "/api/tags/{tag}", api::legacy_tags::create),
+    write("POST", "/api/tags/{tag}", api::legacy_tags::change),
+    write("DELETE", "/api/tags/{tag}", api::legacy_tags::delete),
+    write("PUT", "/api/tags/batch", api::legacy_tags::batch),
+    write("POST", "/api/tags/batch", api::legacy_tags::batch),
     read("/api/segments", api::segments::list),
     read("/api/segments/{id}", api::segments::get),
     write("POST", "/api/segments", api::segments::create),
     write("DELETE", "/api/segments/{id}", api::segments::delete),
     extended(write("PUT", "/api/segments/{id}", api::segments::update)),
+    write("POST", "/api/named_users/associate", api::named_users::associate),
+    write("POST", "/api/named_users/disassociate", api::named_users::disassociate),
+    read("/api/named_users", api::named_users::get),
+    read("/api/channels/{id}", api::channels::get),
+    read("/api/channels", api::channels::list),
+    write("POST", "/api/channels/uninstall", api::channels::uninstall),
+    write("POST", "/api/channels/open", api::channels::register_open),
+    write("POST", "/api/channels/open/uninstall", api::channels::uninstall_open),
 ];
 
 /// The route of a request, with its variable parts; or why there is none.
+///
+/// A path that is spelled out comes before one with variable parts: `/api/tags/batch` is never the tag `batch`.
 pub fn find(method: &str, path: &str, level: Level) -> Result<(&'static Route, Vec<String>), Refusal> {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-    let mut known = false;
-    for route in ROUTES.iter().filter(|route| route.level <= level) {
-        if let Some(params) = matches(route.path, &parts) {
-            known = true;
-            if route.method == method {
-                return Ok((route, params));
-            }
-        }
-    }
-    Err(match known {
-        true => Refusal::not_allowed(format!("{method} is not possible here")),
-        false => Refusal::not_found("Resource"),
-    })
+    let offered = ROUTES.iter().filter(|route| route.level <= level);
+    let fitting: Vec<_> = offered.filter_map(|route| Some((route, matches(route.path, &parts)?))).collect();
+    let Some(fewest) = fitting.iter().map(|(_, params)| params.len()).min() else {
+        return Err(Refusal::not_found("Resource"));
+    };
+    let found = fitting.into_iter().find(|(route, params)| params.len() == fewest && route.method == method);
+    found.ok_or_else(|| Refusal::not_allowed(format!("{method} is not possible here")))
 }
 
 fn matches(pattern: &str, parts: &[&str]) -> Option<Vec<String>> {
