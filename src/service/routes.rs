@@ -70,16 +70,6 @@ const fn extended(route: Route) -> Route {
 
 /// Every route, in the order of the contract.
 pub static ROUTES: &[Route] = &[
-    read("/api/reports/sends", api::reports::sends),
-    read("/api/reports/responses", api::reports::responses),
-    // Before the single push, whose id could be any word.
-    read("/api/reports/responses/list", api::reports::list),
-    read("/api/reports/responses/{push_id}", api::reports::push),
-    read("/api/reports/opens", api::reports::opens),
-    read("/api/reports/timeinapp", api::reports::time_in_app),
-    read("/api/reports/devices", api::reports::devices),
-    read("/api/reports/optins", api::reports::opt_ins),
-    read("/api/reports/optouts", api::reports::opt_outs),
     write("POST", "/api/push", api::push::create),
     extended(check("/api/push/validate", api::push::validate)),
     write("POST", "/api/schedules", api::schedules::create),
@@ -102,6 +92,24 @@ pub static ROUTES: &[Route] = &[
     extended(write("PUT", "/api/pipelines/{id}", api::pipelines::update)),
     extended(write("DELETE", "/api/pipelines/{id}", api::pipelines::delete)),
     extended(check("/api/pipelines/validate", api::pipelines::validate)),
+    write("POST", "/api/channels/tags", api::channel_tags::of_channels),
+    write("POST", "/api/named_users/tags", api::channel_tags::of_named_users),
+    read("/api/tags", api::legacy_tags::list),
+    write("PUT", "/api/tags/{tag}", api::legacy_tags::create),
+    write("POST", "/api/tags/{tag}", api::legacy_tags::change),
+    write("DELETE", "/api/tags/{tag}", api::legacy_tags::delete),
+    write("PUT", "/api/tags/batch", api::legacy_tags::batch),
+    write("POST", "/api/tags/batch", api::legacy_tags::batch),
+    read("/api/reports/sends", api::reports::sends),
+    read("/api/reports/responses", api::reports::responses),
+    // Before the single push, whose id could be any word.
+    read("/api/reports/responses/list", api::reports::list),
+    read("/api/reports/responses/{push_id}", api::reports::push),
+    read("/api/reports/opens", api::reports::opens),
+    read("/api/reports/timeinapp", api::reports::time_in_app),
+    read("/api/reports/devices", api::reports::devices),
+    read("/api/reports/optins", api::reports::opt_ins),
+    read("/api/reports/optouts", api::reports::opt_outs),
     read("/api/segments", api::segments::list),
     read("/api/segments/{id}", api::segments::get),
     write("POST", "/api/segments", api::segments::create),
@@ -109,29 +117,33 @@ pub static ROUTES: &[Route] = &[
     extended(write("PUT", "/api/segments/{id}", api::segments::update)),
     read("/api/location", api::location::by_name),
     read("/api/location/{place}", api::location::by_place),
+    write("POST", "/api/named_users/associate", api::named_users::associate),
+    write("POST", "/api/named_users/disassociate", api::named_users::disassociate),
+    read("/api/named_users", api::named_users::get),
     write("POST", "/api/templates", api::templates::create),
     write("POST", "/api/templates/{id}", api::templates::update),
     read("/api/templates/{id}", api::templates::get),
     read("/api/templates", api::templates::list_all),
     write("DELETE", "/api/templates/{id}", api::templates::delete),
+    read("/api/channels/{id}", api::channels::get),
+    read("/api/channels", api::channels::list),
+    write("POST", "/api/channels/uninstall", api::channels::uninstall),
+    write("POST", "/api/channels/open", api::channels::register_open),
+    write("POST", "/api/channels/open/uninstall", api::channels::uninstall_open),
 ];
 
 /// The route of a request, with its variable parts; or why there is none.
+///
+/// A path that is spelled out comes before one with variable parts: `/api/tags/batch` is never the tag `batch`.
 pub fn find(method: &str, path: &str, level: Level) -> Result<(&'static Route, Vec<String>), Refusal> {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-    let mut known = false;
-    for route in ROUTES.iter().filter(|route| route.level <= level) {
-        if let Some(params) = matches(route.path, &parts) {
-            known = true;
-            if route.method == method {
-                return Ok((route, params));
-            }
-        }
-    }
-    Err(match known {
-        true => Refusal::not_allowed(format!("{method} is not possible here")),
-        false => Refusal::not_found("Resource"),
-    })
+    let offered = ROUTES.iter().filter(|route| route.level <= level);
+    let fitting: Vec<_> = offered.filter_map(|route| Some((route, matches(route.path, &parts)?))).collect();
+    let Some(fewest) = fitting.iter().map(|(_, params)| params.len()).min() else {
+        return Err(Refusal::not_found("Resource"));
+    };
+    let found = fitting.into_iter().find(|(route, params)| params.len() == fewest && route.method == method);
+    found.ok_or_else(|| Refusal::not_allowed(format!("{method} is not possible here")))
 }
 
 fn matches(pattern: &str, parts: &[&str]) -> Option<Vec<String>> {

@@ -1,7 +1,13 @@
 //! The functions that answer requests, one file per part of the contract.
 
+pub mod channel_tags;
+pub mod channels;
 pub mod experiments;
+pub mod legacy_tags;
+pub mod limits;
 pub mod location;
+pub mod named_users;
+pub mod paging;
 pub mod pipelines;
 pub mod push;
 pub mod reports;

@@ -6,14 +6,19 @@ mod due;
 mod events;
 mod experiments;
 mod firing;
+mod named_users;
 mod ordered;
 mod pipelines;
+mod registering;
 mod responding;
 mod schedules;
 mod segments;
 mod sending;
 mod table;
+mod tagging;
 mod templates;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -24,8 +29,10 @@ pub use activity::{Activity, Hour, Precision, hour_of};
 pub use due::{Due, Queue};
 pub use events::{Event, iso};
 pub use experiments::{Experiment, SentExperiment, variant_of};
+pub use named_users::NamedUser;
 pub use ordered::Ordered;
 pub use pipelines::{Pipeline, Pipelines, SentPipeline};
+pub use registering::OpenChannel;
 pub use responding::CannotRespond;
 pub use schedules::{Moment, Scheduled, moments, newer_form};
 pub use segments::{Segment, Segments};
@@ -51,6 +58,9 @@ pub struct App {
     secret: String,
     pub journal: Journal,
     pub devices: Index,
+    pub named_users: Table<NamedUser>,
+    /// Tags without a group that were made by name, each with its time. Devices carry others.
+    pub legacy_tags: Table<Timestamp>,
     pub segments: Segments,
     pub templates: Ordered<Template>,
     /// Pushes that wait for their time, by schedule id.
@@ -131,6 +141,8 @@ impl App {
             secret: secret.to_owned(),
             journal: Journal::new(key, keeps),
             devices: Index::new(),
+            named_users: Table::new("named_users"),
+            legacy_tags: Table::new("legacy_tags"),
             segments: Segments::new(),
             templates: Ordered::new("templates"),
             schedules: Table::new("schedules"),
@@ -153,6 +165,8 @@ impl App {
             "due" => self.due.load(row),
             "events" => self.events.load(row),
             "experiments" => self.experiments.load(row),
+            "legacy_tags" => self.legacy_tags.load(row),
+            "named_users" => self.load_named_user(row),
             "pipelines" => self.pipelines.load(row),
             "receipts" => self.receipts.load(row),
             "schedules" => self.schedules.load(row),

@@ -1,6 +1,5 @@
 //! What people do with the app and with what they got, and what is counted of it.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use jiff::{SignedDuration, Timestamp};
@@ -71,18 +70,13 @@ impl App {
         self.answer_receipts(number, now);
         self.session(number, &platform, now, 0, json!({ "triggering_push": { "push_id": push_id } }));
         let Some(Actions { add_tag, remove_tag, share: _, open: _ }) = actions else { return Ok(()) };
-        for tag in add_tag.iter().flatten() {
-            if !self.has_tag(number, tag) {
-                self.change_tags(number, now, |tags| tags.insert(tag.value.clone()));
-                self.tag_added(number, NO_GROUP, tag, now);
+        self.change_tags(number, now, |tags| {
+            let tags = tags.entry(NO_GROUP.to_owned()).or_default();
+            tags.extend(add_tag.iter().flatten().map(|tag| tag.value.clone()));
+            for tag in remove_tag.iter().flatten() {
+                tags.remove(&tag.value);
             }
-        }
-        for tag in remove_tag.iter().flatten() {
-            if self.has_tag(number, tag) {
-                self.change_tags(number, now, |tags| tags.remove(&tag.value));
-                self.tag_removed(number, NO_GROUP, tag, now);
-            }
-        }
+        });
         Ok(())
     }
 
@@ -140,20 +134,6 @@ impl App {
             self.receipts.change(&mut self.journal, key, |receipt| receipt.opened = Some(now));
         }
         !keys.is_empty()
-    }
-
-    fn has_tag(&self, number: u32, tag: &str) -> bool {
-        let tags = self.devices.device(number).and_then(|device| device.tags.get(NO_GROUP));
-        tags.is_some_and(|tags| tags.contains(tag))
-    }
-
-    /// Changes the tags without a group of a device.
-    fn change_tags(&mut self, number: u32, now: Timestamp, change: impl FnOnce(&mut BTreeSet<String>) -> bool) {
-        let id = self.devices.id(number).to_owned();
-        self.devices.change(&mut self.journal, &id, |device| {
-            change(device.tags.entry(NO_GROUP.to_owned()).or_default());
-            device.modified = now;
-        });
     }
 
     /// The platform of a device that has the app.

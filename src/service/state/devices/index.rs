@@ -1,6 +1,6 @@
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::Device;
+use super::{Device, Tags};
 use crate::service::state::table::{Journal, Table};
 use crate::service::store::Kept;
 
@@ -14,28 +14,26 @@ pub type Numbers = BTreeSet<u32>;
 #[derive(Debug)]
 pub struct Index {
     table: Table<Device>,
-    /// Tags of named users, by named user, as group and tag.
-    user_tags: HashMap<String, HashSet<(String, String)>>,
     number_of: HashMap<String, u32>,
     id_of: Vec<String>,
-    tagged: HashMap<String, HashMap<String, Numbers>>,
+    lists: Lists,
+}
+
+/// What is known of devices by anything but their ids. A list that is empty is not there.
+#[derive(Debug, Default, PartialEq)]
+struct Lists {
+    /// Tags of named users, by named user.
+    user_tags: HashMap<String, Tags>,
+    tagged: HashMap<String, BTreeMap<String, Numbers>>,
     users: HashMap<String, Numbers>,
-    addresses: HashMap<String, u32>,
+    /// Open channels of several platforms can have one address.
+    addresses: HashMap<String, Numbers>,
     installed: Numbers,
 }
 
 impl Index {
     pub fn new() -> Self {
-        Self {
-            table: Table::new("devices"),
-            user_tags: HashMap::new(),
-            number_of: HashMap::new(),
-            id_of: Vec::new(),
-            tagged: HashMap::new(),
-            users: HashMap::new(),
-            addresses: HashMap::new(),
-            installed: Numbers::new(),
-        }
+        Self { table: Table::new("devices"), number_of: HashMap::new(), id_of: Vec::new(), lists: Lists::default() }
     }
 
     pub fn get(&self, id: &str) -> Option<&Device> {
@@ -64,10 +62,9 @@ impl Index {
     pub fn put(&mut self, journal: &mut Journal, id: &str, device: Device) {
         let number = self.number(id);
         if let Some(old) = self.table.get(id) {
-            let old = old.clone();
-            self.unlist(number, &old);
+            self.lists.remove(number, old);
         }
-        self.list(number, &device);
+        self.lists.add(number, &device);
         self.table.put(journal, id, device);
     }
 
@@ -84,31 +81,33 @@ impl Index {
         self.table.load(row)?;
         let number = self.number(&row.key);
         if let Some(device) = self.table.get(&row.key) {
-            let device = device.clone();
-            self.list(number, &device);
+            self.lists.add(number, device);
         }
         Ok(())
     }
 
     /// Says which tags a named user has: all its devices carry them.
-    pub fn set_user_tags(&mut self, user: &str, tags: HashSet<(String, String)>) {
-        let old = self.user_tags.remove(user).unwrap_or_default();
-        let devices = self.users.get(user).cloned().unwrap_or_default();
-        for number in devices {
-            let own: HashSet<(String, String)> = match self.table.get(&self.id_of[number as usize]) {
-                Some(device) => device.all_tags().map(|(group, tag)| (group.to_owned(), tag)).collect(),
-                None => continue,
-            };
-            for (group, tag) in old.difference(&tags).filter(|pair| !own.contains(pair)) {
-                remove(&mut self.tagged, group, tag, number);
+    pub fn set_user_tags(&mut self, user: &str, tags: &Tags) {
+        let old = self.lists.user_tags.remove(user).unwrap_or_default();
+        for number in self.lists.users.get(user).cloned().unwrap_or_default() {
+            let Some(device) = self.table.get(&self.id_of[number as usize]) else { continue };
+            // What the device carries by itself stays, whatever its user loses.
+            for (group, tag) in pairs(&old).filter(|(group, tag)| !has(tags, group, tag) && !device.has_tag(group, tag))
+            {
+                drop_from_tag(&mut self.lists.tagged, group, tag, number);
             }
-            for (group, tag) in &tags {
-                insert(&mut self.tagged, group, tag, number);
+            for (group, tag) in pairs(tags) {
+                add_to_tag(&mut self.lists.tagged, group, tag, number);
             }
         }
         if !tags.is_empty() {
-            self.user_tags.insert(user.to_owned(), tags);
+            self.lists.user_tags.insert(user.to_owned(), tags.clone());
         }
+    }
+
+    /// Whether a named user has a tag.
+    pub fn user_has_tag(&self, user: &str, group: &str, tag: &str) -> bool {
+        self.lists.user_tags.get(user).is_some_and(|tags| has(tags, group, tag))
     }
 
     pub fn id(&self, number: u32) -> &str {
@@ -123,25 +122,26 @@ impl Index {
         self.number_of.get(id).copied()
     }
 
-    pub fn by_address(&self, address: &str) -> Option<u32> {
-        self.addresses.get(address).copied()
+    /// The open channels of an address, at most one of each platform.
+    pub fn at_address(&self, address: &str) -> Option<&Numbers> {
+        self.lists.addresses.get(address)
     }
 
     pub fn with_tag(&self, group: &str, tag: &str) -> Option<&Numbers> {
-        self.tagged.get(group)?.get(tag)
+        self.lists.tagged.get(group)?.get(tag)
     }
 
-    /// Every tag of a group that some device carries.
+    /// Every tag of a group that some device carries, sorted.
     pub fn tags_of(&self, group: &str) -> impl Iterator<Item = &str> {
-        self.tagged.get(group).into_iter().flat_map(|tags| tags.keys().map(String::as_str))
+        self.lists.tagged.get(group).into_iter().flat_map(|tags| tags.keys().map(String::as_str))
     }
 
     pub fn of_user(&self, user: &str) -> Option<&Numbers> {
-        self.users.get(user)
+        self.lists.users.get(user)
     }
 
     pub fn installed(&self) -> &Numbers {
-        &self.installed
+        &self.lists.installed
     }
 
     fn number(&mut self, id: &str) -> u32 {
@@ -153,41 +153,17 @@ impl Index {
         self.number_of.insert(id.to_owned(), number);
         number
     }
+}
 
-    fn list(&mut self, number: u32, device: &Device) {
-        for (group, tag) in device.all_tags() {
-            insert(&mut self.tagged, group, &tag, number);
+#[cfg(test)]
+impl Index {
+    /// Fails where the lists differ from what the devices and the named users alone say.
+    pub(super) fn assert_as_if_rebuilt(&self) {
+        let mut rebuilt = Lists { user_tags: self.lists.user_tags.clone(), ..Lists::default() };
+        for (id, device) in self.iter() {
+            rebuilt.add(self.number_of[id], device);
         }
-        if let Some(user) = &device.named_user {
-            self.users.entry(user.clone()).or_default().insert(number);
-            for (group, tag) in self.user_tags.get(user).into_iter().flatten() {
-                insert(&mut self.tagged, group, tag, number);
-            }
-        }
-        if let Some(address) = &device.address {
-            self.addresses.insert(address.clone(), number);
-        }
-        if device.installed {
-            self.installed.insert(number);
-        }
-    }
-
-    fn unlist(&mut self, number: u32, device: &Device) {
-        for (group, tag) in device.all_tags() {
-            remove(&mut self.tagged, group, &tag, number);
-        }
-        if let Some(user) = &device.named_user {
-            if let Some(devices) = self.users.get_mut(user) {
-                devices.remove(&number);
-            }
-            for (group, tag) in self.user_tags.get(user).into_iter().flatten() {
-                remove(&mut self.tagged, group, tag, number);
-            }
-        }
-        if let Some(address) = &device.address {
-            self.addresses.remove(address);
-        }
-        self.installed.remove(&number);
+        assert_eq!(self.lists, rebuilt);
     }
 }
 
@@ -197,28 +173,82 @@ impl Default for Index {
     }
 }
 
-fn insert(tagged: &mut HashMap<String, HashMap<String, Numbers>>, group: &str, tag: &str, number: u32) {
-    if !tagged.contains_key(group) {
-        tagged.insert(group.to_owned(), HashMap::new());
+impl Lists {
+    fn add(&mut self, number: u32, device: &Device) {
+        for (group, tag) in device.all_tags() {
+            add_to_tag(&mut self.tagged, group, &tag, number);
+        }
+        if let Some(user) = &device.named_user {
+            self.users.entry(user.clone()).or_default().insert(number);
+            for (group, tag) in self.user_tags.get(user).into_iter().flat_map(pairs) {
+                add_to_tag(&mut self.tagged, group, tag, number);
+            }
+        }
+        if let Some(address) = &device.address {
+            self.addresses.entry(address.clone()).or_default().insert(number);
+        }
+        if device.installed {
+            self.installed.insert(number);
+        }
     }
-    let tags = tagged.get_mut(group).expect("just inserted");
-    match tags.get_mut(tag) {
+
+    fn remove(&mut self, number: u32, device: &Device) {
+        for (group, tag) in device.all_tags() {
+            drop_from_tag(&mut self.tagged, group, &tag, number);
+        }
+        if let Some(user) = &device.named_user {
+            drop_from(&mut self.users, user, number);
+            for (group, tag) in self.user_tags.get(user).into_iter().flat_map(pairs) {
+                drop_from_tag(&mut self.tagged, group, tag, number);
+            }
+        }
+        if let Some(address) = &device.address {
+            drop_from(&mut self.addresses, address, number);
+        }
+        self.installed.remove(&number);
+    }
+}
+
+/// Tags as group and tag.
+pub fn pairs(tags: &Tags) -> impl Iterator<Item = (&str, &str)> {
+    tags.iter().flat_map(|(group, tags)| tags.iter().map(|tag| (group.as_str(), tag.as_str())))
+}
+
+/// Whether a tag is among these.
+pub fn has(tags: &Tags, group: &str, tag: &str) -> bool {
+    tags.get(group).is_some_and(|tags| tags.contains(tag))
+}
+
+fn drop_from(lists: &mut HashMap<String, Numbers>, key: &str, number: u32) {
+    if let Some(devices) = lists.get_mut(key) {
+        devices.remove(&number);
+        if devices.is_empty() {
+            lists.remove(key);
+        }
+    }
+}
+
+fn add_to_tag(tagged: &mut HashMap<String, BTreeMap<String, Numbers>>, group: &str, tag: &str, number: u32) {
+    // Nearly always both are there: only a first one costs a copy of its name.
+    match tagged.get_mut(group).and_then(|tags| tags.get_mut(tag)) {
         Some(devices) => {
             devices.insert(number);
         }
         None => {
+            let tags = tagged.entry(group.to_owned()).or_default();
             tags.insert(tag.to_owned(), Numbers::from([number]));
         }
     }
 }
 
-fn remove(tagged: &mut HashMap<String, HashMap<String, Numbers>>, group: &str, tag: &str, number: u32) {
-    if let Some(tags) = tagged.get_mut(group)
-        && let Some(devices) = tags.get_mut(tag)
-    {
-        devices.remove(&number);
-        if devices.is_empty() {
-            tags.remove(tag);
-        }
+fn drop_from_tag(tagged: &mut HashMap<String, BTreeMap<String, Numbers>>, group: &str, tag: &str, number: u32) {
+    let Some(tags) = tagged.get_mut(group) else { return };
+    let Some(devices) = tags.get_mut(tag) else { return };
+    devices.remove(&number);
+    if devices.is_empty() {
+        tags.remove(tag);
+    }
+    if tags.is_empty() {
+        tagged.remove(group);
     }
 }

@@ -2,7 +2,10 @@
 
 mod audience;
 mod index;
+mod nesting;
 mod properties;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,11 +14,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use audience::Members;
-pub use index::{Index, Numbers};
-pub use properties::property_tags;
+pub use index::{Index, Numbers, has, pairs};
+pub use properties::{nearest_zone, property_tags};
 
 /// The group of tags that have none: those of the legacy API and of the device itself.
 pub const NO_GROUP: &str = "";
+
+/// Tags by group; those without one under [`NO_GROUP`]. A group without tags is not there.
+pub type Tags = BTreeMap<String, BTreeSet<String>>;
 
 /// One installation of the app, or one open channel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,8 +35,8 @@ pub struct Device {
     pub location: bool,
     pub push_address: Option<String>,
     pub named_user: Option<String>,
-    /// Tags by group; those without one under the empty name.
-    pub tags: BTreeMap<String, BTreeSet<String>>,
+    /// Its own tags, without those of its named user and those that are derived.
+    pub tags: Tags,
     pub properties: Properties,
     /// The address of an open channel, and the platform's identifiers for it.
     pub address: Option<String>,
@@ -42,6 +48,7 @@ pub struct Device {
     /// When it was last seen at each location.
     pub seen_at: BTreeMap<String, Timestamp>,
     pub created: Timestamp,
+    /// When it last registered.
     pub modified: Timestamp,
     /// When the app was first and last opened.
     pub first_opened: Option<Timestamp>,
@@ -64,9 +71,14 @@ pub struct Properties {
 impl Device {
     /// Its own tags and those that the service derives, as group and tag.
     pub fn all_tags(&self) -> impl Iterator<Item = (&str, String)> {
-        let derived = property_tags(self).map(|(group, tag): (&str, String)| (group, tag));
-        let own = self.tags.iter().flat_map(|(group, tags)| tags.iter().map(|tag| (group.as_str(), tag.clone())));
-        own.chain(derived)
+        let own = pairs(&self.tags).map(|(group, tag)| (group, tag.to_owned()));
+        own.chain(property_tags(self).map(|(group, tag): (&str, String)| (group, tag)))
+    }
+
+    /// Whether it carries a tag by itself, and not through its named user.
+    pub fn has_tag(&self, group: &str, tag: &str) -> bool {
+        has(&self.tags, group, tag)
+            || property_tags(self).any(|derived| (derived.0, derived.1.as_str()) == (group, tag))
     }
 
     /// Whether a notification can reach it.

@@ -1,0 +1,79 @@
+//! Changing tags. Whatever changes them comes through here, so that what hangs on a tag hears of it.
+
+use jiff::Timestamp;
+
+use super::App;
+use super::devices::{NO_GROUP, Tags, has, pairs};
+
+/// A tag as its group and itself.
+type Pair = (String, String);
+
+impl App {
+    /// Changes a device's own tags. A tag that it carried already, through its named user, is neither new nor gone.
+    pub fn change_tags(&mut self, number: u32, now: Timestamp, change: impl FnOnce(&mut Tags)) {
+        let Some(device) = self.devices.device(number) else { return };
+        let (before, mut after) = (device.tags.clone(), device.tags.clone());
+        change(&mut after);
+        after.retain(|_, tags| !tags.is_empty());
+        if after == before {
+            return;
+        }
+        let user = device.named_user.clone();
+        let id = self.devices.id(number).to_owned();
+        self.devices.change(&mut self.journal, &id, |device| device.tags.clone_from(&after));
+        let elsewhere =
+            |group: &str, tag: &str| user.as_ref().is_some_and(|user| self.devices.user_has_tag(user, group, tag));
+        let (added, removed) = (beyond(&after, &before, elsewhere), beyond(&before, &after, elsewhere));
+        self.tags_changed(number, &added, &removed, now);
+    }
+
+    /// Changes the tags of a named user, which all its devices carry. A user that gets its first tag exists from then on.
+    pub fn change_user_tags(&mut self, user: &str, now: Timestamp, change: impl FnOnce(&mut Tags)) {
+        let before = self.named_users.get(user).map(|user| user.tags.clone()).unwrap_or_default();
+        let mut after = before.clone();
+        change(&mut after);
+        after.retain(|_, tags| !tags.is_empty());
+        if after == before {
+            return;
+        }
+        self.touch_user(user, now);
+        self.named_users.change(&mut self.journal, user, |user| user.tags.clone_from(&after));
+        self.devices.set_user_tags(user, &after);
+        for number in self.devices.of_user(user).cloned().unwrap_or_default() {
+            let Some(device) = self.devices.device(number) else { continue };
+            let own = |group: &str, tag: &str| device.has_tag(group, tag);
+            let (added, removed) = (beyond(&after, &before, own), beyond(&before, &after, own));
+            self.tags_changed(number, &added, &removed, now);
+        }
+    }
+
+    /// Removes a tag without a group from the application and from all its devices; `false` where there is no such tag.
+    pub fn delete_tag(&mut self, tag: &str, now: Timestamp) -> bool {
+        let made = self.legacy_tags.remove(&mut self.journal, tag).is_some();
+        let carriers = self.devices.with_tag(NO_GROUP, tag).cloned().unwrap_or_default();
+        for number in &carriers {
+            self.change_tags(*number, now, |tags| {
+                if let Some(tags) = tags.get_mut(NO_GROUP) {
+                    tags.remove(tag);
+                }
+            });
+        }
+        made || !carriers.is_empty()
+    }
+
+    /// Tells of every tag that a device got and lost.
+    pub(super) fn tags_changed(&mut self, number: u32, added: &[Pair], removed: &[Pair], now: Timestamp) {
+        for (group, tag) in removed {
+            self.tag_removed(number, group, tag, now);
+        }
+        for (group, tag) in added {
+            self.tag_added(number, group, tag, now);
+        }
+    }
+}
+
+/// The tags that are in one, not in the other and not `elsewhere`.
+pub(super) fn beyond(one: &Tags, other: &Tags, elsewhere: impl Fn(&str, &str) -> bool) -> Vec<Pair> {
+    let found = pairs(one).filter(|(group, tag)| !has(other, group, tag) && !elsewhere(group, tag));
+    found.map(|(group, tag)| (group.to_owned(), tag.to_owned())).collect()
+}

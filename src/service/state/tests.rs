@@ -1,0 +1,243 @@
+//! What is told of when tags, users and devices change.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use proptest::collection::{btree_set, vec};
+use proptest::option;
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::devices::{Device, Tags, has};
+use super::pipelines::Pipeline;
+use super::*;
+
+/// An application that writes down every event.
+fn app() -> App {
+    App { streams: true, ..App::new("key", "secret", false) }
+}
+
+fn now() -> Timestamp {
+    "2026-11-27T09:00:00Z".parse().expect("a time")
+}
+
+fn tags(group: &str, tags: &[&str]) -> Tags {
+    Tags::from([(group.to_owned(), tags.iter().map(|tag| (*tag).to_owned()).collect())])
+}
+
+fn device(own: Tags) -> Device {
+    Device { device_type: "ios".into(), installed: true, opt_in: true, tags: own, ..Device::default() }
+}
+
+/// The events so far, each as `TYPE device body`.
+fn events(app: &App) -> Vec<String> {
+    let line = |event: &Event| {
+        let id = event.device["ios_channel"].as_str().unwrap_or("?").to_owned();
+        format!("{} {id} {}", event.r#type, event.body)
+    };
+    app.events.iter().map(|(_, event)| line(event)).collect()
+}
+
+#[test]
+fn a_new_device_gets_its_tags_and_an_old_one_those_that_it_did_not_have() {
+    let mut app = app();
+    app.register("a", device(tags("", &["x", "y"])), now());
+    app.register("a", device(tags("", &["y", "z"])), now());
+    let expected = [
+        r#"TAG_CHANGE a {"add":{"":["x"]}}"#,
+        r#"TAG_CHANGE a {"add":{"":["y"]}}"#,
+        r#"TAG_CHANGE a {"remove":{"":["x"]}}"#,
+        r#"TAG_CHANGE a {"add":{"":["z"]}}"#,
+    ];
+    assert_eq!(events(&app), expected);
+}
+
+#[test]
+fn registering_again_keeps_when_a_device_came_first() {
+    let (mut app, later) = (app(), "2026-12-01T00:00:00Z".parse().expect("a time"));
+    app.register("a", device(Tags::new()), now());
+    app.register("a", device(Tags::new()), later);
+    let kept = app.devices.get("a").expect("the device");
+    assert_eq!((kept.created, kept.modified), (now(), later));
+}
+
+#[test]
+fn opt_ins_and_opt_outs_are_counted_when_they_change() {
+    let mut app = app();
+    for opt_in in [false, true, true, false, true] {
+        app.register("a", Device { opt_in, ..device(Tags::new()) }, now());
+    }
+    let (_, hour) = app.activity.hours.iter().next().expect("an hour");
+    assert_eq!((hour.0["optins"]["ios"], hour.0["optouts"]["ios"]), (2, 1));
+}
+
+#[test]
+fn an_uninstall_is_told_of_once() {
+    let mut app = app();
+    let number = app.register("a", device(Tags::new()), now());
+    app.uninstall(number, now());
+    app.uninstall(number, now());
+    app.register("a", Device { installed: false, ..device(Tags::new()) }, now());
+    assert_eq!(events(&app), ["UNINSTALL a {}"]);
+    app.register("a", device(Tags::new()), now());
+    app.register("a", Device { installed: false, ..device(Tags::new()) }, now());
+    assert_eq!(events(&app).len(), 2, "by registering as gone as well");
+}
+
+#[test]
+fn the_tags_of_a_user_are_new_only_to_devices_that_did_not_carry_them() {
+    let mut app = app();
+    let a = app.register("a", device(tags("crm", &["vip"])), now());
+    let b = app.register("b", device(Tags::new()), now());
+    for number in [a, b] {
+        app.associate(number, Some("ann"), now());
+    }
+    app.change_user_tags("ann", now(), |own| own.extend(tags("crm", &["vip"])));
+    let expected = [r#"TAG_CHANGE a {"add":{"crm":["vip"]}}"#, r#"TAG_CHANGE b {"add":{"crm":["vip"]}}"#];
+    assert_eq!(events(&app), expected, "a had it from its registration");
+    app.change_tags(a, now(), Tags::clear);
+    assert_eq!(events(&app).len(), 2, "a still carries it through ann");
+    app.change_user_tags("ann", now(), Tags::clear);
+    assert_eq!(events(&app).len(), 4, "now both have lost it");
+}
+
+#[test]
+fn an_association_sets_nothing_off() {
+    let mut app = app();
+    let pipeline = json!({
+        "enabled": true,
+        "immediate_trigger": { "tag_added": { "tag": "vip", "group": "crm" } },
+        "outcome": { "push": { "audience": "triggered", "device_types": "all", "notification": { "alert": "hi" } } },
+    });
+    let pipeline = Pipeline { pipeline, created: now(), modified: now() };
+    app.pipelines.put(&mut app.journal, "p", pipeline);
+    let number = app.register("a", device(Tags::new()), now());
+    app.change_user_tags("ann", now(), |own| own.extend(tags("crm", &["vip"])));
+    app.associate(number, Some("ann"), now());
+    assert!(app.devices.with_tag("crm", "vip").is_some_and(|carriers| carriers.contains(&number)));
+    assert_eq!(app.due.next_time(), None);
+    app.associate(number, None, now());
+    app.change_tags(number, now(), |own| own.extend(tags("crm", &["vip"])));
+    assert_eq!(app.due.next_time(), Some(now()), "a tag that is added does");
+}
+
+#[test]
+fn a_user_exists_from_its_first_association_or_tag() {
+    let mut app = app();
+    let number = app.register("a", device(Tags::new()), now());
+    app.change_user_tags("nobody", now(), Tags::clear);
+    app.associate(number, Some("ann"), now());
+    app.change_user_tags("bob", now(), |own| own.extend(tags("crm", &["vip"])));
+    app.register("b", Device { named_user: Some("cid".into()), ..device(Tags::new()) }, now());
+    app.associate(number, None, now());
+    let users: Vec<&str> = app.named_users.iter().map(|(id, _)| id).collect();
+    assert_eq!(users, ["ann", "bob", "cid"]);
+}
+
+#[test]
+fn what_is_kept_is_what_was() {
+    let mut app = App::new("key", "secret", true);
+    let number = app.register("a", device(tags("", &["x"])), now());
+    app.associate(number, Some("ann"), now());
+    app.change_user_tags("ann", now(), |own| own.extend(tags("crm", &["vip"])));
+    app.legacy_tags.put(&mut app.journal, "made", now());
+    let mut rows = BTreeMap::new();
+    for Row { app, table, key, value } in app.journal.take() {
+        rows.insert((app, table, key), value);
+    }
+    let mut again = App::new("key", "secret", true);
+    for ((app, table, key), value) in rows {
+        let value = value.expect("nothing was removed");
+        again.load(&Kept { app, table: table.to_owned(), key, value }).expect("a row that was just written");
+    }
+    assert_eq!(again.devices.get("a"), app.devices.get("a"));
+    assert_eq!(again.named_users.get("ann"), app.named_users.get("ann"));
+    assert_eq!(again.legacy_tags.get("made"), Some(&now()));
+    assert!(again.devices.with_tag("crm", "vip").is_some(), "the tags of a user are carried again");
+}
+
+/// Something that can change tags.
+#[derive(Clone, Debug)]
+enum Step {
+    Device(String, BTreeSet<String>),
+    User(String, BTreeSet<String>),
+    Delete(String),
+    Register(String, BTreeSet<String>),
+    Associate(String, Option<String>),
+}
+
+fn word(words: &'static [&'static str]) -> impl Strategy<Value = String> + Clone {
+    proptest::sample::select(words).prop_map(str::to_owned)
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let id = || word(&["a", "b", "c"]);
+    let user = || word(&["ann", "bob"]);
+    let some = || btree_set(word(&["x", "y", "z"]), 0..3);
+    prop_oneof![
+        (id(), some()).prop_map(|(id, tags)| Step::Device(id, tags)),
+        (user(), some()).prop_map(|(user, tags)| Step::User(user, tags)),
+        word(&["x", "y"]).prop_map(Step::Delete),
+        (id(), some()).prop_map(|(id, tags)| Step::Register(id, tags)),
+        (id(), option::of(user())).prop_map(|(id, user)| Step::Associate(id, user)),
+    ]
+}
+
+/// What each device carries without a group, its own and its user's.
+fn carried(app: &App) -> BTreeMap<String, BTreeSet<String>> {
+    let of_user = |device: &Device, tag: &str| {
+        let user = device.named_user.as_ref().and_then(|user| app.named_users.get(user));
+        user.is_some_and(|user| has(&user.tags, "", tag))
+    };
+    let tags = |device: &Device| {
+        let all = ["x", "y", "z"].into_iter().filter(|tag| has(&device.tags, "", tag) || of_user(device, tag));
+        all.map(str::to_owned).collect()
+    };
+    app.devices.iter().map(|(id, device)| (id.to_owned(), tags(device))).collect()
+}
+
+proptest! {
+    #[test]
+    fn what_is_told_is_what_has_changed(steps in vec(step(), 1..25)) {
+        let mut app = app();
+        for step in steps {
+            let (before, told) = (carried(&app), app.events.len());
+            let set = |own: &mut Tags, tags: BTreeSet<String>| drop(own.insert(String::new(), tags));
+            let silent = matches!(step, Step::Associate(..));
+            match step {
+                Step::Device(id, tags) => {
+                    if let Some(number) = app.devices.by_id(&id) {
+                        app.change_tags(number, now(), |own| set(own, tags));
+                    }
+                }
+                Step::User(user, tags) => app.change_user_tags(&user, now(), |own| set(own, tags)),
+                Step::Delete(tag) => drop(app.delete_tag(&tag, now())),
+                Step::Register(id, tags) => {
+                    let mut device = app.devices.get(&id).cloned().unwrap_or_else(|| device(Tags::new()));
+                    set(&mut device.tags, tags);
+                    app.register(&id, device, now());
+                }
+                Step::Associate(id, user) => {
+                    if let Some(number) = app.devices.by_id(&id) {
+                        app.associate(number, user.as_deref(), now());
+                    }
+                }
+            }
+            let mut expected = Vec::new();
+            for (id, after) in carried(&app) {
+                let before = before.get(&id).cloned().unwrap_or_default();
+                let gone = before.difference(&after).map(|tag| format!(r#"TAG_CHANGE {id} {{"remove":{{"":["{tag}"]}}}}"#));
+                expected.extend(gone);
+                let new = after.difference(&before).map(|tag| format!(r#"TAG_CHANGE {id} {{"add":{{"":["{tag}"]}}}}"#));
+                expected.extend(new);
+            }
+            if silent {
+                expected.clear();
+            }
+            let mut told = events(&app).split_off(told);
+            told.sort();
+            expected.sort();
+            prop_assert_eq!(told, expected);
+        }
+    }
+}
