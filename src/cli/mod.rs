@@ -3,6 +3,7 @@
 mod init;
 mod project;
 mod serve;
+mod service_options;
 mod validate;
 
 use std::process::ExitCode;

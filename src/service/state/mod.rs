@@ -8,6 +8,7 @@ mod pipelines;
 mod segments;
 mod sending;
 mod table;
+mod webhooks;
 
 use std::collections::BTreeMap;
 
@@ -16,11 +17,12 @@ use subtle::ConstantTimeEq;
 
 pub use activity::Activity;
 pub use due::{Due, Queue};
-pub use events::{Event, iso};
+pub use events::{EVENT_TYPES, Event, iso};
 pub use pipelines::{Pipeline, Pipelines, SentPipeline};
 pub use segments::{Segment, Segments};
 pub use sending::{Outgoing, PushType, Receipt, Sent};
 pub use table::{Journal, Table};
+pub use webhooks::{Cursor, Failing, Next, Webhooks};
 
 use devices::Index;
 
@@ -51,8 +53,9 @@ pub struct App {
     /// Events by offset, kept until every webhook has them.
     pub events: Table<Event>,
     pub next_offset: u64,
-    /// Whether anybody is told of events.
+    /// Whether events are written down.
     pub streams: bool,
+    pub webhooks: Webhooks,
 }
 
 impl State {
@@ -64,6 +67,14 @@ impl State {
             // An application that is not offered this time keeps its rows for the next.
             if let Some(app) = state.apps.get_mut(&row.app) {
                 app.load(&row)?;
+            }
+        }
+        for webhook in &settings.webhooks {
+            let app = state.apps.get_mut(&webhook.app);
+            let app =
+                app.ok_or_else(|| format!("a webhook is for the application {}, which is not offered", webhook.app))?;
+            if !app.connect(&webhook.url) {
+                return Err(format!("the webhook {} is given twice for one application", webhook.url));
             }
         }
         Ok(state)
@@ -103,6 +114,11 @@ impl State {
         }
     }
 
+    /// How many events have been written, of all applications.
+    pub fn events_written(&self) -> u64 {
+        self.apps.values().map(|app| app.next_offset).sum()
+    }
+
     /// When the next thing falls due.
     pub fn next_due(&self) -> Option<Timestamp> {
         self.apps.values().filter_map(|app| app.due.next_time()).min()
@@ -124,7 +140,8 @@ impl App {
             activity: Activity::new(),
             events: Table::new("events"),
             next_offset: 0,
-            streams: false,
+            streams: true,
+            webhooks: Webhooks::new(),
         }
     }
 
@@ -133,11 +150,16 @@ impl App {
             "activity" => self.activity.load(row),
             "devices" => self.devices.load(row),
             "due" => self.due.load(row),
-            "events" => self.events.load(row),
+            "events" => {
+                // The newest event is always kept, so that no offset is given twice.
+                self.next_offset = self.next_offset.max(events::number(&row.key) + 1);
+                self.events.load(row)
+            }
             "pipelines" => self.pipelines.load(row),
             "receipts" => self.receipts.load(row),
             "segments" => self.segments.load(row),
             "sent" => self.sent.load(row),
+            "webhooks" => self.webhooks.cursors.load(row),
             other => Err(format!("the data has a table `{other}`, which this version does not know")),
         }
     }

@@ -86,6 +86,13 @@ impl App {
         let notification = out.push.get("notification");
         let message = out.push.get("message");
         let mut sends = BTreeMap::new();
+        let mut about = json!({ "push_id": push_id });
+        if let Some(group) = out.group_id {
+            about["group_id"] = group.into();
+        }
+        let mut body = about.clone();
+        body["payload"] = out.push.clone();
+        self.announce("PUSH_BODY", body, now);
         for number in to {
             let Some(device) = self.devices.device(number) else { continue };
             let shown = notification.filter(|_| device.is_reachable());
@@ -113,9 +120,9 @@ impl App {
             let has_message = receipt.message.is_some();
             self.receipts.put(&mut self.journal, &format!("{id}/{push_id}"), receipt);
             self.activity.count(&mut self.journal, "sends", &platform, now, 1);
-            self.emit("SEND", number, json!({ "push_id": push_id, "group_id": out.group_id }), now);
+            self.emit("SEND", number, about.clone(), now);
             if has_message {
-                self.emit("RICH_DELIVERY", number, json!({ "push_id": push_id }), now);
+                self.emit("RICH_DELIVERY", number, about.clone(), now);
             }
         }
         let sent = Sent {
