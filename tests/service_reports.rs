@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use pushplan::model::device::DeviceTypes;
 use pushplan::service::state::devices::{Device, NO_GROUP};
 use pushplan::service::state::{App, Outgoing, PushType};
-use pushplan::service::{Level, Running, Settings, VENDOR, start};
+use pushplan::service::{Level, Running, Settings, start};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -54,7 +54,7 @@ impl Service {
             apps: vec![(APP.0.to_owned(), APP.1.to_owned())],
             data,
             clock: Some(time("2026-11-01T09:00:00Z")),
-            vendor: VENDOR.to_owned(),
+            ..Settings::default()
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         Self { running: start(settings, listener).await.expect("a service"), client: reqwest::Client::new() }

@@ -8,6 +8,7 @@ mod project;
 mod schema;
 mod scope;
 mod serve;
+mod service_options;
 mod validate;
 
 use std::process::ExitCode;

@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use tokio::net::TcpListener;
 
+use super::service_options::ServiceOptions;
 use super::{Context, Ended};
 use crate::failure::{Exit, Failure};
 use crate::service::{self, Level, Settings, VENDOR};
@@ -35,6 +36,9 @@ pub struct Serve {
     /// The vendor's word in the media type.
     #[arg(long, default_value = VENDOR)]
     vendor: String,
+
+    #[command(flatten)]
+    options: ServiceOptions,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -59,6 +63,7 @@ impl Serve {
         if apps.is_empty() {
             apps.push((DEFAULT_APP.0.to_owned(), DEFAULT_APP.1.to_owned()));
         }
+        let webhooks = self.options.webhooks(&apps)?;
         let settings = Settings {
             api: match self.api {
                 Api::Documented => Level::Documented,
@@ -68,6 +73,8 @@ impl Serve {
             data: self.data.clone(),
             clock: self.clock,
             vendor: self.vendor.clone(),
+            webhooks,
+            faults: self.options.faults()?,
         };
         let runtime = tokio::runtime::Runtime::new().map_err(|error| Failure::new(error.to_string()))?;
         runtime.block_on(self.serve(context, settings))

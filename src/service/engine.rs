@@ -1,6 +1,6 @@
 //! The one place where state is looked at and changed.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -8,8 +8,9 @@ use tokio::sync::{Notify, watch};
 
 use super::Settings;
 use super::clock::Clock;
+use super::faults::{Faults, History, Lag, Rules};
 use super::state::State;
-use super::store::Store;
+use super::store::{Store, Ticket};
 
 /// State, its keeper and its clock.
 #[derive(Debug)]
@@ -20,6 +21,11 @@ pub struct Engine {
     store: Option<Store>,
     /// Something was changed that may fall due earlier than what is waited for.
     changed: Notify,
+    /// How many events have been written.
+    events: watch::Sender<u64>,
+    pub faults: Option<Faults>,
+    /// What was, where a fault makes listings lag behind.
+    history: Option<Mutex<History>>,
 }
 
 impl Engine {
@@ -31,9 +37,14 @@ impl Engine {
                 (Some(store), kept)
             }
         };
-        let state = State::new(&settings, kept, store.is_some())?;
+        let lags = settings.faults.as_ref().map(Rules::lags).unwrap_or_default();
+        let history = (!lags.is_empty()).then(|| Mutex::new(History::new(&kept, &lags)));
+        let state = State::new(&settings, kept, store.is_some() || history.is_some())?;
         let clock = Clock::new(settings.clock);
-        Ok(Self { settings, clock, state: RwLock::new(state), store, changed: Notify::new() })
+        let events = watch::Sender::new(state.events_written());
+        let faults = settings.faults.clone().map(Faults::new);
+        let (state, changed) = (RwLock::new(state), Notify::new());
+        Ok(Self { settings, clock, state, store, changed, events, faults, history })
     }
 
     /// Looks at the state.
@@ -42,38 +53,70 @@ impl Engine {
         look(&state, self.clock.now())
     }
 
+    /// Looks at the state as it was a little while ago, where that is asked for and was kept.
+    pub fn read_as_of<T>(&self, lag: Option<Lag>, look: impl FnOnce(&State, Timestamp) -> T) -> T {
+        if let (Some(lag), Some(history)) = (lag, &self.history) {
+            let rows = history.lock().unwrap_or_else(PoisonError::into_inner).as_of(lag);
+            if let Ok(state) = State::new(&self.settings, rows, false) {
+                return look(&state, self.clock.now());
+            }
+        }
+        self.read(look)
+    }
+
+    /// Changes whenever events are written.
+    pub fn events_written(&self) -> watch::Receiver<u64> {
+        self.events.subscribe()
+    }
+
+    /// Returns once everything that could be seen before this call is durable.
+    pub async fn kept(&self) -> Result<(), String> {
+        match &self.store {
+            // Batches are written in order, so an empty one comes after all that were handed over.
+            Some(store) => store.submit(Vec::new()).kept().await,
+            None => Ok(()),
+        }
+    }
+
     /// Changes the state, and returns once the change is durable. What has fallen due meanwhile comes first.
     pub async fn write<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<T, String> {
+        durable(self.change(change)).await
+    }
+
+    /// The same without waiting for the disk: what is changed here is durable before whatever is changed after it.
+    pub fn change<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> (T, Option<Ticket>) {
         let at_its_time = self.clock.is_virtual();
-        self.keep(|state, now| {
+        self.commit(|state, now| {
             state.fire_due(now, at_its_time);
             let value = change(state, now);
             // What the change itself set off, without a delay, belongs to it.
             state.fire_due(self.clock.now(), at_its_time);
             value
         })
-        .await
     }
 
     /// Fires what fell due while the service was down: once, and late, on a virtual clock as well.
     pub async fn catch_up(&self) -> Result<(), String> {
-        self.keep(|state, now| state.fire_due(now, false)).await
+        durable(self.commit(|state, now| state.fire_due(now, false))).await
     }
 
-    async fn keep<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<T, String> {
-        let (value, ticket) = {
+    /// Carries out a change and hands its rows to the store.
+    fn commit<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> (T, Option<Ticket>) {
+        let changed = {
             let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
             let value = change(&mut state, self.clock.now());
             let rows = state.take_rows();
+            if let Some(history) = self.history.as_ref().filter(|_| !rows.is_empty()) {
+                history.lock().unwrap_or_else(PoisonError::into_inner).record(rows.clone());
+            }
+            let written = state.events_written();
+            self.events.send_if_modified(|seen| std::mem::replace(seen, written) != written);
             // Handed over under the lock, so that rows are written in the order in which they were made.
             let ticket = self.store.as_ref().filter(|_| !rows.is_empty()).map(|store| store.submit(rows));
             (value, ticket)
         };
         self.changed.notify_one();
-        if let Some(ticket) = ticket {
-            ticket.kept().await?;
-        }
-        Ok(value)
+        changed
     }
 
     /// Moves a virtual clock forward, firing whatever falls due on the way, in time order.
@@ -111,4 +154,12 @@ impl Engine {
             }
         }
     }
+}
+
+/// What was changed, once it is durable.
+async fn durable<T>((value, ticket): (T, Option<Ticket>)) -> Result<T, String> {
+    if let Some(ticket) = ticket {
+        ticket.kept().await?;
+    }
+    Ok(value)
 }

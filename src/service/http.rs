@@ -1,6 +1,5 @@
 //! Connections: taking them, bounding them, letting requests in.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +17,7 @@ use tokio::sync::watch;
 
 use super::answer::{Answer, Refusal};
 use super::engine::Engine;
+use super::faults::{self, Lag, Line, Reset};
 use super::request::{BODY_LIMIT, Request};
 use super::routes;
 use super::state::State;
@@ -41,11 +41,16 @@ pub async fn serve(engine: Arc<Engine>, listener: TcpListener, mut stopped: watc
         };
         let _ = stream.set_nodelay(true);
         let engine = engine.clone();
+        let reset = Reset::default();
+        let line = Line::new(stream, reset.clone());
         let service = service_fn(move |request| {
-            let engine = engine.clone();
-            async move { Ok::<_, Infallible>(respond(&engine, request).await) }
+            let (engine, reset) = (engine.clone(), reset.clone());
+            async move {
+                let process = |request| respond(&engine, request);
+                faults::around(engine.faults.as_ref(), &reset, request, process).await
+            }
         });
-        let connection = builder.serve_connection(TokioIo::new(stream), service);
+        let connection = builder.serve_connection(TokioIo::new(line), service);
         let watched = graceful.watch(connection);
         // A client that breaks off is its own affair.
         tokio::spawn(async move { drop(watched.await) });
@@ -92,6 +97,7 @@ async fn enter(engine: &Engine, request: hyper::Request<Incoming>) -> Result<Ans
         body,
         origin: format!("http://{host}"),
         params: Vec::new(),
+        lag: parts.extensions.get::<Lag>().copied(),
     };
     match routes::answer(engine, &app, request).await {
         Ok(answered) => answered,

@@ -8,13 +8,16 @@
 pub mod answer;
 pub mod api;
 pub mod clock;
+pub mod config;
 pub mod engine;
+pub mod faults;
 mod http;
 pub mod places;
 pub mod request;
 pub mod routes;
 pub mod state;
 pub mod store;
+pub mod webhook;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -42,6 +45,25 @@ pub struct Settings {
     /// Where a virtual clock starts; the real one runs where this is left out.
     pub clock: Option<Timestamp>,
     pub vendor: String,
+    /// Who is told of events.
+    pub webhooks: Vec<webhook::Webhook>,
+    /// What goes wrong on purpose.
+    pub faults: Option<faults::Rules>,
+}
+
+impl Default for Settings {
+    /// A service in memory, with no application.
+    fn default() -> Self {
+        Self {
+            api: Level::Extended,
+            apps: Vec::new(),
+            data: None,
+            clock: None,
+            vendor: VENDOR.to_owned(),
+            webhooks: Vec::new(),
+            faults: None,
+        }
+    }
 }
 
 /// A service that runs. It stops when [`Running::stop`] is awaited.
@@ -60,13 +82,22 @@ pub struct CannotStart(pub String);
 /// Starts a service on a listener: requests are answered when this returns.
 pub async fn start(settings: Settings, listener: TcpListener) -> Result<Running, CannotStart> {
     let address = listener.local_addr().map_err(|error| CannotStart(error.to_string()))?;
+    if let Some(rules) = &settings.faults {
+        rules.may_listen(address.ip()).map_err(CannotStart)?;
+    }
+    for webhook in &settings.webhooks {
+        webhook.checked().map_err(|why| CannotStart(format!("the webhook {}: {why}", webhook.url)))?;
+    }
     let engine = Arc::new(Engine::open(settings).map_err(CannotStart)?);
     engine.catch_up().await.map_err(CannotStart)?;
     let (stop, stopped) = watch::channel(false);
-    let tasks = vec![
+    let mut tasks = vec![
         tokio::spawn(http::serve(engine.clone(), listener, stopped.clone())),
-        tokio::spawn(engine.clone().keep_time(stopped)),
+        tokio::spawn(engine.clone().keep_time(stopped.clone())),
     ];
+    for webhook in &engine.settings.webhooks {
+        tasks.push(tokio::spawn(webhook::deliver(engine.clone(), webhook.clone(), stopped.clone())));
+    }
     Ok(Running { address, engine, stop, tasks })
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::node::{Decode, Node, Reader, from_json};
 use crate::service::answer::Refusal;
+use crate::service::faults::Lag;
 use crate::source::{FileId, Source};
 
 /// The largest body.
@@ -21,6 +22,8 @@ pub struct Request {
     pub origin: String,
     /// What the route's `{name}`s stand for.
     pub params: Vec<String>,
+    /// How far behind the state is that it sees, where that is to be rehearsed.
+    pub lag: Option<Lag>,
 }
 
 impl Request {

@@ -168,7 +168,7 @@ pub async fn answer(engine: &Engine, app: &str, mut request: Request) -> Result<
     };
     request.params = params;
     match route.run {
-        Run::Read(run) => Ok(engine.read(|state, now| match state.app(app) {
+        Run::Read(run) => Ok(engine.read_as_of(request.lag, |state, now| match state.app(app) {
             Some(app) => run(app, &Call { request: &request, now, level }),
             None => Err(Refusal::unauthorized()),
         })),

@@ -39,7 +39,7 @@ impl Service {
             apps: vec![(KEY.into(), SECRET.into())],
             data: None,
             clock: Some("2026-11-27T09:00:00Z".parse().expect("a time")),
-            vendor: "messaging".into(),
+            ..Settings::default()
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let running = start(settings, listener).await.expect("a service");

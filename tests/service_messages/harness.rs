@@ -5,7 +5,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use pushplan::service::state::devices::Device;
 use pushplan::service::state::{App, Receipt, Sent};
-use pushplan::service::{self, Level, Running, Settings, VENDOR};
+use pushplan::service::{self, Level, Running, Settings};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -51,7 +51,7 @@ fn settings(clock: Option<&str>) -> Settings {
         apps: vec![(KEY.to_owned(), SECRET.to_owned())],
         data: None,
         clock: clock.map(time),
-        vendor: VENDOR.to_owned(),
+        ..Settings::default()
     }
 }
 

@@ -19,6 +19,38 @@ pub struct Event {
     pub r#type: String,
 }
 
+/// Every type of event that the contract names.
+pub const EVENT_TYPES: &[&str] = &[
+    "PUSH_BODY",
+    "OPEN",
+    "SEND",
+    "CONTROL",
+    "CLOSE",
+    "RICH_DELIVERY",
+    "RICH_READ",
+    "RICH_DELETE",
+    "CUSTOM",
+    "LOCATION",
+    "TAG_CHANGE",
+    "UNINSTALL",
+    "FIRST_OPEN",
+    "REGION",
+    "SCREEN_VIEWED",
+    "IN_APP_MESSAGE_DISPLAY",
+    "IN_APP_MESSAGE_RESOLUTION",
+    "IN_APP_MESSAGE_EXPIRATION",
+];
+
+/// The key of an event: its offset, such that keys sort as offsets do.
+pub fn key(offset: u64) -> String {
+    format!("{offset:020}")
+}
+
+/// The offset that a key stands for.
+pub fn number(key: &str) -> u64 {
+    key.parse().unwrap_or(0)
+}
+
 /// ISO 8601 in UTC with milliseconds.
 pub fn iso(at: Timestamp) -> String {
     jiff::tz::TimeZone::UTC.to_datetime(at).strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
@@ -32,7 +64,7 @@ impl App {
         }
         let Some(device) = self.devices.device(number) else { return };
         let id = self.devices.id(number);
-        let key = format!("{}_channel", device.device_type.split("::").next().unwrap_or_default());
+        let key_of_id = format!("{}_channel", device.device_type.split("::").next().unwrap_or_default());
         let properties = &device.properties;
         let zone = properties.timezone.as_deref().and_then(|name| jiff::tz::TimeZone::get(name).ok());
         let text = |value: &Option<String>| value.clone().unwrap_or_default();
@@ -53,17 +85,30 @@ impl App {
             "ua_sdk_version": text(&properties.sdk_version),
             "location_permission": if device.location { "ALWAYS_ALLOWED" } else { "NOT_ALLOWED" },
         });
-        let offset = format!("{:020}", self.next_offset);
+        let device = json!({ key_of_id: id, "attributes": attributes });
+        self.write_event(kind, device, body, now);
+    }
+
+    /// Writes down an event that is about no device in particular.
+    pub fn announce(&mut self, kind: &str, body: Value, now: Timestamp) {
+        if self.streams {
+            self.write_event(kind, json!({}), body, now);
+        }
+    }
+
+    fn write_event(&mut self, kind: &str, device: Value, body: Value, now: Timestamp) {
+        let offset = key(self.next_offset);
         self.next_offset += 1;
         let event = Event {
             id: new_id(),
             offset: offset.clone(),
             occurred: iso(now),
             processed: iso(now),
-            device: json!({ key: id, "attributes": attributes }),
+            device,
             body,
             r#type: kind.to_owned(),
         };
         self.events.put(&mut self.journal, &offset, event);
+        self.drop_events();
     }
 }

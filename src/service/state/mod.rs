@@ -19,6 +19,7 @@ mod tagging;
 mod templates;
 #[cfg(test)]
 mod tests;
+mod webhooks;
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ use subtle::ConstantTimeEq;
 
 pub use activity::{Activity, Hour, Precision, hour_of};
 pub use due::{Due, Queue};
-pub use events::{Event, iso};
+pub use events::{EVENT_TYPES, Event, iso};
 pub use experiments::{Experiment, SentExperiment, variant_of};
 pub use named_users::NamedUser;
 pub use ordered::Ordered;
@@ -39,6 +40,7 @@ pub use segments::{Segment, Segments};
 pub use sending::{Outgoing, PushType, Receipt, Sent};
 pub use table::{Journal, Table};
 pub use templates::{Missing, Template};
+pub use webhooks::{Cursor, Failing, Next, Webhooks};
 
 use devices::Index;
 
@@ -76,8 +78,9 @@ pub struct App {
     /// Events by offset, kept until every webhook has them.
     pub events: Table<Event>,
     pub next_offset: u64,
-    /// Whether anybody is told of events.
+    /// Whether events are written down.
     pub streams: bool,
+    pub webhooks: Webhooks,
 }
 
 impl State {
@@ -89,6 +92,14 @@ impl State {
             // An application that is not offered this time keeps its rows for the next.
             if let Some(app) = state.apps.get_mut(&row.app) {
                 app.load(&row)?;
+            }
+        }
+        for webhook in &settings.webhooks {
+            let app = state.apps.get_mut(&webhook.app);
+            let app =
+                app.ok_or_else(|| format!("a webhook is for the application {}, which is not offered", webhook.app))?;
+            if !app.connect(&webhook.url) {
+                return Err(format!("the webhook {} is given twice for one application", webhook.url));
             }
         }
         Ok(state)
@@ -128,6 +139,11 @@ impl State {
         }
     }
 
+    /// How many events have been written, of all applications.
+    pub fn events_written(&self) -> u64 {
+        self.apps.values().map(|app| app.next_offset).sum()
+    }
+
     /// When the next thing falls due.
     pub fn next_due(&self) -> Option<Timestamp> {
         self.apps.values().filter_map(|app| app.due.next_time()).min()
@@ -154,7 +170,8 @@ impl App {
             activity: Activity::new(),
             events: Table::new("events"),
             next_offset: 0,
-            streams: false,
+            streams: true,
+            webhooks: Webhooks::new(),
         }
     }
 
@@ -163,7 +180,11 @@ impl App {
             "activity" => self.activity.load(row),
             "devices" => self.devices.load(row),
             "due" => self.due.load(row),
-            "events" => self.events.load(row),
+            "events" => {
+                // The newest event is always kept, so that no offset is given twice.
+                self.next_offset = self.next_offset.max(events::number(&row.key) + 1);
+                self.events.load(row)
+            }
             "experiments" => self.experiments.load(row),
             "legacy_tags" => self.legacy_tags.load(row),
             "named_users" => self.load_named_user(row),
@@ -173,6 +194,7 @@ impl App {
             "segments" => self.segments.load(row),
             "sent" => self.sent.load(row),
             "templates" => self.templates.load(row),
+            "webhooks" => self.webhooks.cursors.load(row),
             other => Err(format!("the data has a table `{other}`, which this version does not know")),
         }
     }

@@ -115,6 +115,15 @@ impl App {
     pub fn send_as(&mut self, push_id: &str, out: &Outgoing, to: impl IntoIterator<Item = u32>, now: Timestamp) {
         let again = self.sent.get(push_id).is_some();
         let mut sends: BTreeMap<String, u64> = BTreeMap::new();
+        let mut about = json!({ "push_id": push_id });
+        if let Some(group) = out.group_id {
+            about["group_id"] = group.into();
+        }
+        if !again {
+            let mut body = about.clone();
+            body["payload"] = out.push.clone();
+            self.announce("PUSH_BODY", body, now);
+        }
         for number in to {
             let Some(device) = self.devices.device(number) else { continue };
             let (shown, kept) = out.arriving(device);
@@ -136,9 +145,9 @@ impl App {
                 deleted: false,
             };
             self.receipts.put(&mut self.journal, &key, receipt);
-            self.emit("SEND", number, json!({ "push_id": push_id, "group_id": out.group_id }), now);
+            self.emit("SEND", number, about.clone(), now);
             if kept.is_some() {
-                self.emit("RICH_DELIVERY", number, json!({ "push_id": push_id }), now);
+                self.emit("RICH_DELIVERY", number, about.clone(), now);
             }
         }
         for (platform, amount) in &sends {

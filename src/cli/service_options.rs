@@ -1,0 +1,75 @@
+//! What `serve` can be told beside its basics: who is told of events, and what goes wrong on purpose.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::failure::Failure;
+use crate::service::faults::{self, Rules};
+use crate::service::webhook::{self, Webhook};
+use crate::source::Source;
+
+#[derive(Debug, Args)]
+pub struct ServiceOptions {
+    /// Post the events of every application to this URL. Several can be given.
+    #[arg(long, value_name = "URL")]
+    webhook: Vec<String>,
+
+    /// The credentials for the URLs of --webhook.
+    #[arg(long, value_name = "USER:PASSWORD", requires = "webhook")]
+    webhook_auth: Option<String>,
+
+    /// A header for the URLs of --webhook, such as 'X-Team: crm'. Several can be given.
+    #[arg(long, value_name = "NAME: VALUE", requires = "webhook")]
+    webhook_header: Vec<String>,
+
+    /// A file with webhooks, such as service.toml.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// A file that says which requests fail on purpose, and how. On loopback only.
+    #[arg(long, value_name = "FILE")]
+    faults: Option<PathBuf>,
+}
+
+impl ServiceOptions {
+    /// The webhooks of a service with these applications.
+    pub fn webhooks(&self, apps: &[(String, String)]) -> Result<Vec<Webhook>, Failure> {
+        let authorization = self.webhook_auth.as_deref().map(webhook::basic).transpose().map_err(Failure::usage)?;
+        let headers = self.webhook_header.iter().map(|line| webhook::header(line));
+        let headers: Vec<_> = headers.collect::<Result<_, _>>().map_err(Failure::usage)?;
+        let mut webhooks = Vec::new();
+        for url in &self.webhook {
+            for (app, _) in apps {
+                webhooks.push(Webhook {
+                    app: app.clone(),
+                    url: url.clone(),
+                    types: Vec::new(),
+                    headers: headers.clone(),
+                    authorization: authorization.clone(),
+                });
+            }
+        }
+        for webhook in &webhooks {
+            webhook.checked().map_err(Failure::usage)?;
+        }
+        if let Some(path) = &self.config {
+            let keys: Vec<&str> = apps.iter().map(|(key, _)| key.as_str()).collect();
+            webhooks.extend(webhook::read(&open(path)?, &keys).map_err(Failure::new)?);
+        }
+        Ok(webhooks)
+    }
+
+    /// What goes wrong on purpose.
+    pub fn faults(&self) -> Result<Option<Rules>, Failure> {
+        let Some(path) = &self.faults else { return Ok(None) };
+        faults::read(&open(path)?).map(Some).map_err(Failure::new)
+    }
+}
+
+fn open(path: &Path) -> Result<Source, Failure> {
+    let name = path.display().to_string();
+    let text = fs::read_to_string(path).map_err(|error| Failure::new(format!("{name}: {error}")))?;
+    Ok(Source::new(name, text))
+}

@@ -1,0 +1,119 @@
+//! Webhooks: what happens to users is posted to a URL, in order, at least once.
+//!
+//! A connection belongs to one application and one URL. How far it is, is a row beside the events themselves, so that
+//! delivery goes on after a restart where the receiver last confirmed.
+
+mod address;
+mod config;
+mod delivery;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use reqwest::Url;
+use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
+
+use super::state::EVENT_TYPES;
+use crate::text;
+
+pub use address::is_allowed;
+pub use config::read;
+pub use delivery::deliver;
+
+/// A connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Webhook {
+    /// The key of the application whose events it gets.
+    pub app: String,
+    pub url: String,
+    /// The types that it gets; all where none is named.
+    pub types: Vec<String>,
+    /// Headers of every delivery.
+    pub headers: Vec<(String, String)>,
+    /// The value of the header `Authorization`.
+    pub authorization: Option<String>,
+}
+
+impl Webhook {
+    /// Whether it is told of events of a type.
+    pub fn wants(&self, kind: &str) -> bool {
+        self.types.is_empty() || self.types.iter().any(|wanted| wanted == kind)
+    }
+
+    /// What its deliveries are sent with; or why it cannot be.
+    pub fn checked(&self) -> Result<(Url, HeaderMap), String> {
+        for kind in &self.types {
+            check_type(kind)?;
+        }
+        let mut headers = HeaderMap::new();
+        for (name, value) in &self.headers {
+            let (name, value) = check_header(name, value)?;
+            headers.append(name, value);
+        }
+        if let Some(authorization) = &self.authorization {
+            headers.insert(AUTHORIZATION, header_value("Authorization", authorization)?);
+        }
+        Ok((check_url(&self.url)?, headers))
+    }
+}
+
+/// The `Authorization` of a user and a password, given as `user:password`.
+pub fn basic(pair: &str) -> Result<String, String> {
+    if !pair.contains(':') {
+        return Err("the credentials of a webhook are given as user:password".into());
+    }
+    Ok(format!("Basic {}", BASE64_STANDARD.encode(pair)))
+}
+
+/// A header that is given as `Name: value`.
+pub fn header(line: &str) -> Result<(String, String), String> {
+    let (name, value) =
+        line.split_once(':').ok_or_else(|| format!("`{line}` is not a header: write it as `Name: value`"))?;
+    let (name, value) = (name.trim(), value.trim());
+    check_header(name, value)?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+fn check_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| format!("`{text}` is not a URL: {error}"))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(format!("a webhook is an http or https URL, not {}", url.scheme()));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("the URL of a webhook holds no credentials: they have a place of their own".into());
+    }
+    let host = url.host_str().unwrap_or_default();
+    match host.trim_matches(['[', ']']).parse() {
+        Ok(literal) if !is_allowed(literal) => Err(address::refusal(host, literal)),
+        _ => Ok(url),
+    }
+}
+
+fn check_type(kind: &str) -> Result<(), String> {
+    if EVENT_TYPES.contains(&kind) {
+        return Ok(());
+    }
+    let meant = text::nearest(kind, EVENT_TYPES.iter().copied());
+    let help = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
+    Err(format!("there are no events of the type `{kind}`{help}"))
+}
+
+/// A header that may be configured: those of the delivery itself are its own.
+fn check_header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
+    let parsed =
+        HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("`{name}` is not the name of a header"))?;
+    let own = [CONTENT_TYPE, CONTENT_LENGTH, HOST].contains(&parsed)
+        || matches!(parsed.as_str(), "connection" | "transfer-encoding" | "upgrade" | "expect" | "te" | "trailer");
+    if own {
+        return Err(format!("the header `{name}` is part of every delivery and cannot be set"));
+    }
+    if parsed == AUTHORIZATION {
+        return Err("the header `Authorization` has a place of its own".into());
+    }
+    Ok((parsed, header_value(name, value)?))
+}
+
+fn header_value(name: &str, value: &str) -> Result<HeaderValue, String> {
+    let mut value = HeaderValue::from_str(value).map_err(|_| format!("the value of `{name}` cannot be sent"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
