@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::finding::{Finding, Severity};
+use crate::node::Node;
 use crate::source::Source;
 
 /// A status, a body and what else the header says.
@@ -84,11 +85,12 @@ impl Refusal {
     }
 
     /// The body was read and found wrong; the first error speaks for all.
-    pub fn findings(findings: &[Finding], source: &Source) -> Option<Self> {
+    pub fn findings(findings: &[Finding], source: &Source, body: &Node) -> Option<Self> {
         let first = findings.iter().find(|finding| finding.severity == Severity::Error)?;
         let position = source.position(first.at.range().start);
         let mut details = json!({
             "error": first.message,
+            "path": body.path_to(first.at),
             "location": { "line": position.line, "column": position.column },
         });
         if let Some(help) = &first.help {
