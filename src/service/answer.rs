@@ -138,6 +138,11 @@ impl Refusal {
         Self::new(40301, error)
     }
 
+    /// The state of things does not allow it.
+    pub fn conflict(error: impl Into<String>) -> Self {
+        Self::new(40901, error)
+    }
+
     pub fn timed_out() -> Self {
         Self::new(40801, "The request body did not arrive in time")
     }

@@ -1,5 +1,6 @@
 //! Connections: taking them, bounding them, letting requests in.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use base64::prelude::BASE64_STANDARD_NO_PAD;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, LOCATION};
+use hyper::http::request::Parts;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -15,10 +17,12 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use super::answer::{Answer, Refusal};
+use super::answer::{Answer, Answered, Refusal};
 use super::engine::Engine;
-use super::faults::{self, Lag, Line, Reset};
+use super::faults::{self, Body, Broken, Lag, Line, Reset};
+use super::local;
 use super::request::{BODY_LIMIT, Request};
+use super::requests::Entry;
 use super::routes;
 use super::state::State;
 
@@ -34,7 +38,7 @@ pub async fn serve(engine: Arc<Engine>, listener: TcpListener, mut stopped: watc
             accepted = listener.accept() => accepted,
             _ = stopped.changed() => break,
         };
-        let Ok((stream, _)) = stream else {
+        let Ok((stream, peer)) = stream else {
             // Out of file handles, most likely: those in use must first be closed.
             tokio::time::sleep(Duration::from_millis(20)).await;
             continue;
@@ -46,8 +50,10 @@ pub async fn serve(engine: Arc<Engine>, listener: TcpListener, mut stopped: watc
         let service = service_fn(move |request| {
             let (engine, reset) = (engine.clone(), reset.clone());
             async move {
-                let process = |request| respond(&engine, request);
-                faults::around(engine.faults.as_ref(), &reset, request, process).await
+                match local::is_local(request.uri().path()) {
+                    true => Ok(respond_locally(&engine, peer.ip(), request).await.map(Body::Whole)),
+                    false => respond(&engine, &reset, request).await,
+                }
             }
         });
         let connection = builder.serve_connection(TokioIo::new(line), service);
@@ -55,6 +61,8 @@ pub async fn serve(engine: Arc<Engine>, listener: TcpListener, mut stopped: watc
         // A client that breaks off is its own affair.
         tokio::spawn(async move { drop(watched.await) });
     }
+    // Who comes now is told so by the system, and does not wait for an answer.
+    drop(listener);
     tokio::select! {
         () = graceful.shutdown() => {}
         () = tokio::time::sleep(PATIENCE) => {}
@@ -63,34 +71,79 @@ pub async fn serve(engine: Arc<Engine>, listener: TcpListener, mut stopped: watc
 
 type Response = hyper::Response<Full<Bytes>>;
 
-async fn respond(engine: &Engine, request: hyper::Request<Incoming>) -> Response {
-    let answer = match enter(engine, request).await {
-        Ok(answer) => answer,
-        Err(refusal) => refusal.answer(),
+/// Answers a request to the API, unless a fault does, and writes it down.
+async fn respond(
+    engine: &Engine,
+    reset: &Reset,
+    request: hyper::Request<Incoming>,
+) -> Result<hyper::Response<Body>, Broken> {
+    let (method, uri) = (request.method().as_str(), request.uri());
+    let mut entry = engine.requests.begin(engine.clock.now(), method, uri.path(), uri.query().unwrap_or(""));
+    let noted = &mut entry;
+    let process = |request: hyper::Request<Incoming>| async move {
+        let (parts, body) = request.into_parts();
+        noted.processed();
+        let answered = enter(engine, parts, body, noted).await;
+        let kind = format!("application/vnd.{}+json; version=3", engine.settings.vendor);
+        write(answered.unwrap_or_else(|refusal| refusal.answer()), kind)
     };
+    let response = faults::around(engine.faults.as_ref(), reset, request, process).await;
+    if let Ok(response) = &response {
+        entry.status(response.status().as_u16());
+    }
+    response
+}
+
+/// Answers a request to the control API.
+async fn respond_locally(engine: &Engine, peer: IpAddr, request: hyper::Request<Incoming>) -> Response {
+    let (parts, body) = request.into_parts();
+    let answered = enter_locally(engine, peer, parts, body).await;
+    write(answered.unwrap_or_else(|refusal| refusal.answer()), "application/json".to_owned())
+}
+
+/// Writes an answer; `kind` is the type of its body.
+fn write(answer: Answer, kind: String) -> Response {
     let body = answer.body.as_ref().map(|body| serde_json::to_vec(body).unwrap_or_default()).unwrap_or_default();
     let mut response = hyper::Response::builder().status(answer.status);
     if answer.body.is_some() {
-        let kind = format!("application/vnd.{}+json; version=3", engine.settings.vendor);
         response = response.header(CONTENT_TYPE, kind);
     }
-    if let Some(location) = &answer.location {
+    if let Some(location) = answer.location {
         response = response.header(LOCATION, location);
     }
     response.body(Full::new(Bytes::from(body))).unwrap_or_default()
 }
 
 /// Lets a request in: who is it, what does it say, who answers it.
-async fn enter(engine: &Engine, request: hyper::Request<Incoming>) -> Result<Answer, Refusal> {
-    let (parts, body) = request.into_parts();
+async fn enter(engine: &Engine, parts: Parts, body: Incoming, entry: &mut Entry<'_>) -> Result<Answer, Refusal> {
     let app = engine.read(|state, _| authenticate(state, &parts.headers));
     let app = app.ok_or_else(Refusal::unauthorized)?;
+    entry.app(&app);
     if !accepts(&parts.headers) {
         return Err(Refusal::not_acceptable());
     }
     let body = read_body(body).await?;
+    entry.body_size(body.len());
+    kept(routes::answer(engine, &app, take_apart(&parts, body)).await)
+}
+
+/// The same for the control API: it takes no credentials, and answers this machine alone.
+async fn enter_locally(engine: &Engine, peer: IpAddr, parts: Parts, body: Incoming) -> Result<Answer, Refusal> {
+    local::admit(peer, &parts.headers)?;
+    let body = read_body(body).await?;
+    kept(local::answer(engine, take_apart(&parts, body)).await)
+}
+
+/// An answer, unless what it promises cannot be kept.
+fn kept(answered: Result<Answered, String>) -> Answered {
+    answered.unwrap_or_else(|why| {
+        Err(Refusal { status: 503, code: 50301, error: format!("nothing can be kept: {why}"), details: None })
+    })
+}
+
+fn take_apart(parts: &Parts, body: Vec<u8>) -> Request {
     let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
-    let request = Request {
+    Request {
         method: parts.method.as_str().to_owned(),
         path: parts.uri.path().to_owned(),
         query: form_urlencoded::parse(parts.uri.query().unwrap_or("").as_bytes()).into_owned().collect(),
@@ -98,12 +151,6 @@ async fn enter(engine: &Engine, request: hyper::Request<Incoming>) -> Result<Ans
         origin: format!("http://{host}"),
         params: Vec::new(),
         lag: parts.extensions.get::<Lag>().copied(),
-    };
-    match routes::answer(engine, &app, request).await {
-        Ok(answered) => answered,
-        Err(why) => {
-            Err(Refusal { status: 503, code: 50301, error: format!("nothing can be kept: {why}"), details: None })
-        }
     }
 }
 
