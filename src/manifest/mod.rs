@@ -7,6 +7,7 @@ mod bodies;
 mod collect;
 mod desired;
 pub mod files;
+mod growth;
 mod lifecycle;
 mod merge;
 mod parse;
@@ -28,6 +29,9 @@ use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::source::{FileId, Source, Sources, Span};
 use collect::Collected;
+
+/// The largest project file that is read.
+const PROJECT_FILE_LIMIT: u64 = 1024 * 1024;
 
 /// Everything that was read, before a target is chosen.
 #[derive(Debug)]
@@ -58,7 +62,7 @@ pub enum From {
 pub fn read_project(root: &Path, replaced: Option<Input>) -> Manifests {
     let mut sources = Sources::default();
     let mut findings = Findings::default();
-    let project = match files::read(&root.join(PROJECT_FILE), FILE_LIMIT) {
+    let project = match files::read(&root.join(PROJECT_FILE), PROJECT_FILE_LIMIT) {
         Err(why) => {
             let id = sources.add(Source::new(PROJECT_FILE, ""));
             findings.push(cannot_read(id, PROJECT_FILE, &why));
@@ -160,5 +164,5 @@ fn cannot_read(file: FileId, name: &str, why: &str) -> Finding {
 
 fn not_text(file: Option<FileId>, end: usize, wrong: &str) -> Finding {
     let at = file.map_or(Span::NONE, |file| Span::new(file, end..end));
-    Finding::new(&codes::YM107, at, wrong).label("the first byte that is not UTF-8").help("save the file as UTF-8")
+    Finding::new(&codes::YM107, at, wrong).label("the first byte that is not text").help("save the file as UTF-8")
 }

@@ -1,6 +1,7 @@
 //! When a message is sent. The contract's form is a date, a `T` and four digits, in UTC; authors write their own time zone.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use jiff::civil::DateTime;
 use jiff::tz::{AmbiguousOffset, TimeZone};
@@ -200,6 +201,10 @@ fn no_offset(text: &At<String>, suffix: &str, zone: Option<&At<TimeZone>>) -> Fi
     }
 }
 
+/// The names of all zones.
+static NAMES: LazyLock<Vec<String>> =
+    LazyLock::new(|| jiff::tz::db().available().map(|name| name.to_string()).collect());
+
 fn find_zone(name: &At<String>, reader: &mut Reader) -> Option<TimeZone> {
     if let Ok(zone) = TimeZone::get(name)
         && zone.iana_name().is_some_and(|iana| iana == name.value)
@@ -209,9 +214,8 @@ fn find_zone(name: &At<String>, reader: &mut Reader) -> Option<TimeZone> {
     let finding =
         Finding::new(&codes::SC106, name.span, format!("`{name}` is not a time zone")).label("expected an IANA name");
     let contract = vocabulary::iana(name);
-    let names: Vec<String> = jiff::tz::db().available().map(|name| name.to_string()).collect();
     let near =
-        if contract == name.as_str() { text::nearest(name, names.iter().map(String::as_str)) } else { Some(contract) };
+        if contract == name.as_str() { text::nearest(name, NAMES.iter().map(String::as_str)) } else { Some(contract) };
     reader.report(match near {
         Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(name.span, near),
         None => finding.help("use a name such as Europe/Paris, America/New_York or UTC"),
