@@ -274,7 +274,7 @@ fn fill_template(
         let declared = template.variables.iter().flatten().find(|variable| variable.key.as_str() == key);
         given.or_else(|| declared.and_then(|variable| variable.default_value.as_ref().map(|text| text.as_str())))
     };
-    if !growth.allows(filled_size(template, substitutions)) {
+    if growth.is_exceeded() || !growth.allows(filled_size(template, substitutions)) {
         return;
     }
     let mut said = template.push.notification.clone();
@@ -295,5 +295,6 @@ fn filled_size(template: &Template, substitutions: &BTreeMap<At<String>, At<Stri
     let texts = notification.texts().chain(message.iter().flat_map(|message| [&message.title, &message.body]));
     let defaults = template.variables.iter().flatten().filter_map(|variable| variable.default_value.as_ref());
     let longest = substitutions.values().chain(defaults).map(|value| value.len()).max().unwrap_or(0);
-    texts.map(|text| text.len() + text.matches("{{").count() * longest).sum()
+    // A placeholder costs time even where nothing stands in for it.
+    texts.map(|text| text.len() + text.matches("{{").count() * longest.max(64)).sum()
 }

@@ -12,6 +12,7 @@ mod lifecycle;
 mod merge;
 mod parse;
 mod project;
+mod seen;
 mod toml;
 mod variables;
 

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError};
 
+use super::seen::Seen;
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::node::{At, Entry, Node, Scalar, Style, Tree};
@@ -128,8 +129,7 @@ struct Open {
     tree: Tree,
     /// The key whose value comes next.
     key: Option<At<String>>,
-    /// Where each key of the map stands, once there are many of them.
-    seen: Option<HashMap<String, Span>>,
+    seen: Seen,
     /// What it weighs so far.
     weight: usize,
     /// The entry cannot be kept: its key was reported.
@@ -212,7 +212,15 @@ impl Builder<'_> {
         if anchor != 0 {
             self.anchors.insert(anchor, Anchored::Open);
         }
-        self.stack.push(Open { span, anchor, tree, key: None, seen: None, weight: NODE_WEIGHT, skip: false });
+        self.stack.push(Open {
+            span,
+            anchor,
+            tree,
+            key: None,
+            seen: Seen::default(),
+            weight: NODE_WEIGHT,
+            skip: false,
+        });
     }
 
     fn close(&mut self, end: Span) {
@@ -353,13 +361,7 @@ impl Builder<'_> {
 }
 
 /// A node as a key, and what is wrong with it.
-fn key_of(
-    node: Node,
-    map: Span,
-    text: &str,
-    entries: &[Entry],
-    seen: &mut Option<HashMap<String, Span>>,
-) -> (At<String>, Option<Finding>) {
+fn key_of(node: Node, map: Span, text: &str, entries: &[Entry], seen: &mut Seen) -> (At<String>, Option<Finding>) {
     let Tree::Scalar(scalar) = node.tree else {
         let problem = match text.get(map.range().start..).filter(|written| written.starts_with("{{")) {
             Some(written) => unquoted(written, map),
@@ -370,26 +372,13 @@ fn key_of(
         return (At::new(String::new(), node.span), Some(problem));
     };
     let key = At::new(scalar.text, node.span);
-    let problem = first_place(&key, entries, seen).map(|first| {
+    let problem = seen.first(&key, entries).map(|first| {
         Finding::new(&codes::YM102, node.span, format!("`{key}` stands here a second time"))
             .label("the second")
             .related(first, "the first")
             .note("one of the two would be lost without a word")
     });
     (key, problem)
-}
-
-/// Where a key stood before in its map. Small maps are searched, large ones get an index.
-fn first_place(key: &At<String>, entries: &[Entry], seen: &mut Option<HashMap<String, Span>>) -> Option<Span> {
-    if entries.len() < 16 {
-        return entries.iter().find(|entry| entry.key == *key).map(|entry| entry.key.span);
-    }
-    let index = seen.get_or_insert_with(|| entries.iter().map(|e| (e.key.value.clone(), e.key.span)).collect());
-    let first = index.get(&key.value).copied();
-    if first.is_none() {
-        index.insert(key.value.clone(), key.span);
-    }
-    first
 }
 
 /// `{{NAME}}` without quotes, which YAML reads as a map in a map.
