@@ -46,7 +46,7 @@ fn read(yaml: &str) -> Result<Vec<Value>, BTreeSet<&'static str>> {
     let mut sources = Sources::default();
     let id = sources.add(Source::new("case.yaml", yaml));
     let mut findings = Findings::default();
-    let Parsed { documents, complete } = parse(id, sources.get(id), &mut findings);
+    let Parsed { documents, complete, .. } = parse(id, sources.get(id), &mut findings);
     let codes: BTreeSet<_> = findings.into_vec().iter().map(|finding| finding.code.name).collect();
     assert!(complete || !codes.is_empty(), "incomplete without a finding: {yaml:?}");
     if codes.is_empty() { Ok(documents.iter().map(Node::to_json).collect()) } else { Err(codes) }

@@ -180,11 +180,11 @@ impl Manifests {
         if let Some(over) = over.filter(|over| !std::ptr::eq(*over, declaration)) {
             changed = Some(merge::lay(changed.as_ref().unwrap_or(node), &over.node));
         }
-        if variables::has_variables(changed.as_ref().unwrap_or(node)) {
+        if self.has_variables && variables::has_variables(changed.as_ref().unwrap_or(node)) {
             let node = changed.get_or_insert_with(|| node.clone());
             variables::fill(node, with, &mut findings);
         }
-        if bodies::has_files(changed.as_ref().unwrap_or(node)) {
+        if self.has_bodies && bodies::has_files(changed.as_ref().unwrap_or(node)) {
             bodies::read(changed.get_or_insert_with(|| node.clone()), &self.project.root, with.growth, &mut findings);
         }
         let node = changed.as_ref().unwrap_or(node);

@@ -44,6 +44,10 @@ pub struct Manifests {
     /// Whether every file could be read to its end. If not, what is missing proves nothing.
     pub complete: bool,
     collected: Collected,
+    /// Whether any text may hold a variable. Where none does, nobody looks for them.
+    has_variables: bool,
+    /// Whether any body may stand in a file.
+    has_bodies: bool,
 }
 
 /// A text to be read, and what people call it.
@@ -102,27 +106,23 @@ pub fn read_project(root: &Path, replaced: Option<Input>) -> Manifests {
 
 /// Reads the given texts as the manifests of a project.
 pub fn read(project: Project, inputs: Vec<Input>, mut sources: Sources, mut findings: Findings) -> Manifests {
-    let texts: Vec<(String, Result<Vec<u8>, String>)> = inputs
+    let texts: Vec<_> = inputs
         .into_par_iter()
         .map(|Input { name, from }| match from {
-            From::Bytes(bytes) => (name, Ok(bytes)),
-            From::File(path) => {
-                let bytes = files::read(&path, FILE_LIMIT);
-                (name, bytes)
-            }
+            From::Bytes(bytes) => (name, Ok(to_text(bytes))),
+            From::File(path) => (name, files::read(&path, FILE_LIMIT).map(to_text)),
         })
         .collect();
     let mut complete = true;
     let mut ids = Vec::with_capacity(texts.len());
-    for (name, bytes) in texts {
-        match bytes {
+    for (name, text) in texts {
+        match text {
             Err(why) => {
                 complete = false;
                 let id = sources.add(Source::new(&name, ""));
                 findings.push(cannot_read(id, &name, &why));
             }
-            Ok(bytes) => {
-                let (text, wrong) = to_text(bytes);
+            Ok((text, wrong)) => {
                 let end = text.len();
                 let id = sources.add(Source::new(name, text));
                 match wrong {
@@ -143,13 +143,16 @@ pub fn read(project: Project, inputs: Vec<Input>, mut sources: Sources, mut find
         })
         .collect();
     let mut documents = Vec::new();
+    let (mut has_variables, mut has_bodies) = (false, false);
     for (file, found) in parsed {
         complete &= file.complete;
+        has_variables |= file.has_variables;
+        has_bodies |= file.has_bodies;
         documents.extend(file.documents);
         found.into_vec().into_iter().for_each(|finding| findings.push(finding));
     }
     let collected = collect::collect(documents, &project, &mut findings);
-    Manifests { project, sources, findings: findings.into_vec(), complete, collected }
+    Manifests { project, sources, findings: findings.into_vec(), complete, collected, has_variables, has_bodies }
 }
 
 /// A path as people write it: relative to the project, with forward slashes.

@@ -40,6 +40,10 @@ const PROBLEM_LIMIT: usize = 1_000;
 pub struct Parsed {
     pub documents: Vec<Node>,
     pub complete: bool,
+    /// Whether any text holds a `$`, and so perhaps a variable.
+    pub has_variables: bool,
+    /// Whether any `body` is a map, and so perhaps names a file.
+    pub has_bodies: bool,
 }
 
 /// The text of a file as far as it is UTF-8, and what is wrong with the rest. A byte 0 stands in no text: it is what
@@ -80,6 +84,8 @@ pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
         documents: Vec::new(),
         findings: Findings::default(),
         broken: false,
+        has_variables: false,
+        has_bodies: false,
     };
     let mut options = granit_parser::options! {
         strict_indentation: true,
@@ -116,10 +122,11 @@ pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
         }
     }
     complete &= !builder.broken;
-    for finding in builder.findings.into_vec() {
+    for finding in std::mem::take(&mut builder.findings).into_vec() {
         findings.push(finding);
     }
-    Parsed { documents: builder.documents, complete }
+    let Builder { documents, has_variables, has_bodies, .. } = builder;
+    Parsed { documents, complete, has_variables, has_bodies }
 }
 
 /// A collection that is not yet closed.
@@ -161,6 +168,8 @@ struct Builder<'t> {
     findings: Findings,
     /// Something was dropped, so that what is there is not all that was meant.
     broken: bool,
+    has_variables: bool,
+    has_bodies: bool,
 }
 
 impl Builder<'_> {
@@ -187,6 +196,7 @@ impl Builder<'_> {
                     );
                     return self.nothing(span);
                 }
+                self.has_variables |= value.as_bytes().contains(&b'$');
                 let weight = NODE_WEIGHT + value.len();
                 let node = Node { span, tree: Tree::Scalar(Scalar { text: value.into_owned(), style }) };
                 self.node(node, weight, anchor);
@@ -297,7 +307,10 @@ impl Builder<'_> {
             Tree::List(items) => items.push(node),
             Tree::Map(entries) => match open.key.take() {
                 Some(_) if std::mem::take(&mut open.skip) => {}
-                Some(key) => entries.push(Entry { key, value: node }),
+                Some(key) => {
+                    self.has_bodies |= *key == "body" && matches!(node.tree, Tree::Map(_));
+                    entries.push(Entry { key, value: node });
+                }
                 None => {
                     let (key, problem) = key_of(node, open.span, self.text, entries, &mut open.seen);
                     if let Some(problem) = problem {

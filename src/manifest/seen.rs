@@ -11,7 +11,7 @@ const FEW: usize = 16;
 
 /// The keys of a map by their hashes, once there are many of them.
 #[derive(Debug, Default)]
-pub struct Seen(Option<Index>);
+pub struct Seen(Option<Box<Index>>);
 
 #[derive(Debug, Default)]
 struct Index {
@@ -27,7 +27,7 @@ impl Seen {
             return search(key, entries);
         }
         let index = self.0.get_or_insert_with(|| {
-            let mut index = Index::default();
+            let mut index = Box::<Index>::default();
             for (place, entry) in entries.iter().enumerate() {
                 index.insert(&entry.key, place, entries);
             }
