@@ -63,7 +63,7 @@ pub struct Position {
 }
 
 /// How many bytes of a text lie between two marks.
-const BLOCK: usize = 1024;
+const BLOCK: usize = 256;
 
 /// What is known at one byte of a text: lines before it, where its line begins, and characters up to both.
 #[derive(Clone, Copy, Debug, Default)]
