@@ -55,6 +55,11 @@ impl Span {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(u32);
 
+impl FileId {
+    /// The only file, where there is just one text.
+    pub const ONLY: FileId = FileId(0);
+}
+
 /// A line and a column, both counted from 1. Columns count characters, as editors and compilers do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
