@@ -11,8 +11,10 @@ use std::time::{Duration, Instant};
 
 use support::Folder;
 
-/// Far more than any of these inputs needs: whoever is killed by this hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How many seconds a run may compute: far more than any of these inputs needs, and the same on a busy machine.
+const COMPUTING: usize = 20;
+/// Whoever still runs after this waits for something that never comes.
+const PATIENCE: Duration = Duration::from_secs(120);
 /// How much address space a run gets, in KiB. What it touches is less: each thread reserves some that it never uses.
 const ADDRESS_SPACE: usize = 600_000;
 const MIB: usize = 1024 * 1024;
@@ -26,7 +28,7 @@ fn codes(folder: &Folder) -> Vec<String> {
 fn run(folder: &Folder, format: &str) -> String {
     let said = folder_outside();
     let (out, err) = (said.path().join("out"), said.path().join("err"));
-    let limited = format!("ulimit -v {ADDRESS_SPACE}; exec \"$0\" \"$@\"");
+    let limited = format!("ulimit -v {ADDRESS_SPACE}; ulimit -t {COMPUTING}; exec \"$0\" \"$@\"");
     let mut child = Command::new("sh")
         .args(["-c", &limited, env!("CARGO_BIN_EXE_pushplan"), "validate", "--color", "never", "--format", format])
         .args(["--now", "2026-01-01T00:00Z"])
