@@ -111,13 +111,13 @@ pub enum Refused {
 
 /// The path of a file that a manifest names: beneath the project's folder and reached without a link.
 pub fn beneath(root: &Path, name: &str) -> Result<PathBuf, Refused> {
+    // A name that leads outside is refused for that, whether or not anything exists on its way.
+    if Path::new(name).components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir)) {
+        return Err(Refused::Outside);
+    }
     let mut path = root.to_owned();
-    for part in Path::new(name).components() {
-        match part {
-            Component::Normal(part) => path.push(part),
-            Component::CurDir => continue,
-            _ => return Err(Refused::Outside),
-        }
+    for part in Path::new(name).components().filter(|part| *part != Component::CurDir) {
+        path.push(part);
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_symlink() => return Err(Refused::Link(path)),
             Ok(_) => {}
