@@ -188,6 +188,8 @@ fn a_wrong_time_is_told_with_what_is_wrong_with_it() {
     ] {
         assert_told(&schedule(&format!("{{scheduled_time: {time}}}")), "SC106 3:32", &[words]);
     }
+    let both = validate(&Folder::project(&schedule("{scheduled_time: 2026-11-27T25:00, time_zone: PST}")));
+    assert_eq!(found(&both), ["SC106 3:32", "SC106 3:61"], "{}", both.stdout);
     // A number is no time with quotes either: no fix puts them there.
     let folder = Folder::project(&schedule("{local_scheduled_time: 900}"));
     let ran = folder.run(&["validate", "--color", "never", "--now", NOW, "--fix"]);

@@ -64,7 +64,12 @@ impl Decode for Schedule {
         let Some(local) = local else {
             let time = fields.take::<At<Written>>("scheduled_time", reader);
             let zone = fields.take::<Option<At<Zone>>>("time_zone", reader);
-            let (time, zone) = (time?, zone?);
+            let time = time?;
+            let Some(zone) = zone else {
+                // The zone was reported; the time may be wrong as well.
+                clock_time(&time, reader);
+                return None;
+            };
             return instant(&time, zone.map(|zone| At::new(zone.value.0, zone.span)), reader);
         };
         for other in ["scheduled_time", "time_zone"].iter().filter_map(|key| fields.entry(key)) {
