@@ -149,7 +149,7 @@ fn judged(folder: &Folder) -> check::Verdict {
     let now: Timestamp = NOW.parse().expect("a time");
     let target = manifests.project.target("local");
     found.extend(check::check(&Subject { desired: &desired, target, now }));
-    check::judge([], &[(desired, found)], &manifests.project, &manifests.sources)
+    check::judge([], vec![(desired, found)], &manifests.project, &manifests.sources)
 }
 
 #[test]

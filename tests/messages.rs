@@ -22,7 +22,7 @@ fn found_in(folder: &Folder) -> Vec<Found> {
     let target = manifests.project.target("local");
     found.extend(check::check(&Subject { desired: &desired, target, now }));
     let general = manifests.findings.iter().cloned();
-    let verdict = check::judge(general, &[(desired, found)], &manifests.project, &manifests.sources);
+    let verdict = check::judge(general, vec![(desired, found)], &manifests.project, &manifests.sources);
     let sources = &manifests.sources;
     let findings = verdict.findings.into_iter().filter(|finding| finding.code.name.starts_with("MS"));
     findings

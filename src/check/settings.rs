@@ -43,17 +43,18 @@ struct Case {
 /// sorts. What was found several times is told once; where only some of the targets have it, they are named.
 pub fn judge(
     general: impl IntoIterator<Item = Finding>,
-    targets: &[(Desired, Vec<Finding>)],
+    targets: Vec<(Desired, Vec<Finding>)>,
     project: &Project,
     sources: &Sources,
 ) -> Verdict {
-    let mut cases = Cases { list: Vec::new(), index: HashMap::new() };
+    let number = targets.len();
+    let mut cases = Cases { project, sources, list: Vec::new(), index: HashMap::new(), weights: HashMap::new() };
     for finding in general {
-        cases.add(finding, None, project, sources);
+        cases.add(finding, None);
     }
     for (desired, found) in targets {
         for finding in found {
-            cases.add(finding.clone(), Some(desired), project, sources);
+            cases.add(finding, Some(&desired));
         }
     }
     let mut verdict = Verdict::default();
@@ -62,7 +63,7 @@ pub fn judge(
             verdict.suppressed.push(finding);
             continue;
         }
-        if !some.is_empty() && some.len() < targets.len() {
+        if !some.is_empty() && some.len() < number {
             let names: Vec<String> = some.iter().map(|name| format!("`{name}`")).collect();
             let noun = if names.len() == 1 { "target" } else { "targets" };
             finding.notes.push(format!("this holds for the {noun} {}", text::all_of(&names)));
@@ -80,19 +81,24 @@ pub fn judge(
 }
 
 /// Every finding once, in the order in which they were found.
-struct Cases {
+struct Cases<'p> {
+    project: &'p Project,
+    sources: &'p Sources,
     list: Vec<Case>,
     index: HashMap<(&'static str, Span, String), usize>,
+    /// A project file may list many checks and there may be many findings: each code is looked up once.
+    weights: HashMap<(&'static str, Severity), Option<Severity>>,
 }
 
-impl Cases {
-    fn add(&mut self, mut finding: Finding, desired: Option<&Desired>, project: &Project, sources: &Sources) {
-        finding.narrow(sources);
+impl Cases<'_> {
+    fn add(&mut self, mut finding: Finding, desired: Option<&Desired>) {
+        finding.narrow(self.sources);
         let allowed = || {
             let codes = desired?.allowed.get(finding.address.as_ref()?)?;
             codes.iter().find(|code| code.eq_ignore_ascii_case(finding.code.name))
         };
-        let weight = project.weight(finding.code, finding.severity);
+        let weight = self.weights.entry((finding.code.name, finding.severity));
+        let weight = *weight.or_insert_with(|| self.project.weight(finding.code, finding.severity));
         let counts = weight.is_some() && !(finding.code.is_free() && allowed().is_some());
         finding.severity = weight.unwrap_or(finding.severity);
         let target = desired.and_then(|desired| desired.target.clone());

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::files::{self, Refused};
-use super::variables::Filling;
+use super::variables::{self, Filling};
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::node::{Entry, Node, Scalar, Style, Tree};
@@ -26,7 +26,7 @@ pub fn has_files(node: &Node) -> bool {
 /// Reads files on behalf of one resource.
 pub struct Bodies<'a> {
     pub root: &'a Path,
-    pub filling: Filling<'a>,
+    pub with: &'a Filling<'a>,
     pub findings: &'a mut Findings,
 }
 
@@ -58,10 +58,17 @@ impl Bodies<'_> {
     }
 
     fn content(&mut self, name: &str, at: Span) -> Option<String> {
+        let growth = self.with.growth;
+        if growth.is_exceeded() {
+            return None;
+        }
         let read = files::beneath(self.root, name)
             .and_then(|path| files::read(&path, BODY_LIMIT).map_err(Refused::Unreadable));
         match read.map(String::from_utf8) {
-            Ok(Ok(text)) => return Some(self.filling.file(&text, name, at, self.findings)),
+            Ok(Ok(text)) if growth.allows(text.len()) => {
+                return Some(variables::fill_file(text, name, at, self.with, self.findings));
+            }
+            Ok(Ok(_)) => {}
             Ok(Err(_)) => self.findings.push(
                 Finding::new(&codes::RF108, at, format!("`{name}` is not UTF-8 text"))
                     .label("this file")

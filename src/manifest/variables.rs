@@ -1,7 +1,8 @@
 //! `${var.x}` and `${var.x:-default}`: values that differ between targets. `$${` stands for `${`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
+use super::growth::Growth;
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::node::{Entry, Node, Style, Tree};
@@ -20,49 +21,53 @@ pub fn has_variables(node: &Node) -> bool {
     }
 }
 
+/// Fills in every variable of a tree. One that is not known is reported and left as it is.
+pub fn fill(node: &mut Node, with: &Filling, findings: &mut Findings) {
+    match &mut node.tree {
+        Tree::List(items) => items.iter_mut().for_each(|item| fill(item, with, findings)),
+        Tree::Map(entries) => {
+            for Entry { value, .. } in entries {
+                fill(value, with, findings);
+            }
+        }
+        Tree::Scalar(scalar) if scalar.text.contains("${") => {
+            let mut filler = Filler { span: node.span, file: None, with, findings, told: HashSet::new() };
+            scalar.text = filler.text(&scalar.text, "${");
+            scalar.style = Style::Filled;
+        }
+        Tree::Scalar(_) => {}
+    }
+}
+
+/// Fills in the variables of a file that a manifest names. A page has other uses for `${`: only `${var.` begins a variable in
+/// it, and `$${var.` stands for these characters.
+pub fn fill_file(text: String, name: &str, at: Span, with: &Filling, findings: &mut Findings) -> String {
+    if !text.contains("${var.") {
+        return text;
+    }
+    Filler { span: at, file: Some((name, &text)), with, findings, told: HashSet::new() }.text(&text, "${var.")
+}
+
 /// What variables are filled in with.
-#[derive(Clone, Copy)]
+#[derive(Debug)]
 pub struct Filling<'a> {
     pub variables: &'a Variables,
     pub target: &'a str,
     pub sources: &'a Sources,
+    pub growth: &'a Growth,
 }
 
-impl Filling<'_> {
-    /// Fills in every variable of a tree. One that is not known is reported and left as it is.
-    pub fn tree(self, node: &mut Node, findings: &mut Findings) {
-        match &mut node.tree {
-            Tree::List(items) => items.iter_mut().for_each(|item| self.tree(item, findings)),
-            Tree::Map(entries) => {
-                for Entry { value, .. } in entries {
-                    self.tree(value, findings);
-                }
-            }
-            Tree::Scalar(scalar) if scalar.text.contains("${") => {
-                let mut filler = Filler { filling: self, span: node.span, file: None, findings };
-                scalar.text = filler.text(&scalar.text, "${");
-                scalar.style = Style::Filled;
-            }
-            Tree::Scalar(_) => {}
-        }
-    }
-
-    /// Fills in the variables of a file that a manifest names. A page has other uses for `${`: only `${var.` begins a variable
-    /// in it, and `$${var.` stands for these characters.
-    pub fn file(self, text: &str, name: &str, at: Span, findings: &mut Findings) -> String {
-        if !text.contains("${var.") {
-            return text.to_owned();
-        }
-        Filler { filling: self, span: at, file: Some((name, text)), findings }.text(text, "${var.")
-    }
-}
+/// How many problems of one text are told; nobody reads more of them.
+const TOLD_LIMIT: usize = 20;
 
 struct Filler<'a> {
-    filling: Filling<'a>,
     span: Span,
     /// The file that the text is from, where a manifest only names it.
     file: Option<(&'a str, &'a str)>,
+    with: &'a Filling<'a>,
     findings: &'a mut Findings,
+    /// What was reported of this text, each once.
+    told: HashSet<String>,
 }
 
 impl Filler<'_> {
@@ -85,8 +90,8 @@ impl Filler<'_> {
             };
             let written = &rest[..=end];
             match self.value(written) {
-                Some(value) => out.push_str(&value),
-                None => out.push_str(written),
+                Some(value) if self.with.growth.allows(value.len()) => out.push_str(&value),
+                _ => out.push_str(written),
             }
             rest = &rest[end + 1..];
         }
@@ -105,19 +110,19 @@ impl Filler<'_> {
             self.malformed(written, "a variable is written ${var.name}");
             return None;
         };
-        let value = self.filling.variables.get(name).cloned().or_else(|| default.map(str::to_owned));
-        if value.is_none() {
+        let value = self.with.variables.get(name).cloned().or_else(|| default.map(str::to_owned));
+        if value.is_none() && self.tells(written) {
             let finding = Finding::new(
                 &codes::RF104,
                 self.place(written),
                 format!("no value is given for the variable `{name}`{}", self.line(written)),
             )
             .label("not known");
-            let finding = match text::nearest(name, self.filling.variables.keys().map(String::as_str)) {
+            let finding = match text::nearest(name, self.with.variables.keys().map(String::as_str)) {
                 Some(near) => finding.help(format!("did you mean `{near}`?")),
                 None => finding.help(format!(
                     "add `{name} = \"...\"` under [targets.{}.variables] in pushplan.toml, or write ${{var.{name}:-a default}}",
-                    self.filling.target
+                    self.with.target
                 )),
             };
             self.findings.push(finding);
@@ -125,14 +130,19 @@ impl Filler<'_> {
         value
     }
 
+    /// Whether a problem is worth telling: it is new, and not one of very many.
+    fn tells(&mut self, written: &str) -> bool {
+        self.told.len() < TOLD_LIMIT && self.told.insert(written.to_owned())
+    }
+
     fn malformed(&mut self, written: &str, why: &str) {
-        let finding = Finding::new(
-            &codes::RF112,
-            self.place(written),
-            format!("`{}`{}: {why}", text::short(written, 40), self.line(written)),
-        )
-        .label("not a variable")
-        .help("write ${var.name} or ${var.name:-default}; for the characters themselves, $${");
+        if !self.tells(written) {
+            return;
+        }
+        let message = format!("`{}`{}: {why}", text::short(written, 40), self.line(written));
+        let finding = Finding::new(&codes::RF112, self.place(written), message)
+            .label("not a variable")
+            .help("write ${var.name} or ${var.name:-default}; for the characters themselves, $${");
         self.findings.push(finding);
     }
 
@@ -145,7 +155,7 @@ impl Filler<'_> {
 
     /// Where the variable stands, to the character, if the text was written as it is meant.
     fn place(&self, written: &str) -> Span {
-        match self.filling.sources.text(self.span).find(written) {
+        match self.with.sources.text(self.span).find(written) {
             Some(at) => self.span.slice(at..at + written.len()),
             None => self.span,
         }
