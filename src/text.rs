@@ -31,6 +31,24 @@ fn letters(word: &str) -> u64 {
     word.chars().fold(0, |bits, c| bits | 1 << (u32::from(c.to_lowercase().next().unwrap_or(c)) & 63))
 }
 
+/// The only name that has `word` as one of its parts: `trigger` is a part of `immediate_trigger`.
+pub fn with_part<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    only(names.into_iter().filter(|name| is_part(word, name)))
+}
+
+/// The only name that is one of the parts of `word`: `group` is a part of `tag_group`.
+pub fn part_of<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    only(names.into_iter().filter(|name| is_part(name, word)))
+}
+
+fn is_part(part: &str, whole: &str) -> bool {
+    whole.split('_').any(|one| one.eq_ignore_ascii_case(part))
+}
+
+fn only<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    names.next().filter(|_| names.next().is_none())
+}
+
 /// `a`, `a or b`, `a, b or c`.
 pub fn any_of<S: AsRef<str>>(words: &[S]) -> String {
     list(words, "or")
@@ -121,6 +139,14 @@ mod tests {
         assert_eq!(nearest("Lapsed-buyer", ["lapsed-buyers", "new"]), Some("lapsed-buyers"));
         assert_eq!(nearest("x", ["y"]), None);
         assert_eq!(nearest("country", ["timezone", "language"]), None);
+    }
+
+    #[test]
+    fn a_part_of_a_name_is_near_if_no_other_name_has_it() {
+        assert_eq!(with_part("trigger", ["enabled", "immediate_trigger"]), Some("immediate_trigger"));
+        assert_eq!(with_part("tag", ["add_tag", "remove_tag"]), None);
+        assert_eq!(part_of("tag_group", ["group"]), Some("group"));
+        assert_eq!(part_of("tagging", ["tag"]), None);
     }
 
     #[test]

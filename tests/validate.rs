@@ -38,7 +38,7 @@ fn findings_stand_in_the_layout_of_compilers() {
   = note: a text without quotes can lose its form: `6.10` would become 6.1, and `no` false
   = help: write "true"; `pushplan validate --fix` does it
 
-error[RF104]: the target `local` has no variable `nope`
+error[RF104]: no value is given for the variable `nope`
  --> messages.yaml:5:19
   |
 5 |     display_name: ${var.nope} off

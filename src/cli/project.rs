@@ -37,7 +37,7 @@ pub fn alone(root: &Path, inputs: Vec<Input>) -> Manifests {
 
 /// Resolves the manifests for each of the targets and checks them. What several targets have in common is found once.
 pub fn check(manifests: &Manifests, targets: &[Option<&str>], now: Timestamp) -> Verdict {
-    let (resolved, found): (Vec<_>, Vec<_>) = targets
+    let resolved: Vec<_> = targets
         .iter()
         .map(|target| {
             let (mut desired, mut found) = manifests.resolve(*target);
@@ -52,9 +52,6 @@ pub fn check(manifests: &Manifests, targets: &[Option<&str>], now: Timestamp) ->
             }
             (desired, found)
         })
-        .unzip();
-    let general = manifests.findings.iter().cloned().map(|finding| (finding, None));
-    let of_targets = resolved.iter().zip(found);
-    let of_targets = of_targets.flat_map(|(desired, found)| found.into_iter().map(move |it| (it, Some(desired))));
-    check::judge(general.chain(of_targets), &manifests.project, &manifests.sources)
+        .collect();
+    check::judge(manifests.findings.iter().cloned(), resolved, &manifests.project, &manifests.sources)
 }

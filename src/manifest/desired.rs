@@ -4,17 +4,19 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use rayon::prelude::*;
 
+use super::bodies::{self, Bodies};
 use super::collect::Declaration;
 use super::growth::{self, Growth, weight};
-use super::variables::Filling;
-use super::{Lifecycle, Manifests, bodies, merge, variables};
+use super::meant::Meant;
+use super::variables::{self, Filling};
+use super::{Lifecycle, Manifests, merge};
 use crate::address::Address;
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::kinds::{Resource, Spec, Template, of_kind};
 use crate::model::placeholder;
 use crate::model::push::{Content, Push};
-use crate::node::{At, Entry, Node, Reader, Tree};
+use crate::node::{At, Entry, Node, Reader, Tree, missing};
 use crate::source::Span;
 
 /// How many resources are read side by side before their problems are counted.
@@ -40,6 +42,8 @@ pub struct Desired {
     pub allowed: BTreeMap<Address, Vec<At<String>>>,
     /// Whether all files could be read. If not, what is missing proves nothing.
     pub complete: bool,
+    /// The target that it is for, where there is one.
+    pub target: Option<String>,
 }
 
 impl Desired {
@@ -73,6 +77,8 @@ struct Typed {
     key: At<String>,
     spec: Option<Box<dyn Spec>>,
     lifecycle: Option<Lifecycle>,
+    /// Keys that a layer takes away.
+    taken: Vec<At<String>>,
     findings: Findings,
 }
 
@@ -82,21 +88,27 @@ impl Manifests {
     pub fn resolve(&self, target: Option<&str>) -> (Desired, Vec<Finding>) {
         let values = target.and_then(|name| self.project.target(name)).map(super::Target::values).unwrap_or_default();
         let overlay = target.and_then(|name| self.collected.overlays.get(name));
+        let base = &self.collected.base;
         let only_here = overlay.iter().flat_map(|layer| &layer.resources);
-        let only_here = only_here.filter(|it| self.collected.base.get(it.kind.key, &it.key).is_none());
-        let declarations: Vec<&Declaration> = self.collected.base.resources.iter().chain(only_here).collect();
+        let (nothing, only_here): (Vec<&Declaration>, Vec<&Declaration>) =
+            only_here.filter(|it| base.get(it.kind.key, &it.key).is_none()).partition(|it| it.node.is_null());
+        let meant = Meant::new(base, nothing.len() + only_here.len());
+        let declarations: Vec<&Declaration> = base.resources.iter().chain(only_here).collect();
         let growth = Growth::default();
         let with =
             Filling { variables: &values, target: target.unwrap_or("local"), sources: &self.sources, growth: &growth };
         let defaults = self.collected.defaults.iter().map(|(kind, node)| (*kind, (node, weight(node)))).collect();
 
         let mut findings = Findings::default();
+        findings.extend(nothing.into_iter().map(|it| meant.nothing_to_take(it)));
+        let mut taken = BTreeMap::new();
         let mut resources = Vec::with_capacity(declarations.len());
         let mut desired = Desired {
             resources: BTreeMap::new(),
             broken: BTreeSet::new(),
             allowed: BTreeMap::new(),
             complete: self.complete,
+            target: target.map(str::to_owned),
         };
         for (number, some) in declarations.chunks(TOGETHER).enumerate() {
             let typed: Vec<Option<Typed>> = some
@@ -106,7 +118,11 @@ impl Manifests {
                     if over.is_some_and(|over| over.node.is_null()) {
                         return None;
                     }
-                    Some(self.typed(declaration, over, &defaults, &with))
+                    let mut typed = self.typed(declaration, over, &defaults, &with);
+                    if over.is_some_and(|over| std::ptr::eq(over, *declaration)) {
+                        only_in_overlay(declaration, &meant, &mut typed);
+                    }
+                    Some(typed)
                 })
                 .collect();
             for one in typed.into_iter().flatten() {
@@ -115,6 +131,9 @@ impl Manifests {
                     && lifecycle.allow.is_some()
                 {
                     desired.allowed.insert(one.address.clone(), lifecycle.allowed().cloned().collect());
+                }
+                if !one.taken.is_empty() {
+                    taken.insert(one.address.clone(), one.taken);
                 }
                 match (one.spec, one.lifecycle) {
                     (Some(spec), Some(lifecycle)) => {
@@ -141,7 +160,9 @@ impl Manifests {
             desired.complete = false;
             desired.broken.extend(std::mem::take(&mut desired.resources).into_keys());
         }
-        (desired, findings.into_vec())
+        let mut findings = findings.into_vec();
+        findings.iter_mut().for_each(|finding| at_the_null(finding, &taken));
+        (desired, findings)
     }
 
     /// The finding for a project that asks for far more than is written. It stands alone, and at the first resource that asks
@@ -171,21 +192,22 @@ impl Manifests {
         let Declaration { kind, key, node } = declaration;
         let address = Address::new(kind.key, key.value.clone());
         let mut findings = Findings::about(&address);
-        let mut changed: Option<Node> = None;
+        let (mut changed, mut taken, mut whole) = (None::<Node>, Vec::new(), true);
         if let Some((defaults, weight)) = defaults.get(kind.key)
             && with.growth.allows(*weight)
         {
-            changed = Some(merge::lay(defaults, node));
+            changed = Some(merge::lay_and_tell(defaults, node, &mut taken));
         }
         if let Some(over) = over.filter(|over| !std::ptr::eq(*over, declaration)) {
-            changed = Some(merge::lay(changed.as_ref().unwrap_or(node), &over.node));
+            changed = Some(merge::lay_and_tell(changed.as_ref().unwrap_or(node), &over.node, &mut taken));
         }
         if self.has_variables && variables::has_variables(changed.as_ref().unwrap_or(node)) {
             let node = changed.get_or_insert_with(|| node.clone());
             variables::fill(node, with, &mut findings);
         }
         if self.has_bodies && bodies::has_files(changed.as_ref().unwrap_or(node)) {
-            bodies::read(changed.get_or_insert_with(|| node.clone()), &self.project.root, with.growth, &mut findings);
+            let mut bodies = Bodies { root: &self.project.root, with, findings: &mut findings };
+            whole = bodies.read(changed.get_or_insert_with(|| node.clone()));
         }
         let node = changed.as_ref().unwrap_or(node);
 
@@ -205,7 +227,8 @@ impl Manifests {
             node => reader.owned_by(key.span, |reader| (kind.decode)(key, node, reader)),
         };
         let (spec, findings) = self.said_of_unread(own.as_ref().unwrap_or(node), spec, reader.findings);
-        Typed { address, key: key.clone(), spec, lifecycle, findings }
+        // Nobody checks a message whose body is not there.
+        Typed { address, key: key.clone(), spec: spec.filter(|_| whole), lifecycle, taken, findings }
     }
 }
 
@@ -224,6 +247,38 @@ impl Manifests {
         let mut left = Findings::default();
         left.extend(findings.into_vec().into_iter().filter(|finding| !unread.contains(&finding.at)));
         (None, left)
+    }
+}
+
+/// A resource that stands in an overlay alone. A slip of the pen in its key would make a new one of it.
+fn only_in_overlay(declaration: &Declaration, meant: &Meant, typed: &mut Typed) {
+    let Declaration { kind, key, .. } = declaration;
+    let allowed = typed.lifecycle.iter().flat_map(Lifecycle::allowed);
+    let is_allowed = allowed.into_iter().any(|code| codes::code(code) == Some(&codes::RF113));
+    if let Some(finding) = meant.another(declaration).filter(|_| !is_allowed) {
+        // What is missing in it stands in the one that is meant.
+        typed.findings = Findings::about(&typed.address);
+        typed.findings.push(finding);
+        typed.spec = None;
+        return;
+    }
+    let whole =
+        format!("the {} `{key}` is declared in this overlay alone, so that it must be complete here", kind.noun);
+    let found = std::mem::take(&mut typed.findings).into_vec().into_iter();
+    typed.findings.extend(found.map(|finding| match finding.code == &codes::YM203 {
+        true => finding.note(whole.clone()),
+        false => finding,
+    }));
+}
+
+/// What is missing because a layer took it away is reported where that happens.
+fn at_the_null(finding: &mut Finding, taken: &BTreeMap<Address, Vec<At<String>>>) {
+    let Some(taken) = finding.address.as_ref().and_then(|address| taken.get(address)) else { return };
+    let missing = |key: &&At<String>| finding.code == &codes::YM203 && finding.message == missing(key);
+    if let Some(key) = taken.iter().rev().find(missing) {
+        finding.at = key.span;
+        finding.label = "taken away here".to_owned();
+        finding.help = Some(format!("give another `{key}` in its place, or leave this line out"));
     }
 }
 
@@ -272,7 +327,7 @@ fn fill_template(
     let Some(name) = push.template.clone() else {
         if push.notification.is_none() {
             report(
-                Finding::new(&codes::YM203, push.audience.span, "`notification` is missing")
+                Finding::new(&codes::YM203, push.audience.span, missing("notification"))
                     .label("a push to them says nothing")
                     .help("add `notification: {alert: ...}`, or `template:` with the key of one"),
             );

@@ -2,11 +2,16 @@
 
 use std::collections::HashMap;
 
-use crate::node::{Entry, Node, Tree};
+use crate::node::{At, Entry, Node, Tree};
 
 /// The tree `over` laid on `under`: maps are joined key by key, everything else is replaced. A key whose value is null in
 /// `over` is taken away.
 pub fn lay(under: &Node, over: &Node) -> Node {
+    lay_and_tell(under, over, &mut Vec::new())
+}
+
+/// The same. The keys that are taken away are told, each with the place of its null.
+pub fn lay_and_tell(under: &Node, over: &Node, taken: &mut Vec<At<String>>) -> Node {
     let (Tree::Map(below), Tree::Map(above)) = (&under.tree, &over.tree) else {
         return over.clone();
     };
@@ -15,8 +20,16 @@ pub fn lay(under: &Node, over: &Node) -> Node {
     for entry in below {
         match at_above.get(&entry.key) {
             None => entries.push(entry.clone()),
-            Some(other) if other.value.is_null() => {}
-            Some(other) => entries.push(Entry { key: other.key.clone(), value: lay(&entry.value, &other.value) }),
+            Some(other) if other.value.is_null() => {
+                // Of `key:` with nothing behind it, the key has a place.
+                let null = other.value.span;
+                let at = if null.range().is_empty() { other.key.span } else { null };
+                taken.push(At::new(entry.key.value.clone(), at));
+            }
+            Some(other) => {
+                let value = lay_and_tell(&entry.value, &other.value, taken);
+                entries.push(Entry { key: other.key.clone(), value });
+            }
         }
     }
     let new = above.iter().filter(|entry| at_below.get(&entry.key).is_none());

@@ -11,6 +11,7 @@ pub mod files;
 mod growth;
 pub mod layout;
 mod lifecycle;
+mod meant;
 mod merge;
 mod parse;
 mod project;
@@ -29,7 +30,7 @@ pub use collect::{Declaration, TOP_LEVEL};
 pub use desired::{Declared, Desired};
 pub use lifecycle::Lifecycle;
 pub use parse::{FILE_LIMIT, Parsed, parse, to_text};
-pub use project::{Level, PROJECT_FILE, Project, ProjectFile, QuietHours, Target};
+pub use project::{Level, PROJECT_FILE, Project, ProjectFile, QuietHours, Target, no_code, not_free};
 
 use crate::codes;
 use crate::finding::{Finding, Findings};

@@ -21,7 +21,7 @@ pub fn has_variables(node: &Node) -> bool {
     }
 }
 
-/// Fills in every variable. One that is not known is reported and left as it is.
+/// Fills in every variable of a tree. One that is not known is reported and left as it is.
 pub fn fill(node: &mut Node, with: &Filling, findings: &mut Findings) {
     match &mut node.tree {
         Tree::List(items) => items.iter_mut().for_each(|item| fill(item, with, findings)),
@@ -31,12 +31,21 @@ pub fn fill(node: &mut Node, with: &Filling, findings: &mut Findings) {
             }
         }
         Tree::Scalar(scalar) if scalar.text.contains("${") => {
-            let mut filler = Filler { span: node.span, with, findings, told: HashSet::new() };
-            scalar.text = filler.text(&scalar.text);
+            let mut filler = Filler { span: node.span, file: None, with, findings, told: HashSet::new() };
+            scalar.text = filler.text(&scalar.text, "${");
             scalar.style = Style::Filled;
         }
         Tree::Scalar(_) => {}
     }
+}
+
+/// Fills in the variables of a file that a manifest names. A page has other uses for `${`: only `${var.` begins a variable in
+/// it, and `$${var.` stands for these characters.
+pub fn fill_file(text: String, name: &str, at: Span, with: &Filling, findings: &mut Findings) -> String {
+    if !text.contains("${var.") {
+        return text;
+    }
+    Filler { span: at, file: Some((name, &text)), with, findings, told: HashSet::new() }.text(&text, "${var.")
 }
 
 /// What variables are filled in with.
@@ -53,6 +62,8 @@ const TOLD_LIMIT: usize = 20;
 
 struct Filler<'a> {
     span: Span,
+    /// The file that the text is from, where a manifest only names it.
+    file: Option<(&'a str, &'a str)>,
     with: &'a Filling<'a>,
     findings: &'a mut Findings,
     /// What was reported of this text, each once.
@@ -60,14 +71,15 @@ struct Filler<'a> {
 }
 
 impl Filler<'_> {
-    fn text(&mut self, text: &str) -> String {
+    /// The text with everything filled in that begins with `mark`.
+    fn text(&mut self, text: &str, mark: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
-        while let Some(at) = rest.find("${") {
+        while let Some(at) = rest.find(mark) {
             if rest[..at].ends_with('$') {
                 out.push_str(&rest[..at - 1]);
-                out.push_str("${");
-                rest = &rest[at + 2..];
+                out.push_str(mark);
+                rest = &rest[at + mark.len()..];
                 continue;
             }
             out.push_str(&rest[..at]);
@@ -103,7 +115,7 @@ impl Filler<'_> {
             let finding = Finding::new(
                 &codes::RF104,
                 self.place(written),
-                format!("the target `{}` has no variable `{name}`", self.with.target),
+                format!("no value is given for the variable `{name}`{}", self.line(written)),
             )
             .label("not known");
             let finding = match text::nearest(name, self.with.variables.keys().map(String::as_str)) {
@@ -127,11 +139,18 @@ impl Filler<'_> {
         if !self.tells(written) {
             return;
         }
-        let finding =
-            Finding::new(&codes::RF112, self.place(written), format!("`{}`: {why}", text::short(written, 40)))
-                .label("not a variable")
-                .help("write ${var.name} or ${var.name:-default}; for the characters themselves, $${");
+        let message = format!("`{}`{}: {why}", text::short(written, 40), self.line(written));
+        let finding = Finding::new(&codes::RF112, self.place(written), message)
+            .label("not a variable")
+            .help("write ${var.name} or ${var.name:-default}; for the characters themselves, $${");
         self.findings.push(finding);
+    }
+
+    /// Where in its file the variable stands, where a manifest only names that file.
+    fn line(&self, written: &str) -> String {
+        let Some((name, text)) = self.file else { return String::new() };
+        let before = text.find(written).map_or(text, |at| &text[..at]);
+        format!(" in line {} of `{name}`", before.matches('\n').count() + 1)
     }
 
     /// Where the variable stands, to the character, if the text was written as it is meant.

@@ -61,11 +61,14 @@ fn use_fully(manifests: &Manifests) {
     let targets = manifests.project.target_names().into_iter().map(Some).chain([None]);
     let now: Timestamp = "2026-11-15T12:00Z".parse().expect("a time");
     for name in targets {
-        let (desired, found) = manifests.resolve(name);
+        let (desired, mut found) = manifests.resolve(name);
         let target = name.and_then(|name| manifests.project.target(name));
-        let checked = check::check(&Subject { desired: &desired, target, now });
-        let all = manifests.findings.iter().chain(&found).chain(&checked).cloned();
-        let verdict = check::judge(all.map(|it| (it, Some(&desired))), &manifests.project, &manifests.sources);
+        found.extend(check::check(&Subject { desired: &desired, target, now }));
+        for declared in desired.resources.values() {
+            declared.spec.canonical();
+        }
+        let general = manifests.findings.iter().cloned();
+        let verdict = check::judge(general, vec![(desired, found)], &manifests.project, &manifests.sources);
         for finding in &verdict.findings {
             let spans = finding.related.iter().map(|(at, _)| *at).chain(finding.fix.iter().map(|fix| fix.at));
             for span in spans.chain([finding.at]) {
@@ -78,9 +81,6 @@ fn use_fully(manifests: &Manifests) {
                     "{finding:?} has no place between characters"
                 );
             }
-        }
-        for declared in desired.resources.values() {
-            declared.spec.canonical();
         }
     }
 }
