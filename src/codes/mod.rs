@@ -52,6 +52,8 @@ codes! {
     YM108 Error "a tab is used for indentation"
     YM109 Error "a placeholder stands without quotes"
     YM110 Error "a key is not plain text"
+    YM111 Error "typographic quotes are not YAML quotes"
+    YM112 Error "a blank is not a plain space"
     YM201 Error "the key is not known here"
     YM202 Warning "the contract does not describe this field"
     YM203 Error "a required key is missing"

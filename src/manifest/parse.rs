@@ -13,7 +13,8 @@ use crate::node::{At, Entry, Node, Scalar, Style, Tree};
 use crate::source::{FileId, Source, Span};
 use crate::text;
 
-use super::{merge, syntax};
+use super::signs::{self, Role};
+use super::{merge, slips, syntax};
 
 /// The largest manifest that is read.
 pub const FILE_LIMIT: u64 = 96 * 1024 * 1024;
@@ -59,8 +60,10 @@ pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
         anchors: HashMap::new(),
         copied: 0,
         documents: Vec::new(),
+        begun: 0,
         findings: Vec::new(),
         broken: false,
+        spoiled: false,
     };
     let mut options = granit_parser::options! {
         strict_indentation: true,
@@ -125,9 +128,13 @@ struct Builder<'t> {
     anchors: HashMap<usize, Option<Node>>,
     copied: usize,
     documents: Vec<Node>,
+    /// How many documents stand before the one that is being read.
+    begun: usize,
     findings: Vec<Finding>,
     /// Something was dropped, so that what is there is not all that was meant.
     broken: bool,
+    /// The document is something else than what was meant, which was reported: nothing in it is kept.
+    spoiled: bool,
 }
 
 impl Builder<'_> {
@@ -160,6 +167,7 @@ impl Builder<'_> {
                     );
                     return self.node(Node::unread(span), 0);
                 }
+                let style = if style == Style::Plain { self.look(&value, span) } else { style };
                 let node = Node { span, tree: Tree::Scalar(Scalar { text: value.into_owned(), style }) };
                 self.node(node, anchor);
             }
@@ -178,9 +186,37 @@ impl Builder<'_> {
                 self.broken = true;
                 self.node(Node::unread(span), 0);
             }
-            Event::DocumentStart(..) | Event::DocumentEnd => self.anchors.clear(),
+            Event::DocumentStart(..) => {
+                self.begun = self.documents.len();
+                self.anchors.clear();
+            }
+            Event::DocumentEnd => self.anchors.clear(),
             _ => {}
         }
+    }
+
+    /// Looks for what is not what it seems in a scalar without quotes, and says what it may then be.
+    fn look(&mut self, value: &str, span: Span) -> Style {
+        let role = match self.stack.last() {
+            Some(Open { tree: Tree::Map(_), key: None, .. }) => Role::Key,
+            Some(Open { tree: Tree::Map(_), key: Some(key), .. }) => {
+                let between = self.text.get(key.span.range().end..span.range().start);
+                if between.is_some_and(|text| text.contains('\n')) { Role::Free } else { Role::Value }
+            }
+            _ => Role::Free,
+        };
+        if let Some((finding, end)) = signs::in_scalar(self.file, self.text, span.range(), role) {
+            self.findings.push(finding);
+            self.spoiled |= role == Role::Key || end > span.range().end;
+            self.broken |= self.spoiled;
+            return Style::Filled;
+        }
+        if role == Role::Key && value.strip_prefix('-').is_some_and(slips::is_field) {
+            self.findings.push(slips::glued_dash(span.slice(0..1)));
+            self.broken = true;
+            self.spoiled = true;
+        }
+        Style::Plain
     }
 
     fn open(&mut self, span: Span, anchor: usize, tree: Tree) {
@@ -265,7 +301,9 @@ impl Builder<'_> {
             self.anchors.insert(anchor, Some(node.clone()));
         }
         let Some(open) = self.stack.last_mut() else {
-            self.documents.push(node);
+            if !std::mem::take(&mut self.spoiled) {
+                self.documents.push(node);
+            }
             return;
         };
         match &mut open.tree {
@@ -276,7 +314,9 @@ impl Builder<'_> {
                 None => {
                     let (key, problem) = key_of(node, open.span, self.text, entries, &mut open.seen);
                     if let Some(problem) = problem {
-                        self.findings.push(problem);
+                        if !self.spoiled {
+                            self.findings.push(problem);
+                        }
                         self.broken = true;
                         open.skip = true;
                         open.dropped = true;
@@ -292,6 +332,8 @@ impl Builder<'_> {
     fn abandon(&mut self) {
         self.stack.clear();
         self.anchors.clear();
+        self.documents.truncate(self.begun);
+        self.spoiled = false;
     }
 }
 

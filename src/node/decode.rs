@@ -97,9 +97,11 @@ impl Reader {
     pub fn text<'n>(&mut self, node: &'n Node) -> Option<&'n str> {
         let Tree::Scalar(scalar) = &node.tree else {
             let finding = Finding::new(&codes::YM205, owner_of(node), format!("expected text, found {}", node.what()))
-                .label("expected text")
-                .help("a text that begins with [ or { needs quotes");
-            self.report(finding);
+                .label("expected text");
+            self.report(match is_prose(node) {
+                true => finding.help("a text that begins with [ or { needs quotes"),
+                false => finding.help(format!("write a text in the place of the {}", &node.what()[2..])),
+            });
             return None;
         };
         let taken_for = match scalar.plain() {
@@ -231,12 +233,36 @@ fn unknown_key(entry: &Entry, known: &[&str]) -> Finding {
     let finding = Finding::new(&codes::YM201, key.span, format!("unknown key `{}`", text::short(key, 40)))
         .label("not known here");
     match meant(key, known) {
-        Some(near) if key.contains(':') => finding.help(format!("a space is missing behind the colon: `{near}: ...`")),
+        Some(near) if key[near.len().min(key.len())..].starts_with(':') => {
+            let colon = key.span.slice(near.len()..near.len() + 1);
+            let at = if key.span.range().len() == key.len() { colon } else { key.span };
+            Finding::new(&codes::YM201, at, "a space is missing behind the colon")
+                .label("no space behind it")
+                .note("without the space, the colon is part of the key")
+                .help(format!("write `{near}: ...`"))
+        }
         Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(key.span, near),
         None => {
             let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
             finding.help(format!("expected {}", text::any_of(&known)))
         }
+    }
+}
+
+/// Whether a list or a map is more likely a text in brackets: `{Hello, friend}`, `[SALE]`, `[Last chance]`.
+fn is_prose(node: &Node) -> bool {
+    let is_word = |node: &Node| match &node.tree {
+        Tree::Scalar(scalar) => {
+            let text = &scalar.text;
+            scalar.style == Style::Plain
+                && (text.contains(' ') || !text.contains(char::is_lowercase) && text.contains(char::is_alphabetic))
+        }
+        _ => false,
+    };
+    match &node.tree {
+        Tree::Map(entries) => !entries.is_empty() && entries.iter().all(|entry| entry.value.span.range().is_empty()),
+        Tree::List(items) => items.first().is_some_and(is_word),
+        Tree::Scalar(_) => false,
     }
 }
 
