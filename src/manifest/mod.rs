@@ -82,11 +82,12 @@ impl Manifests {
 
 /// A project from its folder: its file, its manifests. `replaced` stands in for the file of the same name.
 pub fn read_project(root: &Path, replaced: Option<Input>) -> Manifests {
-    read_project_with(root, replaced.into_iter().collect())
+    read_project_with(root, replaced.into_iter().collect(), &[])
 }
 
-/// The same, with texts that stand in for the files of their names or are read beside them.
-pub fn read_project_with(root: &Path, mut given: Vec<Input>) -> Manifests {
+/// The same, with texts that stand in for the files of their names or are read beside them, and with the manifests in
+/// folders that the project does not name.
+pub fn read_project_with(root: &Path, mut given: Vec<Input>, beside: &[PathBuf]) -> Manifests {
     let mut sources = Sources::default();
     let mut findings = Findings::default();
     let own = given.iter().position(|input| input.name == PROJECT_FILE).map(|at| given.remove(at).from);
@@ -110,7 +111,11 @@ pub fn read_project_with(root: &Path, mut given: Vec<Input>) -> Manifests {
             project
         }
     };
-    let places = project.places();
+    let mut places = project.places();
+    // A folder that holds one of the project's own, or lies in it, is read as far as the project says.
+    let is_apart = |folder: &&PathBuf| !places.iter().any(|own| own.starts_with(folder) || folder.starts_with(own));
+    let beside: Vec<PathBuf> = beside.iter().filter(is_apart).cloned().collect();
+    places.extend(beside);
     // The project file is the first that was read.
     let project_file = sources.iter().next().map(|(file, _)| file);
     Manifests { project_file, ..gather(project, &places, given, sources, findings) }
