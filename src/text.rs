@@ -4,22 +4,31 @@ use crate::node::{Plain, resolve};
 
 /// The candidate that `word` was probably meant to be.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = word.to_lowercase();
-    let allowed = match word.chars().count() {
+    let length = word.chars().count();
+    let allowed = match length {
         0..=1 => 0,
         2..=4 => 1,
         5..=8 => 2,
         _ => 3,
     };
-    let length = lower.chars().count();
-    candidates
+    // Lengths and letters tell most candidates apart at no cost, so that a long list or an endless word does no harm.
+    let letters = letters(word);
+    let mut near = candidates
         .into_iter()
-        // The difference in length is the least that must be changed.
         .filter(|candidate| candidate.chars().count().abs_diff(length) <= allowed)
-        .map(|candidate| (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), candidate))
+        .filter(|candidate| (self::letters(candidate) ^ letters).count_ones() as usize <= 2 * allowed)
+        .peekable();
+    near.peek()?;
+    let lower = word.to_lowercase();
+    near.map(|candidate| (strsim::osa_distance(&lower, &candidate.to_lowercase()), candidate))
         .filter(|(distance, _)| *distance <= allowed)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// Which letters a word has, in any case, as one bit each. An edit changes at most two of them.
+fn letters(word: &str) -> u64 {
+    word.chars().fold(0, |bits, c| bits | 1 << (u32::from(c.to_lowercase().next().unwrap_or(c)) & 63))
 }
 
 /// `a`, `a or b`, `a, b or c`.

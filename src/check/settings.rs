@@ -1,6 +1,6 @@
 //! Turning checks off, or changing how much they matter: in the project file, or on one resource.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::{Check, One, Run, Subject};
 use crate::codes::{self, CODES};
@@ -37,6 +37,8 @@ pub fn judge<'d>(
 ) -> Verdict {
     let mut verdict = Verdict::default();
     let mut seen = HashSet::new();
+    // A project file may list many checks and there may be many findings: each code is looked up once.
+    let mut weights = HashMap::new();
     for (mut finding, desired) in found {
         finding.narrow(sources);
         if !seen.insert((finding.code.name, finding.at, finding.message.clone())) {
@@ -46,7 +48,10 @@ pub fn judge<'d>(
             let codes = desired?.allowed.get(finding.address.as_ref()?)?;
             codes.iter().find(|code| code.eq_ignore_ascii_case(finding.code.name))
         };
-        match project.weight(finding.code, finding.severity) {
+        let weight = weights
+            .entry((finding.code.name, finding.severity))
+            .or_insert_with(|| project.weight(finding.code, finding.severity));
+        match *weight {
             Some(severity) if allowed().is_none() => {
                 finding.severity = severity;
                 // What a variable filled in is not what the file says there: an edit would lose the variable.

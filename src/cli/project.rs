@@ -37,18 +37,24 @@ pub fn alone(root: &Path, inputs: Vec<Input>) -> Manifests {
 
 /// Resolves the manifests for each of the targets and checks them. What several targets have in common is found once.
 pub fn check(manifests: &Manifests, targets: &[Option<&str>], now: Timestamp) -> Verdict {
-    let resolved: Vec<_> = targets
+    let (resolved, found): (Vec<_>, Vec<_>) = targets
         .iter()
         .map(|target| {
-            let (desired, found) = manifests.resolve(*target);
+            let (mut desired, mut found) = manifests.resolve(*target);
             let target = target.and_then(|name| manifests.project.target(name));
-            let checked = check::check(&Subject { desired: &desired, target, now });
-            (desired, found, checked)
+            found.extend(check::check(&Subject { desired: &desired, target, now }));
+            // One target at a time is held in memory. The last is let go with the process, which is quicker.
+            let resources = std::mem::take(&mut desired.resources);
+            if targets.len() == 1 {
+                std::mem::forget(resources);
+            } else {
+                drop(resources);
+            }
+            (desired, found)
         })
-        .collect();
+        .unzip();
     let general = manifests.findings.iter().cloned().map(|finding| (finding, None));
-    let of_targets = resolved.iter().flat_map(|(desired, found, checked)| {
-        found.iter().chain(checked).cloned().map(move |finding| (finding, Some(desired)))
-    });
+    let of_targets = resolved.iter().zip(found);
+    let of_targets = of_targets.flat_map(|(desired, found)| found.into_iter().map(move |it| (it, Some(desired))));
     check::judge(general.chain(of_targets), &manifests.project, &manifests.sources)
 }

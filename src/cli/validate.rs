@@ -127,6 +127,8 @@ impl Validate {
         self.print(&report, written.as_ref().is_ok_and(|printed| *printed), context);
         written?;
         let fails = report.found.iter().any(|found| report.fails(found.finding));
+        // The process ends here: what was read need not be taken apart first.
+        std::mem::forget(all);
         Ok(if fails { Exit::Findings } else { Exit::Done })
     }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::files::{self, Refused};
+use super::growth::Growth;
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::node::{Node, Scalar, Style, Tree};
@@ -22,35 +23,39 @@ pub fn has_files(node: &Node) -> bool {
 }
 
 /// Puts the content of each file in the place of its name. A file that cannot be had is reported.
-pub fn read(node: &mut Node, root: &Path, findings: &mut Findings) {
+pub fn read(node: &mut Node, root: &Path, growth: &Growth, findings: &mut Findings) {
     match &mut node.tree {
         Tree::Scalar(_) => {}
-        Tree::List(items) => items.iter_mut().for_each(|item| read(item, root, findings)),
+        Tree::List(items) => items.iter_mut().for_each(|item| read(item, root, growth, findings)),
         Tree::Map(entries) => {
             for entry in entries {
                 match (entry.key.as_str(), entry.value.entries()) {
                     ("body", Some([file])) if *file.key == "file" => {
                         if let Tree::Scalar(name) = &file.value.tree {
-                            let text = content(root, name, &file.value, findings);
+                            let text = content(root, name, &file.value, growth, findings);
                             entry.value = Node {
                                 span: file.value.span,
                                 tree: Tree::Scalar(Scalar { text, style: Style::Quoted }),
                             };
                         }
                     }
-                    _ => read(&mut entry.value, root, findings),
+                    _ => read(&mut entry.value, root, growth, findings),
                 }
             }
         }
     }
 }
 
-fn content(root: &Path, name: &Scalar, at: &Node, findings: &mut Findings) -> String {
+fn content(root: &Path, name: &Scalar, at: &Node, growth: &Growth, findings: &mut Findings) -> String {
+    if growth.is_exceeded() {
+        return String::new();
+    }
     let read =
         files::beneath(root, &name.text).and_then(|path| files::read(&path, BODY_LIMIT).map_err(Refused::Unreadable));
     let name = &name.text;
     let finding = match read.map(String::from_utf8) {
-        Ok(Ok(text)) => return text,
+        Ok(Ok(text)) if growth.allows(text.len()) => return text,
+        Ok(Ok(_)) => return String::new(),
         Ok(Err(_)) => Finding::new(&codes::RF108, at.span, format!("`{name}` is not UTF-8 text")).label("this file"),
         Err(Refused::Outside) => Finding::new(&codes::RF106, at.span, format!("`{name}` lies outside the project"))
             .label("must be beneath the folder of pushplan.toml")

@@ -84,12 +84,17 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
         return Err(too_large(kind.len(), limit));
     }
     let file = File::open(path).map_err(|error| describe(&error))?;
-    read_to_limit(file, limit)
+    // One byte more, so that the end is seen without asking for more room.
+    to_limit(file, limit, kind.len() as usize + 1)
 }
 
 /// Reads a stream to its end, or to the limit.
 pub fn read_to_limit(from: impl Read, limit: u64) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
+    to_limit(from, limit, 0)
+}
+
+fn to_limit(from: impl Read, limit: u64, expected: usize) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::with_capacity(expected);
     from.take(limit + 1).read_to_end(&mut bytes).map_err(|error| describe(&error))?;
     if bytes.len() as u64 > limit {
         return Err(too_large(bytes.len() as u64, limit));
@@ -113,12 +118,12 @@ pub enum Refused {
 /// The path of a file that a manifest names: beneath the project's folder and reached without a link.
 pub fn beneath(root: &Path, name: &str) -> Result<PathBuf, Refused> {
     let mut path = root.to_owned();
-    for part in Path::new(name).components() {
-        match part {
-            Component::Normal(part) => path.push(part),
-            Component::CurDir => continue,
-            _ => return Err(Refused::Outside),
-        }
+    let parts = || Path::new(name).components().filter(|part| *part != Component::CurDir);
+    if !parts().all(|part| matches!(part, Component::Normal(_))) {
+        return Err(Refused::Outside);
+    }
+    for part in parts() {
+        path.push(part);
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_symlink() => return Err(Refused::Link(path)),
             Ok(_) => {}

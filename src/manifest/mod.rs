@@ -8,6 +8,7 @@ mod collect;
 mod desired;
 pub mod fields;
 pub mod files;
+mod growth;
 pub mod layout;
 mod lifecycle;
 mod line;
@@ -15,6 +16,7 @@ mod merge;
 mod parse;
 mod project;
 pub mod schema;
+mod seen;
 mod signs;
 mod slips;
 mod syntax;
@@ -37,6 +39,9 @@ use crate::finding::{Finding, Findings};
 use crate::source::{FileId, Source, Sources, Span};
 use collect::Collected;
 
+/// The largest project file that is read.
+const PROJECT_FILE_LIMIT: u64 = 1024 * 1024;
+
 /// Everything that was read, before a target is chosen.
 #[derive(Debug)]
 pub struct Manifests {
@@ -48,6 +53,10 @@ pub struct Manifests {
     pub complete: bool,
     collected: Collected,
     project_file: Option<FileId>,
+    /// Whether any text may hold a variable. Where none does, nobody looks for them.
+    has_variables: bool,
+    /// Whether any body may stand in a file.
+    has_bodies: bool,
 }
 
 /// A text to be read, and what people call it.
@@ -93,7 +102,7 @@ pub fn read_project_with(root: &Path, mut given: Vec<Input>, beside: &[PathBuf])
     let own = given.iter().position(|input| input.name == PROJECT_FILE).map(|at| given.remove(at).from);
     let bytes = match own {
         Some(From::Bytes(bytes)) => Ok(bytes),
-        _ => files::read(&root.join(PROJECT_FILE), FILE_LIMIT),
+        _ => files::read(&root.join(PROJECT_FILE), PROJECT_FILE_LIMIT),
     };
     let project = match bytes {
         Err(why) => {
@@ -153,27 +162,23 @@ fn gather(
 
 /// Reads the given texts as the manifests of a project.
 pub fn read(project: Project, inputs: Vec<Input>, mut sources: Sources, mut findings: Findings) -> Manifests {
-    let texts: Vec<(String, Result<Vec<u8>, String>)> = inputs
+    let texts: Vec<_> = inputs
         .into_par_iter()
         .map(|Input { name, from }| match from {
-            From::Bytes(bytes) => (name, Ok(bytes)),
-            From::File(path) => {
-                let bytes = files::read(&path, FILE_LIMIT);
-                (name, bytes)
-            }
+            From::Bytes(bytes) => (name, Ok(to_text(bytes))),
+            From::File(path) => (name, files::read(&path, FILE_LIMIT).map(to_text)),
         })
         .collect();
     let mut complete = true;
     let mut ids = Vec::with_capacity(texts.len());
-    for (name, bytes) in texts {
-        match bytes {
+    for (name, text) in texts {
+        match text {
             Err(why) => {
                 complete = false;
                 let id = sources.add(Source::new(&name, ""));
                 findings.push(cannot_read(id, &name, &why));
             }
-            Ok(bytes) => {
-                let (text, wrong) = to_text(bytes);
+            Ok((text, wrong)) => {
                 let end = text.len();
                 let id = sources.add(Source::new(name, text));
                 match wrong {
@@ -194,13 +199,17 @@ pub fn read(project: Project, inputs: Vec<Input>, mut sources: Sources, mut find
         })
         .collect();
     let mut documents = Vec::new();
+    let (mut has_variables, mut has_bodies) = (false, false);
     for (file, found) in parsed {
         complete &= file.complete;
+        has_variables |= file.has_variables;
+        has_bodies |= file.has_bodies;
         documents.extend(file.documents);
         found.into_vec().into_iter().for_each(|finding| findings.push(finding));
     }
     let collected = collect::collect(documents, &project, &mut findings);
-    Manifests { project, sources, findings: findings.into_vec(), complete, collected, project_file: None }
+    let findings = findings.into_vec();
+    Manifests { project, sources, findings, complete, collected, project_file: None, has_variables, has_bodies }
 }
 
 /// A path as people write it: relative to the project, with forward slashes.
@@ -227,6 +236,6 @@ fn cannot_read(file: FileId, name: &str, why: &str) -> Finding {
 fn not_text(file: Option<FileId>, end: usize, wrong: &str) -> Finding {
     let at = file.map_or(Span::NONE, |file| Span::new(file, end..end));
     Finding::new(&codes::YM107, at, wrong)
-        .label("the first byte that is not UTF-8")
+        .label("the first byte that is not text")
         .help("open the file in an editor and save it with the encoding UTF-8")
 }

@@ -25,6 +25,9 @@ const QUOTES: &[(char, &[char], bool)] = &[
     ('›', &['‹'], false),
 ];
 
+/// How far a closing quote is looked for, in bytes: a text in quotes that is longer is not written on one line.
+const FAR: usize = 4096;
+
 fn is_quote(c: char) -> bool {
     QUOTES.iter().any(|(open, ..)| *open == c)
 }
@@ -52,7 +55,8 @@ pub fn in_scalar(file: FileId, text: &str, scalar: Range<usize>, role: Role) -> 
         return None;
     }
     if written.starts_with(is_quote) {
-        let line = text[scalar.start..].lines().next().unwrap_or(written);
+        let end = text.floor_char_boundary(scalar.start + FAR.max(written.len()));
+        let line = text[scalar.start..end].lines().next().unwrap_or(written);
         return Some(quotes(file, scalar.start, line, written.len(), role));
     }
     let blank = misplaced_blank(written, role)?;
@@ -62,7 +66,7 @@ pub fn in_scalar(file: FileId, text: &str, scalar: Range<usize>, role: Role) -> 
 
 /// A sign that a line begins or goes on behind its key with, for lines that cannot be read.
 pub fn in_line(line: &Line, reached: usize) -> Option<Finding> {
-    if line.text.is_ascii() {
+    if line.text.is_ascii() || line.text.len() > FAR {
         return None;
     }
     if let Some(blank) = misplaced_blank(line.text, Role::Free) {

@@ -20,27 +20,32 @@ pub fn is_field(word: &str) -> bool {
 }
 
 /// The lines that git leaves where two changes meet, if the file has them: the first of them.
-pub fn conflict(file: FileId, source: &Source, stopped: &Line) -> Option<Finding> {
-    let is_mark =
-        |line: &str, mark: &str| line.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+pub fn conflict(file: FileId, source: &Source) -> Option<Finding> {
+    let is_mark = |line: &str| {
+        let rest = line.strip_prefix("<<<<<<<").or_else(|| line.strip_prefix(">>>>>>>"));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
     let mut start = 0;
-    let mut first = None;
     for line in source.text.split_inclusive('\n') {
         let written = line.trim_end();
-        if is_mark(written, "<<<<<<<") || is_mark(written, ">>>>>>>") {
-            first = Some(Span::new(file, start..start + written.len()));
-            break;
+        if is_mark(written) {
+            return Some(in_conflict(Span::new(file, start..start + written.len())));
         }
         start += line.len();
     }
-    let middle = || (stopped.text.trim_end() == "=======").then(|| stopped.span(0..7));
-    let at = first.or_else(middle)?;
-    Some(
-        Finding::new(&codes::YM101, at, "a merge conflict is not resolved")
-            .label("a conflict marker")
-            .note("git leaves such lines where two changes of one place meet")
-            .help("keep what is right of the two sides, and remove the lines with <<<<<<<, ======= and >>>>>>>"),
-    )
+    None
+}
+
+/// The line that git leaves between two changes, where the others were taken away.
+pub fn half_conflict(line: &Line) -> Option<Finding> {
+    (line.text.trim_end() == "=======").then(|| in_conflict(line.span(0..7)))
+}
+
+fn in_conflict(at: Span) -> Finding {
+    Finding::new(&codes::YM101, at, "a merge conflict is not resolved")
+        .label("a conflict marker")
+        .note("git leaves such lines where two changes of one place meet")
+        .help("keep what is right of the two sides, and remove the lines with <<<<<<<, ======= and >>>>>>>")
 }
 
 /// `-country: US`.

@@ -22,7 +22,7 @@ pub fn problem(error: &ScanError, file: FileId, source: &Source) -> Finding {
     let line = Line::of(file, source, number);
     let above = (1..number).rev().map(|number| Line::of(file, source, number)).find(|line| !line.is_blank());
     let place = Place { at: Span::new(file, start..end), start, line, above, source };
-    slips::conflict(file, source, &place.line)
+    slips::half_conflict(&place.line)
         .or_else(|| place.limit(error))
         .or_else(|| place.signs())
         .or_else(|| place.quotes(error))

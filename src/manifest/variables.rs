@@ -1,7 +1,8 @@
 //! `${var.x}` and `${var.x:-default}`: values that differ between targets. `$${` stands for `${`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
+use super::growth::Growth;
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::node::{Entry, Node, Style, Tree};
@@ -21,16 +22,16 @@ pub fn has_variables(node: &Node) -> bool {
 }
 
 /// Fills in every variable. One that is not known is reported and left as it is.
-pub fn fill(node: &mut Node, variables: &Variables, target: &str, sources: &Sources, findings: &mut Findings) {
+pub fn fill(node: &mut Node, with: &Filling, findings: &mut Findings) {
     match &mut node.tree {
-        Tree::List(items) => items.iter_mut().for_each(|item| fill(item, variables, target, sources, findings)),
+        Tree::List(items) => items.iter_mut().for_each(|item| fill(item, with, findings)),
         Tree::Map(entries) => {
             for Entry { value, .. } in entries {
-                fill(value, variables, target, sources, findings);
+                fill(value, with, findings);
             }
         }
         Tree::Scalar(scalar) if scalar.text.contains("${") => {
-            let mut filler = Filler { span: node.span, variables, target, sources, findings };
+            let mut filler = Filler { span: node.span, with, findings, told: HashSet::new() };
             scalar.text = filler.text(&scalar.text);
             scalar.style = Style::Filled;
         }
@@ -38,12 +39,24 @@ pub fn fill(node: &mut Node, variables: &Variables, target: &str, sources: &Sour
     }
 }
 
+/// What variables are filled in with.
+#[derive(Debug)]
+pub struct Filling<'a> {
+    pub variables: &'a Variables,
+    pub target: &'a str,
+    pub sources: &'a Sources,
+    pub growth: &'a Growth,
+}
+
+/// How many problems of one text are told; nobody reads more of them.
+const TOLD_LIMIT: usize = 20;
+
 struct Filler<'a> {
     span: Span,
-    variables: &'a Variables,
-    target: &'a str,
-    sources: &'a Sources,
+    with: &'a Filling<'a>,
     findings: &'a mut Findings,
+    /// What was reported of this text, each once.
+    told: HashSet<String>,
 }
 
 impl Filler<'_> {
@@ -65,8 +78,8 @@ impl Filler<'_> {
             };
             let written = &rest[..=end];
             match self.value(written) {
-                Some(value) => out.push_str(&value),
-                None => out.push_str(written),
+                Some(value) if self.with.growth.allows(value.len()) => out.push_str(&value),
+                _ => out.push_str(written),
             }
             rest = &rest[end + 1..];
         }
@@ -85,19 +98,19 @@ impl Filler<'_> {
             self.malformed(written, "a variable is written ${var.name}");
             return None;
         };
-        let value = self.variables.get(name).cloned().or_else(|| default.map(str::to_owned));
-        if value.is_none() {
+        let value = self.with.variables.get(name).cloned().or_else(|| default.map(str::to_owned));
+        if value.is_none() && self.tells(written) {
             let finding = Finding::new(
                 &codes::RF104,
                 self.place(written),
-                format!("the target `{}` has no variable `{name}`", self.target),
+                format!("the target `{}` has no variable `{name}`", self.with.target),
             )
             .label("not known");
-            let finding = match text::nearest(name, self.variables.keys().map(String::as_str)) {
+            let finding = match text::nearest(name, self.with.variables.keys().map(String::as_str)) {
                 Some(near) => finding.help(format!("did you mean `{near}`?")),
                 None => finding.help(format!(
                     "add `{name} = \"...\"` under [targets.{}.variables] in pushplan.toml, or write ${{var.{name}:-a default}}",
-                    self.target
+                    self.with.target
                 )),
             };
             self.findings.push(finding);
@@ -105,7 +118,15 @@ impl Filler<'_> {
         value
     }
 
+    /// Whether a problem is worth telling: it is new, and not one of very many.
+    fn tells(&mut self, written: &str) -> bool {
+        self.told.len() < TOLD_LIMIT && self.told.insert(written.to_owned())
+    }
+
     fn malformed(&mut self, written: &str, why: &str) {
+        if !self.tells(written) {
+            return;
+        }
         let finding =
             Finding::new(&codes::RF112, self.place(written), format!("`{}`: {why}", text::short(written, 40)))
                 .label("not a variable")
@@ -115,7 +136,7 @@ impl Filler<'_> {
 
     /// Where the variable stands, to the character, if the text was written as it is meant.
     fn place(&self, written: &str) -> Span {
-        match self.sources.text(self.span).find(written) {
+        match self.with.sources.text(self.span).find(written) {
             Some(at) => self.span.slice(at..at + written.len()),
             None => self.span,
         }

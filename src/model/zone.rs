@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use jiff::tz::TimeZone;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -9,6 +10,10 @@ use crate::codes;
 use crate::finding::Finding;
 use crate::node::{At, Decode, Node, Reader};
 use crate::text;
+
+/// The names of all zones.
+static NAMES: LazyLock<Vec<String>> =
+    LazyLock::new(|| jiff::tz::db().available().map(|name| name.to_string()).collect());
 
 /// A time zone, by its IANA name.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,8 +47,7 @@ impl Decode for Zone {
             );
             return None;
         }
-        let names: Vec<String> = jiff::tz::db().available().map(|name| name.to_string()).collect();
-        reader.report(match text::nearest(&name, names.iter().map(String::as_str)) {
+        reader.report(match text::nearest(&name, NAMES.iter().map(String::as_str)) {
             Some(near) if near.eq_ignore_ascii_case(&name) => {
                 finding.note("upper and lower case count").help(format!("write `{near}`")).fix(name.span, near)
             }
