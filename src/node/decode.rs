@@ -233,7 +233,7 @@ fn unknown_key(entry: &Entry, known: &[&str]) -> Finding {
     let finding = Finding::new(&codes::YM201, key.span, format!("unknown key `{}`", text::short(key, 40)))
         .label("not known here");
     match meant(key, known) {
-        Some(near) if key[near.len().min(key.len())..].starts_with(':') => {
+        Some(near) if key.get(near.len()..).is_some_and(|rest| rest.starts_with(':')) => {
             let colon = key.span.slice(near.len()..near.len() + 1);
             let at = if key.span.range().len() == key.len() { colon } else { key.span };
             Finding::new(&codes::YM201, at, "a space is missing behind the colon")
