@@ -55,6 +55,11 @@ impl Span {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(u32);
 
+impl FileId {
+    /// The only file, where there is just one text.
+    pub const ONLY: FileId = FileId(0);
+}
+
 /// A line and a column, both counted from 1. Columns count characters, as editors and compilers do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
@@ -63,7 +68,7 @@ pub struct Position {
 }
 
 /// How many bytes of a text lie between two marks.
-const BLOCK: usize = 1024;
+const BLOCK: usize = 256;
 
 /// What is known at one byte of a text: lines before it, where its line begins, and characters up to both.
 #[derive(Clone, Copy, Debug, Default)]

@@ -153,3 +153,21 @@ proptest! {
         prop_assert_eq!(ran.stdout, after, "{}", ran.stderr);
     }
 }
+
+/// A fix is made from one value; what stands around it must not suffer.
+#[test]
+fn what_a_fix_would_damage_is_left_for_a_person() {
+    for manifest in [
+        "pipelines:\n  p:\n    enabled: |-\n      true\n    immediate_trigger: first_open\n    outcome: {push: {audience: triggered, device_types: all, notification: {alert: hi}}}\n",
+        "segments:\n  s:\n    criteria:\n      and:\n        - country: |-\n            us\n        - tag: x\n",
+        "segments:\n  a: {criteria: {tag: &t no}}\n  b: {criteria: {country: *t}}\n",
+        "segments:\n  a: {criteria: {tag: !!str &n 42}}\n  b: {criteria: {tag: *n}}\n",
+        "segments:\n  a:\n    criteria:\n      tag: !!str # why\n        42\n",
+        "templates:\n  t:\n    push:\n      notification:\n        alert: {{A}} b\t# note\n",
+    ] {
+        let folder = Folder::project(manifest);
+        let ran = folder.run(&["validate", "--fix"]);
+        assert_eq!(ran.code, 3, "{manifest}\n{}", ran.stdout);
+        assert_eq!(folder.read("messages.yaml"), manifest);
+    }
+}

@@ -12,6 +12,7 @@ mod pipelines;
 mod references;
 mod schedules;
 mod settings;
+pub mod sound;
 mod tags;
 
 use jiff::Timestamp;

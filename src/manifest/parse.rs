@@ -135,7 +135,7 @@ pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
         }
     }
     complete &= !builder.broken;
-    let Builder { documents, findings: found, has_variables, has_bodies, .. } = builder;
+    let Builder { documents, has_variables, has_bodies, findings: found, .. } = builder;
     findings.extend(found);
     Parsed { documents, complete, has_variables, has_bodies }
 }
