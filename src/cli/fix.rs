@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::manifest::{Manifests, files};
 
 /// How often a text is fixed and checked again: a fix can bring to light what was hidden behind its finding.
-const ROUNDS: usize = 10;
+const ROUNDS: usize = 100;
 
 /// What was fixed, before anything is written.
 #[derive(Debug, Default)]

@@ -23,8 +23,8 @@ struct Arguments {
     #[command(subcommand)]
     command: Command,
 
-    /// When to use colour.
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    /// When to use colour
+    #[arg(long, value_name = "WHEN", global = true, value_enum, default_value_t = Color::Auto)]
     color: Color,
 }
 

@@ -63,6 +63,8 @@ codes! {
     YM108 Error Fixed "a tab is used for indentation"
     YM109 Error Fixed "a placeholder stands without quotes"
     YM110 Error Fixed "a key is not plain text"
+    YM111 Error Fixed "typographic quotes are not YAML quotes"
+    YM112 Error Fixed "a blank is not a plain space"
     YM201 Error Fixed "the key is not known here"
     YM202 Warning Free "the contract does not describe this field"
     YM203 Error Fixed "a required key is missing"

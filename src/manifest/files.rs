@@ -67,7 +67,8 @@ pub fn describe(error: &io::Error) -> String {
 }
 
 fn is_manifest(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+    let is = |name: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(name));
+    is("yaml") || is("yml")
 }
 
 /// Reads at most `limit` bytes of a regular file. Pipes, devices and larger files are refused before anything is read.

@@ -11,12 +11,15 @@ pub mod files;
 mod growth;
 pub mod layout;
 mod lifecycle;
+mod line;
 mod meant;
 mod merge;
 mod parse;
 mod project;
 pub mod schema;
 mod seen;
+mod signs;
+mod slips;
 mod syntax;
 mod toml;
 mod variables;
@@ -89,11 +92,12 @@ impl Manifests {
 
 /// A project from its folder: its file, its manifests. `replaced` stands in for the file of the same name.
 pub fn read_project(root: &Path, replaced: Option<Input>) -> Manifests {
-    read_project_with(root, replaced.into_iter().collect())
+    read_project_with(root, replaced.into_iter().collect(), &[])
 }
 
-/// The same, with texts that stand in for the files of their names or are read beside them.
-pub fn read_project_with(root: &Path, mut given: Vec<Input>) -> Manifests {
+/// The same, with texts that stand in for the files of their names or are read beside them, and with the manifests in
+/// folders that the project does not name.
+pub fn read_project_with(root: &Path, mut given: Vec<Input>, beside: &[PathBuf]) -> Manifests {
     let mut sources = Sources::default();
     let mut findings = Findings::default();
     let own = given.iter().position(|input| input.name == PROJECT_FILE).map(|at| given.remove(at).from);
@@ -117,7 +121,11 @@ pub fn read_project_with(root: &Path, mut given: Vec<Input>) -> Manifests {
             project
         }
     };
-    let places = project.places();
+    let mut places = project.places();
+    // A folder that holds one of the project's own, or lies in it, is read as far as the project says.
+    let is_apart = |folder: &&PathBuf| !places.iter().any(|own| own.starts_with(folder) || folder.starts_with(own));
+    let beside: Vec<PathBuf> = beside.iter().filter(is_apart).cloned().collect();
+    places.extend(beside);
     // The project file is the first that was read.
     let project_file = sources.iter().next().map(|(file, _)| file);
     Manifests { project_file, ..gather(project, &places, given, sources, findings) }
@@ -201,16 +209,8 @@ pub fn read(project: Project, inputs: Vec<Input>, mut sources: Sources, mut find
         found.into_vec().into_iter().for_each(|finding| findings.push(finding));
     }
     let collected = collect::collect(documents, &project, &mut findings);
-    Manifests {
-        project,
-        sources,
-        findings: findings.into_vec(),
-        complete,
-        collected,
-        project_file: None,
-        has_variables,
-        has_bodies,
-    }
+    let findings = findings.into_vec();
+    Manifests { project, sources, findings, complete, collected, project_file: None, has_variables, has_bodies }
 }
 
 /// A path as people write it: relative to the project, with forward slashes.
@@ -237,6 +237,6 @@ fn cannot_read(file: FileId, name: &str, why: &str) -> Finding {
 fn not_text(file: Option<FileId>, end: usize, wrong: &str) -> Finding {
     let at = file.map_or(Span::NONE, |file| Span::new(file, end..end));
     Finding::new(&codes::YM107, at, wrong)
-        .label("the first byte that is not UTF-8")
+        .label("the first byte that is not text")
         .help("open the file in an editor and save it with the encoding UTF-8")
 }

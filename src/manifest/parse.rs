@@ -12,9 +12,9 @@ use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::node::{At, Entry, Node, Scalar, Style, Tree};
 use crate::source::{FileId, Source, Span};
-use crate::text;
 
-use super::{merge, syntax};
+use super::signs::{self, Role};
+use super::{merge, slips, syntax};
 
 /// The largest manifest that is read.
 pub const FILE_LIMIT: u64 = 96 * 1024 * 1024;
@@ -84,8 +84,10 @@ pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
         values: 0,
         trimmed: (0, 0),
         documents: Vec::new(),
+        begun: 0,
         findings: Vec::new(),
         broken: false,
+        spoiled: false,
         has_variables: false,
         has_bodies: false,
     };
@@ -107,7 +109,13 @@ pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
                 builder.event(event, Span::new(file, range), span.tag_span().and_then(|tag| tag.byte_range()));
             }
             Some(Err(error)) => {
-                complete = false;
+                let is_first = std::mem::take(&mut complete);
+                // It is looked for once: what else is wrong comes of it.
+                if is_first && let Some(conflict) = slips::conflict(file, source) {
+                    builder.findings.push(conflict);
+                    builder.abandon();
+                    break;
+                }
                 let problem = syntax::problem(&error, file, source);
                 // What was found within it came of the same slip.
                 builder.findings.retain(|earlier| !problem.at.contains(earlier.at));
@@ -170,9 +178,13 @@ struct Builder<'t> {
     /// The end of the last collection as the parser gave it, and without what is blank before it.
     trimmed: (usize, usize),
     documents: Vec<Node>,
+    /// How many documents stand before the one that is being read.
+    begun: usize,
     findings: Vec<Finding>,
     /// Something was dropped, so that what is there is not all that was meant.
     broken: bool,
+    /// The document is something else than what was meant, which was reported: nothing in it is kept.
+    spoiled: bool,
     has_variables: bool,
     has_bodies: bool,
 }
@@ -182,7 +194,7 @@ impl Builder<'_> {
         let tagged = tag.is_some();
         if let Some(range) = tag {
             let finding =
-                yaml_tag(Span::new(self.file, range.clone()), self.text.get(range).unwrap_or(""), &event, span);
+                slips::yaml_tag(Span::new(self.file, range.clone()), self.text.get(range).unwrap_or(""), &event, span);
             self.findings.push(finding);
         }
         match event {
@@ -207,6 +219,7 @@ impl Builder<'_> {
                     );
                     return self.nothing(span);
                 }
+                let style = if style == Style::Plain { self.look(&value, span) } else { style };
                 self.has_variables |= value.as_bytes().contains(&b'$');
                 let weight = NODE_WEIGHT + value.len();
                 let node = Node { span, tree: Tree::Scalar(Scalar { text: value.into_owned(), style }) };
@@ -227,9 +240,37 @@ impl Builder<'_> {
                 self.broken = true;
                 self.nothing(span);
             }
-            Event::DocumentStart(..) | Event::DocumentEnd => self.forget(),
+            Event::DocumentStart(..) => {
+                self.begun = self.documents.len();
+                self.forget();
+            }
+            Event::DocumentEnd => self.forget(),
             _ => {}
         }
+    }
+
+    /// Looks for what is not what it seems in a scalar without quotes, and says what it may then be.
+    fn look(&mut self, value: &str, span: Span) -> Style {
+        let role = match self.stack.last() {
+            Some(Open { tree: Tree::Map(_), key: None, .. }) => Role::Key,
+            Some(Open { tree: Tree::Map(_), key: Some(_), .. }) => {
+                let before = self.text.get(..span.range().start).unwrap_or("").trim_end_matches([' ', '\t']);
+                if before.ends_with(['\n', '\r']) { Role::Free } else { Role::Value }
+            }
+            _ => Role::Free,
+        };
+        if let Some((finding, end)) = signs::in_scalar(self.file, self.text, span.range(), role) {
+            self.findings.push(finding);
+            self.spoiled |= role == Role::Key || end > span.range().end;
+            self.broken |= self.spoiled;
+            return Style::Filled;
+        }
+        if role == Role::Key && value.strip_prefix('-').is_some_and(slips::is_field) {
+            self.findings.push(slips::glued_dash(span.slice(0..1)));
+            self.broken = true;
+            self.spoiled = true;
+        }
+        Style::Plain
     }
 
     fn open(&mut self, span: Span, anchor: usize, tree: Tree) {
@@ -302,7 +343,9 @@ impl Builder<'_> {
             Some(Anchored::Open) | None => {
                 self.broken = true;
                 self.findings.push(
-                    Finding::new(&codes::YM104, span, "an alias to something that contains it").label("never ends"),
+                    Finding::new(&codes::YM104, span, "an alias to something that contains it")
+                        .label("never ends")
+                        .help("write out what is meant here"),
                 );
                 return self.nothing(span);
             }
@@ -338,7 +381,9 @@ impl Builder<'_> {
             self.keep(&node, weight, anchor);
         }
         let Some(open) = self.stack.last_mut() else {
-            self.documents.push(node);
+            if !std::mem::take(&mut self.spoiled) {
+                self.documents.push(node);
+            }
             return;
         };
         open.weight += weight;
@@ -353,7 +398,9 @@ impl Builder<'_> {
                 None => {
                     let (key, problem) = key_of(node, open.span, self.text, entries, &mut open.seen);
                     if let Some(problem) = problem {
-                        self.findings.push(problem);
+                        if !self.spoiled {
+                            self.findings.push(problem);
+                        }
                         self.broken = true;
                         open.skip = true;
                         open.dropped = true;
@@ -403,6 +450,8 @@ impl Builder<'_> {
     /// Drops what is unfinished, after a syntax error.
     fn abandon(&mut self) {
         self.stack.clear();
+        self.documents.truncate(self.begun);
+        self.spoiled = false;
         self.forget();
     }
 
@@ -413,31 +462,11 @@ impl Builder<'_> {
     }
 }
 
-/// `!!str 42`, or a text that begins with `!`.
-fn yaml_tag(at: Span, written: &str, event: &Event, value: Span) -> Finding {
-    let finding = Finding::new(&codes::YM103, at, format!("the tag `{written}` is not used in manifests"))
-        .label("a YAML tag")
-        .note("every field has its own type, so that a YAML tag has nothing to say");
-    let whole = at.to(value);
-    match event {
-        Event::Scalar(text, ..) if written == "!!str" => {
-            let quoted = text::quoted(text);
-            finding.help(format!("write {}", text::short(&quoted, 80))).fix(whole, quoted)
-        }
-        Event::Scalar(text, ScalarStyle::Plain, ..) if !written.starts_with("!!") => {
-            let quoted = text::quoted(format!("{written} {text}").trim_end());
-            let help = format!("for a text that begins with `!` write {}", text::short(&quoted, 80));
-            finding.help(help).suggest(whole, quoted)
-        }
-        _ => finding.help("remove it"),
-    }
-}
-
 /// A node as a key, and what is wrong with it.
 fn key_of(node: Node, map: Span, text: &str, entries: &[Entry], seen: &mut Seen) -> (At<String>, Option<Finding>) {
     let Tree::Scalar(scalar) = node.tree else {
         let problem = match text.get(map.range().start..).filter(|written| written.starts_with("{{")) {
-            Some(written) => unquoted(written, map),
+            Some(written) => slips::unquoted(written, map),
             None => Finding::new(&codes::YM110, node.span, "a key must be plain text")
                 .label("a list or a map as a key")
                 .help("a key that begins with [ or { needs quotes"),
@@ -453,17 +482,4 @@ fn key_of(node: Node, map: Span, text: &str, entries: &[Entry], seen: &mut Seen)
             .help("remove one of them, or rename it")
     });
     (key, problem)
-}
-
-/// `{{NAME}}` without quotes, which YAML reads as a map in a map.
-fn unquoted(written: &str, map: Span) -> Finding {
-    let line = written.lines().next().unwrap_or(written);
-    let end = line.find("}}").map_or(2, |end| end + 2);
-    let placeholder = &written[..end];
-    let start = map.range().start;
-    let at = map.file().map_or(map, |file| Span::new(file, start..start + end));
-    Finding::new(&codes::YM109, at, format!("`{}` without quotes is a YAML map", text::short(placeholder, 40)))
-        .label("needs quotes")
-        .help(format!("write {}", text::quoted(placeholder)))
-        .fix(at, text::quoted(placeholder))
 }

@@ -108,9 +108,11 @@ impl Reader {
         }
         let Tree::Scalar(scalar) = &node.tree else {
             let finding = Finding::new(&codes::YM205, owner_of(node), format!("expected text, found {}", node.what()))
-                .label("expected text")
-                .help("a text that begins with [ or { needs quotes");
-            self.report(finding);
+                .label("expected text");
+            self.report(match is_prose(node) {
+                true => finding.help("a text that begins with [ or { needs quotes"),
+                false => finding.help(format!("write a text in the place of the {}", &node.what()[2..])),
+            });
             return None;
         };
         let taken_for = match scalar.plain() {
@@ -264,7 +266,14 @@ fn unknown_key(entry: &Entry, known: &[&str]) -> Finding {
     let finding = Finding::new(&codes::YM201, key.span, format!("unknown key `{}`", text::short(key, 40)))
         .label("not known here");
     match meant(key, known) {
-        Some(near) if key.contains(':') => finding.help(format!("a space is missing behind the colon: `{near}: ...`")),
+        Some(near) if key.get(near.len()..).is_some_and(|rest| rest.starts_with(':')) => {
+            let colon = key.span.slice(near.len()..near.len() + 1);
+            let at = if key.span.range().len() == key.len() { colon } else { key.span };
+            Finding::new(&codes::YM201, at, "a space is missing behind the colon")
+                .label("no space behind it")
+                .note("without the space, the colon is part of the key")
+                .help(format!("write `{near}: ...`"))
+        }
         Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(key.span, near),
         None => {
             let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
@@ -276,6 +285,23 @@ fn unknown_key(entry: &Entry, known: &[&str]) -> Finding {
 /// What is said of a key that is missing.
 pub fn missing(key: &str) -> String {
     format!("`{key}` is missing")
+}
+
+/// Whether a list or a map is more likely a text in brackets: `{Hello, friend}`, `[SALE]`, `[Last chance]`.
+fn is_prose(node: &Node) -> bool {
+    let is_word = |node: &Node| match &node.tree {
+        Tree::Scalar(scalar) => {
+            let text = &scalar.text;
+            scalar.style == super::Style::Plain
+                && (text.contains(' ') || !text.contains(char::is_lowercase) && text.contains(char::is_alphabetic))
+        }
+        _ => false,
+    };
+    match &node.tree {
+        Tree::Map(entries) => !entries.is_empty() && entries.iter().all(|entry| entry.value.span.range().is_empty()),
+        Tree::List(items) => items.first().is_some_and(is_word),
+        Tree::Scalar(_) => false,
+    }
 }
 
 /// A short place for a node: of a map its first key, of everything else the whole.

@@ -29,6 +29,10 @@ pub struct Report<'a> {
     pub resources: usize,
     /// The files that were looked at, by the paths that people know them by.
     pub files: Vec<&'a str>,
+    /// The project files that were looked at.
+    pub project_files: Vec<&'a str>,
+    /// What is to be said besides, a line each.
+    pub notes: Vec<&'a str>,
     /// From which severity on the run fails.
     pub fails_from: Severity,
 }

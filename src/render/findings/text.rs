@@ -25,8 +25,10 @@ pub fn text(report: &Report, style: Style) -> String {
         out.push_str(&one);
         out.push_str("\n\n");
     }
-    out.push_str(&summary(report));
-    out.push('\n');
+    for line in summary(report).iter().map(String::as_str).chain(report.notes.iter().copied()) {
+        out.push_str(line);
+        out.push('\n');
+    }
     out
 }
 
@@ -38,8 +40,17 @@ pub fn fixed(problems: usize, files: usize) -> String {
     }
 }
 
-/// `2 errors, 1 warning in 3 files (1 suppressed); 2 can be fixed with --fix`, or that there are none.
-fn summary(report: &Report) -> String {
+/// `2 errors, 1 warning in 3 files (1 suppressed); 2 can be fixed with --fix`, or that there are none. Nothing where there
+/// was nothing to look at.
+fn summary(report: &Report) -> Option<String> {
+    if report.found.is_empty() && report.files.is_empty() {
+        let own = report.project_files.join(", ");
+        return report.notes.is_empty().then(|| format!("No problems in {own}."));
+    }
+    Some(conclusion(report))
+}
+
+fn conclusion(report: &Report) -> String {
     if report.found.is_empty() {
         let (resources, files) = (count(report.resources, "resource"), count(report.files.len(), "file"));
         return match report.suppressed {
@@ -145,7 +156,15 @@ mod tests {
 
     fn report<'a>(finding: &'a Finding, sources: &'a Sources) -> Report<'a> {
         let found = vec![Found { finding, sources }];
-        Report { found, suppressed: 0, resources: 0, files: Vec::new(), fails_from: Severity::Error }
+        Report {
+            found,
+            suppressed: 0,
+            resources: 0,
+            files: Vec::new(),
+            project_files: Vec::new(),
+            notes: Vec::new(),
+            fails_from: Severity::Error,
+        }
     }
 
     proptest! {
