@@ -7,6 +7,7 @@ use super::{Context, Ended, project, scope};
 use crate::failure::{Exit, Failure};
 use crate::manifest::layout::{Kept, layout};
 use crate::manifest::{FILE_LIMIT, Project, files, to_text};
+use crate::render::one_line;
 use crate::source::{Source, Sources};
 use crate::text;
 
@@ -40,7 +41,8 @@ impl Fmt {
         }
         let here = project::here()?;
         let (paths, unreadable) = self.manifests(&here)?;
-        let shown = |path: &Path| path.strip_prefix(&here).unwrap_or(path).to_string_lossy().replace('\\', "/");
+        let shown =
+            |path: &Path| one_line(&path.strip_prefix(&here).unwrap_or(path).to_string_lossy().replace('\\', "/"));
         let laid: Vec<(String, Laid)> = paths
             .par_iter()
             .map(|path| {
@@ -136,7 +138,8 @@ fn lay_out(name: &str, bytes: Vec<u8>) -> Laid {
                 .iter()
                 .map(|finding| {
                     let place = sources.place(finding.at);
-                    format!("{place}: {}[{}] {}", finding.severity.word(), finding.code.name, finding.message)
+                    let message = one_line(&finding.message);
+                    format!("{place}: {}[{}] {message}", finding.severity.word(), finding.code.name)
                 })
                 .collect(),
         ),

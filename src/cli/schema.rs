@@ -89,6 +89,10 @@ impl Schema {
 fn write(context: &Context, files: &[Wanted]) -> Result<(), Failure> {
     for Wanted { path, shown, text } in files {
         let folder = path.parent().unwrap_or(Path::new(""));
+        // A project may not choose where on the machine this writes.
+        if folder.is_symlink() || path.is_symlink() {
+            return Err(Failure::new(format!("{shown} cannot be written: it is reached through a symbolic link")));
+        }
         let written = fs::create_dir_all(folder).and_then(|()| fs::write(path, text));
         written.map_err(|error| Failure::new(format!("{shown} cannot be written: {}", files::describe(&error))))?;
         context.out.print(&format!("Wrote {shown}"));

@@ -103,7 +103,7 @@ pub fn read_project_with(root: &Path, mut given: Vec<Input>, beside: &[PathBuf])
     let own = given.iter().position(|input| input.name == PROJECT_FILE).map(|at| given.remove(at).from);
     let bytes = match own {
         Some(From::Bytes(bytes)) => Ok(bytes),
-        _ => files::read(&root.join(PROJECT_FILE), PROJECT_FILE_LIMIT),
+        _ => files::read_unlinked(&root.join(PROJECT_FILE), PROJECT_FILE_LIMIT),
     };
     let project = match bytes {
         Err(why) => {

@@ -222,7 +222,9 @@ impl Project {
 
     /// The project in a folder, as far as its file can be read. What is wrong with it is for `validate` to say.
     pub fn open(root: &Path) -> Self {
-        let text = files::read(&root.join(PROJECT_FILE), FILE_LIMIT).map(|bytes| to_text(bytes).0).unwrap_or_default();
+        let text = files::read_unlinked(&root.join(PROJECT_FILE), FILE_LIMIT)
+            .map(|bytes| to_text(bytes).0)
+            .unwrap_or_default();
         Self::read(root, text, &mut Sources::default(), &mut Findings::default())
     }
 

@@ -4,5 +4,7 @@ pub mod explain;
 pub mod findings;
 mod out;
 pub mod schema;
+mod visible;
 
 pub use out::Out;
+pub use visible::{one_line, shown, visible};

@@ -4,8 +4,9 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use rayon::prelude::*;
 
 use super::excerpt::{self, Excerpt};
-use super::{Found, Report, visible};
+use super::{Found, Report};
 use crate::finding::Severity;
+use crate::render::{one_line, visible};
 use crate::text::count;
 
 /// How the terminal shows it.
@@ -118,10 +119,6 @@ fn help(found: &Found) -> Option<String> {
         (None, true) => Some(BY_FIX.to_owned()),
         (help, false) => help.clone(),
     }
-}
-
-fn one_line(text: &str) -> String {
-    visible(text).replace('\n', " ")
 }
 
 /// Stands for the place of an excerpt until it is rendered. The renderer counts columns in the text that it is given, which
