@@ -4,14 +4,17 @@
 //! at the first problem: a reader of manifests must report all of them, each under the exact value.
 
 mod at;
+mod basics;
 mod decode;
 mod json;
+mod levels;
 mod scalar;
 mod shape;
 
 pub use at::At;
-pub use decode::{Decode, Fields, Reader, Rest, is_absent, owner_of};
+pub use decode::{Decode, Fields, Reader, Rest, is_absent, missing, owner_of};
 pub use json::{NotJson, from_json};
+pub use levels::Below;
 pub use scalar::{Plain, Scalar, Style, resolve};
 pub use shape::{ObjectSchema, field_name};
 
