@@ -75,6 +75,7 @@ impl Serve {
             vendor: self.vendor.clone(),
             webhooks,
             faults: self.options.faults()?,
+            ..Settings::default()
         };
         let runtime = tokio::runtime::Runtime::new().map_err(|error| Failure::new(error.to_string()))?;
         runtime.block_on(self.serve(context, settings))

@@ -22,12 +22,10 @@ use super::request::{BODY_LIMIT, Request};
 use super::routes;
 use super::state::State;
 
-/// How long a client may take to send its header, and its body.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 pub async fn serve(engine: Arc<Engine>, listener: TcpListener, mut stopped: watch::Receiver<bool>) {
+    let patience = engine.settings.patience;
     let mut builder = Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    builder.timer(TokioTimer::new()).header_read_timeout(patience);
     let graceful = GracefulShutdown::new();
     loop {
         let stream = tokio::select! {
@@ -57,7 +55,7 @@ pub async fn serve(engine: Arc<Engine>, listener: TcpListener, mut stopped: watc
     }
     tokio::select! {
         () = graceful.shutdown() => {}
-        () = tokio::time::sleep(PATIENCE) => {}
+        () = tokio::time::sleep(patience) => {}
     }
 }
 
@@ -88,7 +86,7 @@ async fn enter(engine: &Engine, request: hyper::Request<Incoming>) -> Result<Ans
     if !accepts(&parts.headers) {
         return Err(Refusal::not_acceptable());
     }
-    let body = read_body(body).await?;
+    let body = read_body(body, engine.settings.patience).await?;
     let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
     let request = Request {
         method: parts.method.as_str().to_owned(),
@@ -107,8 +105,8 @@ async fn enter(engine: &Engine, request: hyper::Request<Incoming>) -> Result<Ans
     }
 }
 
-async fn read_body(body: Incoming) -> Result<Vec<u8>, Refusal> {
-    let collected = tokio::time::timeout(PATIENCE, Limited::new(body, BODY_LIMIT).collect()).await;
+async fn read_body(body: Incoming, patience: Duration) -> Result<Vec<u8>, Refusal> {
+    let collected = tokio::time::timeout(patience, Limited::new(body, BODY_LIMIT).collect()).await;
     match collected {
         Err(_) => Err(Refusal::timed_out()),
         Ok(Ok(body)) => Ok(body.to_bytes().to_vec()),
