@@ -1,13 +1,16 @@
 //! Connections: taking them, bounding them, letting requests in.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, LOCATION};
+use hyper::http::request::Parts;
+use hyper::http::uri::Authority;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -38,13 +41,15 @@ pub async fn serve(engine: Arc<Engine>, listener: TcpListener, mut stopped: watc
             continue;
         };
         let _ = stream.set_nodelay(true);
+        // One that has broken off already has no address, and no request either.
+        let Ok(address) = stream.local_addr() else { continue };
         let engine = engine.clone();
         let reset = Reset::default();
         let line = Line::new(stream, reset.clone());
         let service = service_fn(move |request| {
             let (engine, reset) = (engine.clone(), reset.clone());
             async move {
-                let process = |request| respond(&engine, request);
+                let process = |request| respond(&engine, address, request);
                 faults::around(engine.faults.as_ref(), &reset, request, process).await
             }
         });
@@ -61,8 +66,8 @@ pub async fn serve(engine: Arc<Engine>, listener: TcpListener, mut stopped: watc
 
 type Response = hyper::Response<Full<Bytes>>;
 
-async fn respond(engine: &Engine, request: hyper::Request<Incoming>) -> Response {
-    let answer = match enter(engine, request).await {
+async fn respond(engine: &Engine, address: SocketAddr, request: hyper::Request<Incoming>) -> Response {
+    let answer = match enter(engine, address, request).await {
         Ok(answer) => answer,
         Err(refusal) => refusal.answer(),
     };
@@ -79,7 +84,7 @@ async fn respond(engine: &Engine, request: hyper::Request<Incoming>) -> Response
 }
 
 /// Lets a request in: who is it, what does it say, who answers it.
-async fn enter(engine: &Engine, request: hyper::Request<Incoming>) -> Result<Answer, Refusal> {
+async fn enter(engine: &Engine, address: SocketAddr, request: hyper::Request<Incoming>) -> Result<Answer, Refusal> {
     let (parts, body) = request.into_parts();
     let app = engine.read(|state, _| authenticate(state, &parts.headers));
     let app = app.ok_or_else(Refusal::unauthorized)?;
@@ -87,13 +92,13 @@ async fn enter(engine: &Engine, request: hyper::Request<Incoming>) -> Result<Ans
         return Err(Refusal::not_acceptable());
     }
     let body = read_body(body, engine.settings.patience).await?;
-    let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
+    let origin = format!("http://{}", host(&parts).unwrap_or_else(|| address.to_string()));
     let request = Request {
         method: parts.method.as_str().to_owned(),
         path: parts.uri.path().to_owned(),
         query: form_urlencoded::parse(parts.uri.query().unwrap_or("").as_bytes()).into_owned().collect(),
         body,
-        origin: format!("http://{host}"),
+        origin,
         params: Vec::new(),
         lag: parts.extensions.get::<Lag>().copied(),
     };
@@ -105,14 +110,34 @@ async fn enter(engine: &Engine, request: hyper::Request<Incoming>) -> Result<Ans
     }
 }
 
+/// How the client called the service: what the URLs of its answers begin with. The oldest clients do not say.
+fn host(parts: &Parts) -> Option<String> {
+    let named = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
+    let host = parts.uri.authority().map(Authority::as_str).or(named)?;
+    host.parse::<Authority>().is_ok().then(|| host.to_owned())
+}
+
+/// The most that is taken in of a body that is too large, so that its sender gets to read the answer.
+const DRAINED: usize = 8 * BODY_LIMIT;
+
 async fn read_body(body: Incoming, patience: Duration) -> Result<Vec<u8>, Refusal> {
-    let collected = tokio::time::timeout(patience, Limited::new(body, BODY_LIMIT).collect()).await;
-    match collected {
-        Err(_) => Err(Refusal::timed_out()),
-        Ok(Ok(body)) => Ok(body.to_bytes().to_vec()),
-        Ok(Err(error)) if error.downcast_ref::<LengthLimitError>().is_some() => Err(Refusal::too_large()),
-        Ok(Err(_)) => Err(Refusal::invalid("the request body broke off")),
+    tokio::time::timeout(patience, whole(body)).await.unwrap_or_else(|_| Err(Refusal::timed_out()))
+}
+
+async fn whole(mut body: Incoming) -> Result<Vec<u8>, Refusal> {
+    let (mut bytes, mut length) = (Vec::new(), 0);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Refusal::invalid("the request body broke off"))?;
+        let Some(data) = frame.data_ref() else { continue };
+        length += data.len();
+        match length {
+            0..=BODY_LIMIT => bytes.extend_from_slice(data),
+            // Nothing of it will be used.
+            _ if length <= DRAINED => bytes = Vec::new(),
+            _ => break,
+        }
     }
+    if length > BODY_LIMIT { Err(Refusal::too_large()) } else { Ok(bytes) }
 }
 
 /// The application whose key and secret the request carries.

@@ -103,24 +103,19 @@ pub(super) fn deliverable(has_message: bool, device_types: &DeviceTypes, path: &
     Ok(())
 }
 
-/// Whether an audience is possible where nothing was triggered. Tags and segments that nobody has are: they match nobody.
-pub(super) fn addressed(audience: &At<Selector>, device_types: &DeviceTypes, path: &str) -> Result<(), Refusal> {
+/// Whether a selector is possible where nothing was triggered. Tags and segments that nobody has are: they match nobody.
+pub(super) fn possible(selector: &At<Selector>, path: &str) -> Result<(), Refusal> {
     let mut wrong: Option<String> = None;
     let mut number = 0;
-    let mut open = false;
-    audience.walk(&mut |selector| {
+    selector.walk(&mut |one| {
         number += 1;
-        let inside = !std::ptr::eq(selector, audience);
-        let why = match &selector.value {
+        let inside = !std::ptr::eq(one, selector);
+        let why = match &one.value {
             Selector::Triggered if !inside => "`triggered` is possible in a pipeline only",
             Selector::All | Selector::Triggered if inside => {
                 "`all` and `triggered` stand alone, never inside another selector"
             }
             Selector::And(members) | Selector::Or(members) if members.is_empty() => "an empty list of selectors",
-            Selector::Channel(ChannelKey::Open, _) => {
-                open = true;
-                return;
-            }
             _ => return,
         };
         wrong.get_or_insert_with(|| why.to_owned());
@@ -128,9 +123,14 @@ pub(super) fn addressed(audience: &At<Selector>, device_types: &DeviceTypes, pat
     if number > SELECTORS {
         wrong = Some(format!("{number} selectors in one audience; {SELECTORS} are possible"));
     }
-    if let Some(why) = wrong {
-        return Err(Refusal::invalid_at(&format!("{path}audience"), why));
-    }
+    wrong.map_or(Ok(()), |why| Err(Refusal::invalid_at(path, why)))
+}
+
+/// Whether an audience is possible where nothing was triggered, on these devices.
+pub(super) fn addressed(audience: &At<Selector>, device_types: &DeviceTypes, path: &str) -> Result<(), Refusal> {
+    possible(audience, &format!("{path}audience"))?;
+    let mut open = false;
+    audience.walk(&mut |selector| open |= matches!(selector.value, Selector::Channel(ChannelKey::Open, _)));
     let reaches_open = match device_types {
         DeviceTypes::All => true,
         DeviceTypes::Some(list) => list.iter().any(|device| matches!(device.value, DeviceType::Open(_))),

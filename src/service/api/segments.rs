@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::push::possible;
 use crate::model::audience::Selector;
 use crate::node::{At, shape};
 use crate::service::answer::{Answer, Answered, Refusal, new_id};
@@ -26,9 +27,7 @@ shape! {
 fn read(request: &Request) -> Result<(String, serde_json::Value), Refusal> {
     let body = request.json()?;
     let sent: Sent = body.read(&body.node)?;
-    if matches!(sent.criteria.value, Selector::Triggered) {
-        return Err(Refusal::invalid("`triggered` is not possible in a segment"));
-    }
+    possible(&sent.criteria, "criteria")?;
     let criteria = body.node.get("criteria").map(crate::node::Node::to_json).unwrap_or_default();
     Ok((sent.display_name.value, criteria))
 }
