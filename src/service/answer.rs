@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::finding::{Finding, Severity};
+use crate::node::{Entry, Node, Tree};
 use crate::source::Source;
 
 /// A status, a body and what else the header says.
@@ -84,13 +85,18 @@ impl Refusal {
     }
 
     /// The body was read and found wrong; the first error speaks for all.
-    pub fn findings(findings: &[Finding], source: &Source) -> Option<Self> {
+    pub fn findings(findings: &[Finding], source: &Source, body: &Node) -> Option<Self> {
         let first = findings.iter().find(|finding| finding.severity == Severity::Error)?;
-        let position = source.position(first.at.range().start);
+        let start = first.at.range().start;
+        let position = source.position(start);
         let mut details = json!({
             "error": first.message,
             "location": { "line": position.line, "column": position.column },
         });
+        let path = path_to(body, start);
+        if !path.is_empty() {
+            details["path"] = path.into();
+        }
         if let Some(help) = &first.help {
             details["help"] = help.as_str().into();
         }
@@ -156,6 +162,30 @@ impl Refusal {
             body["details"] = details.clone();
         }
         Answer::bare(self.status, body)
+    }
+}
+
+/// The keys and numbers that lead to what stands at a byte: `variants[1].push.notification`.
+fn path_to(body: &Node, at: usize) -> String {
+    let (mut path, mut node) = (String::new(), body);
+    loop {
+        let (step, within) = match &node.tree {
+            Tree::Map(entries) => {
+                let here = |entry: &&Entry| entry.key.span.range().start <= at && at < entry.value.span.range().end;
+                let Some(Entry { key, value }) = entries.iter().find(here) else { return path };
+                (if path.is_empty() { key.value.clone() } else { format!(".{key}") }, value)
+            }
+            Tree::List(items) => {
+                let Some(item) = items.iter().position(|item| item.span.range().contains(&at)) else { return path };
+                (format!("[{item}]"), &items[item])
+            }
+            Tree::Scalar(_) => return path,
+        };
+        path.push_str(&step);
+        if at <= within.span.range().start {
+            return path;
+        }
+        node = within;
     }
 }
 

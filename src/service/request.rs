@@ -87,7 +87,7 @@ impl Body {
         let mut reader = Reader::of_wire();
         let value = T::decode(node, &mut reader);
         let findings = reader.findings.into_vec();
-        if let Some(refusal) = Refusal::findings(&findings, &self.source) {
+        if let Some(refusal) = Refusal::findings(&findings, &self.source, &self.node) {
             return Err(refusal);
         }
         value.ok_or_else(|| Refusal::invalid(format!("expected {}", T::WHAT)))
