@@ -209,9 +209,14 @@ async fn errors_say_what_where_and_why() {
             "[0].audience.or[1].tag",
         ),
         ("/api/pipelines", r#"{"enabled":"yes"}"#, "enabled"),
+        (
+            "/api/push",
+            r#"{"audience":"all","device_types":"all","notification":{"alert1":"a","ios":{},"open::x":{}}}"#,
+            "notification.alert1",
+        ),
     ] {
         let answer = send(&world, "POST", path, &[], body).await.json();
-        assert_eq!(answer["details"]["path"], place, "{answer:#}");
+        assert_eq!((&answer["error_code"], &answer["details"]["path"]), (&json!(40000), &json!(place)), "{answer:#}");
     }
     world.stop().await;
 }

@@ -37,7 +37,7 @@ pub struct World {
 const _: () = {
     let _ = (World::bare, World::new, World::stop, World::call, World::with_ids, World::named, settings);
     let _ = (wire::exchange, wire::request, wire::parse, wire::all_of, wire::alike, table::rows);
-    let _ = (Reply::header, Reply::text, Reply::json);
+    let _ = (Reply::header, Reply::text, Reply::json, |reply: Reply| reply.status);
     let _ = |row: table::Row| (row.method, row.route, row.level, row.path, row.body, row.status, row.location);
     let _ = |row: table::Row| (row.answer, row.unknown);
     let _ = (KEY, SECRET, NOW, PHONE, ROBOT, NOBODY);
@@ -56,11 +56,16 @@ pub fn settings(api: Level) -> Settings {
 }
 
 impl World {
-    /// A service with two devices and nothing else.
-    pub async fn bare(settings: Settings) -> Self {
+    /// A service with what its file holds.
+    pub async fn again(settings: Settings) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let running = start(settings, listener).await.expect("the service starts");
-        let world = Self { running, names: vec![("$phone", PHONE.to_owned()), ("$robot", ROBOT.to_owned())] };
+        Self { running, names: vec![("$phone", PHONE.to_owned()), ("$robot", ROBOT.to_owned())] }
+    }
+
+    /// A service with two devices and nothing else.
+    pub async fn bare(settings: Settings) -> Self {
+        let world = Self::again(settings).await;
         world
             .change(|app, now| {
                 for (id, device_type) in [(PHONE, "ios"), (ROBOT, "android")] {
