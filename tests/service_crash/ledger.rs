@@ -110,13 +110,13 @@ impl Ledger {
     async fn write(&mut self, talker: &Talker) -> Result<(), Broken> {
         self.step += 1;
         let name = format!("{} step {}", self.name, self.step);
-        match self.dice.roll(10) {
-            0 | 1 => self.segment(talker, name).await,
-            2 => self.template(talker, name).await,
-            3 => self.three_pipelines(talker, name).await,
-            4 | 5 => self.delete(talker).await,
-            6 | 7 => self.tag(talker).await,
-            8 => self.schedule(talker).await,
+        match self.dice.roll(12) {
+            0..=3 => self.segment(talker, name).await,
+            4 | 5 => self.template(talker, name).await,
+            6 => self.three_pipelines(talker, name).await,
+            7..=9 => self.delete(talker).await,
+            10 => self.tag(talker).await,
+            _ if self.dice.roll(2) == 0 => self.schedule(talker).await,
             _ => {
                 let push = self.push();
                 let answer = talker.change(Method::POST, "/api/push", Some(&push)).await?;

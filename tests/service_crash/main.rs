@@ -45,7 +45,7 @@ async fn nothing_that_was_acknowledged_is_lost_or_done_twice() {
                 (done, ledger)
             });
         }
-        tokio::time::sleep(Duration::from_millis(5 + dice.roll(100) as u64)).await;
+        tokio::time::sleep(Duration::from_millis(5 + dice.roll(60) as u64)).await;
         process.kill();
         for (done, ledger) in work.join_all().await {
             acknowledged += done;
@@ -64,7 +64,7 @@ async fn nothing_that_was_acknowledged_is_lost_or_done_twice() {
             Ledger::check_sent(&ledgers, &talker, false).await;
         }
     }
-    assert!(acknowledged > 10 * KILLS, "{acknowledged} writes were acknowledged: too few to say anything");
+    assert!(acknowledged > 2 * KILLS, "{acknowledged} writes were acknowledged: too few to say anything");
     // Whatever was to be sent later has been sent by now.
     tokio::time::sleep(Duration::from_secs(4)).await;
     Ledger::check_sent(&ledgers, &process.talker(&client), true).await;
