@@ -9,6 +9,7 @@ mod schema;
 mod scope;
 mod serve;
 mod service_options;
+mod signals;
 mod validate;
 
 use std::process::ExitCode;

@@ -94,6 +94,27 @@ impl Node {
         }
     }
 
+    /// The path from this node to what stands at a place, such as `outcome.push.audience` or `variants[1].schedule`.
+    pub fn path_to(&self, at: Span) -> String {
+        let within = |span: Span| span.range().start <= at.range().start && at.range().end <= span.range().end;
+        let (step, next) = match &self.tree {
+            Tree::Scalar(_) => return String::new(),
+            Tree::Map(entries) => match entries.iter().find(|entry| within(entry.key.span) || within(entry.value.span))
+            {
+                Some(entry) => (entry.key.value.clone(), &entry.value),
+                None => return String::new(),
+            },
+            Tree::List(items) => match items.iter().position(|item| within(item.span)) {
+                Some(at) => (format!("[{at}]"), &items[at]),
+                None => return String::new(),
+            },
+        };
+        match next.path_to(at) {
+            rest if rest.is_empty() || rest.starts_with('[') => step + &rest,
+            rest => format!("{step}.{rest}"),
+        }
+    }
+
     /// The value as JSON, for fields that are passed through: scalars are typed as YAML 1.2 types them.
     pub fn to_json(&self) -> serde_json::Value {
         use serde_json::Value;

@@ -3,6 +3,8 @@
 pub mod explain;
 pub mod findings;
 mod out;
+mod ready;
 pub mod schema;
 
 pub use out::Out;
+pub use ready::Ready;

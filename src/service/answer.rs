@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::finding::{Finding, Severity};
-use crate::node::{Entry, Node, Tree};
+use crate::node::Node;
 use crate::source::Source;
 
 /// A status, a body and what else the header says.
@@ -87,16 +87,12 @@ impl Refusal {
     /// The body was read and found wrong; the first error speaks for all.
     pub fn findings(findings: &[Finding], source: &Source, body: &Node) -> Option<Self> {
         let first = findings.iter().find(|finding| finding.severity == Severity::Error)?;
-        let start = first.at.range().start;
-        let position = source.position(start);
+        let position = source.position(first.at.range().start);
         let mut details = json!({
             "error": first.message,
+            "path": body.path_to(first.at),
             "location": { "line": position.line, "column": position.column },
         });
-        let path = path_to(body, start);
-        if !path.is_empty() {
-            details["path"] = path.into();
-        }
         if let Some(help) = &first.help {
             details["help"] = help.as_str().into();
         }
@@ -149,6 +145,11 @@ impl Refusal {
         Self::new(40301, error)
     }
 
+    /// The state of things does not allow it.
+    pub fn conflict(error: impl Into<String>) -> Self {
+        Self::new(40901, error)
+    }
+
     pub fn timed_out() -> Self {
         Self::new(40801, "The request body did not arrive in time")
     }
@@ -169,30 +170,6 @@ impl Refusal {
             body["details"] = details.clone();
         }
         Answer::bare(self.status, body)
-    }
-}
-
-/// The keys and numbers that lead to what stands at a byte: `variants[1].push.notification`.
-fn path_to(body: &Node, at: usize) -> String {
-    let (mut path, mut node) = (String::new(), body);
-    loop {
-        let (step, within) = match &node.tree {
-            Tree::Map(entries) => {
-                let here = |entry: &&Entry| entry.key.span.range().start <= at && at < entry.value.span.range().end;
-                let Some(Entry { key, value }) = entries.iter().find(here) else { return path };
-                (if path.is_empty() { key.value.clone() } else { format!(".{key}") }, value)
-            }
-            Tree::List(items) => {
-                let Some(item) = items.iter().position(|item| item.span.range().contains(&at)) else { return path };
-                (format!("[{item}]"), &items[item])
-            }
-            Tree::Scalar(_) => return path,
-        };
-        path.push_str(&step);
-        if at <= within.span.range().start {
-            return path;
-        }
-        node = within;
     }
 }
 

@@ -9,6 +9,7 @@ use tokio::sync::{Notify, watch};
 use super::Settings;
 use super::clock::Clock;
 use super::faults::{Faults, History, Lag, Rules};
+use super::requests::Requests;
 use super::state::State;
 use super::store::{Store, Ticket};
 
@@ -17,6 +18,8 @@ use super::store::{Store, Ticket};
 pub struct Engine {
     pub settings: Settings,
     pub clock: Clock,
+    /// What clients asked of the API.
+    pub requests: Requests,
     state: RwLock<State>,
     store: Option<Store>,
     /// Something was changed that may fall due earlier than what is waited for.
@@ -43,8 +46,9 @@ impl Engine {
         let clock = Clock::new(settings.clock);
         let events = watch::Sender::new(state.events_written());
         let faults = settings.faults.clone().map(Faults::new);
+        let requests = Requests::new(settings.apps.iter().map(|(_, secret)| secret.clone()));
         let (state, changed) = (RwLock::new(state), Notify::new());
-        Ok(Self { settings, clock, state, store, changed, events, faults, history })
+        Ok(Self { settings, clock, requests, state, store, changed, events, faults, history })
     }
 
     /// Looks at the state.

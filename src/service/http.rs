@@ -1,6 +1,6 @@
 //! Connections: taking them, bounding them, letting requests in.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,10 +18,12 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use super::answer::{Answer, Refusal};
+use super::answer::{Answer, Answered, Refusal};
 use super::engine::Engine;
-use super::faults::{self, Lag, Line, Reset};
+use super::faults::{self, Body, Broken, Lag, Line, Reset};
+use super::local;
 use super::request::{BODY_LIMIT, Request};
+use super::requests::Entry;
 use super::routes;
 use super::state::State;
 
@@ -35,7 +37,7 @@ pub async fn serve(engine: Arc<Engine>, listener: TcpListener, mut stopped: watc
             accepted = listener.accept() => accepted,
             _ = stopped.changed() => break,
         };
-        let Ok((stream, _)) = stream else {
+        let Ok((stream, peer)) = stream else {
             // Out of file handles, most likely: those in use must first be closed.
             tokio::time::sleep(Duration::from_millis(20)).await;
             continue;
@@ -49,8 +51,10 @@ pub async fn serve(engine: Arc<Engine>, listener: TcpListener, mut stopped: watc
         let service = service_fn(move |request| {
             let (engine, reset) = (engine.clone(), reset.clone());
             async move {
-                let process = |request| respond(&engine, address, request);
-                faults::around(engine.faults.as_ref(), &reset, request, process).await
+                match local::is_local(request.uri().path()) {
+                    true => Ok(respond_locally(&engine, address, peer.ip(), request).await.map(Body::Whole)),
+                    false => respond(&engine, address, &reset, request).await,
+                }
             }
         });
         let connection = builder.serve_connection(TokioIo::new(line), service);
@@ -58,6 +62,8 @@ pub async fn serve(engine: Arc<Engine>, listener: TcpListener, mut stopped: watc
         // A client that breaks off is its own affair.
         tokio::spawn(async move { drop(watched.await) });
     }
+    // Who comes now is told so by the system, and does not wait for an answer.
+    drop(listener);
     tokio::select! {
         () = graceful.shutdown() => {}
         () = tokio::time::sleep(patience) => {}
@@ -66,34 +72,97 @@ pub async fn serve(engine: Arc<Engine>, listener: TcpListener, mut stopped: watc
 
 type Response = hyper::Response<Full<Bytes>>;
 
-async fn respond(engine: &Engine, address: SocketAddr, request: hyper::Request<Incoming>) -> Response {
-    let answer = match enter(engine, address, request).await {
-        Ok(answer) => answer,
-        Err(refusal) => refusal.answer(),
+/// Answers a request to the API, unless a fault does, and writes it down.
+async fn respond(
+    engine: &Engine,
+    address: SocketAddr,
+    reset: &Reset,
+    request: hyper::Request<Incoming>,
+) -> Result<hyper::Response<Body>, Broken> {
+    let (method, uri) = (request.method().as_str(), request.uri());
+    let mut entry = engine.requests.begin(engine.clock.now(), method, uri.path(), uri.query().unwrap_or(""));
+    let noted = &mut entry;
+    let process = |request: hyper::Request<Incoming>| async move {
+        let (parts, body) = request.into_parts();
+        noted.processed();
+        let answered = enter(engine, address, parts, body, noted).await;
+        let kind = format!("application/vnd.{}+json; version=3", engine.settings.vendor);
+        write(answered.unwrap_or_else(|refusal| refusal.answer()), kind)
     };
+    let response = faults::around(engine.faults.as_ref(), reset, request, process).await;
+    if let Ok(response) = &response {
+        entry.status(response.status().as_u16());
+    }
+    response
+}
+
+/// Answers a request to the control API.
+async fn respond_locally(
+    engine: &Engine,
+    address: SocketAddr,
+    peer: IpAddr,
+    request: hyper::Request<Incoming>,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    let answered = enter_locally(engine, address, peer, parts, body).await;
+    write(answered.unwrap_or_else(|refusal| refusal.answer()), "application/json".to_owned())
+}
+
+/// Writes an answer; `kind` is the type of its body.
+fn write(answer: Answer, kind: String) -> Response {
     let body = answer.body.as_ref().map(|body| serde_json::to_vec(body).unwrap_or_default()).unwrap_or_default();
     let mut response = hyper::Response::builder().status(answer.status);
     if answer.body.is_some() {
-        let kind = format!("application/vnd.{}+json; version=3", engine.settings.vendor);
         response = response.header(CONTENT_TYPE, kind);
     }
-    if let Some(location) = &answer.location {
+    if let Some(location) = answer.location {
         response = response.header(LOCATION, location);
     }
     response.body(Full::new(Bytes::from(body))).unwrap_or_default()
 }
 
 /// Lets a request in: who is it, what does it say, who answers it.
-async fn enter(engine: &Engine, address: SocketAddr, request: hyper::Request<Incoming>) -> Result<Answer, Refusal> {
-    let (parts, body) = request.into_parts();
+async fn enter(
+    engine: &Engine,
+    address: SocketAddr,
+    parts: Parts,
+    body: Incoming,
+    entry: &mut Entry<'_>,
+) -> Result<Answer, Refusal> {
     let app = engine.read(|state, _| authenticate(state, &parts.headers));
     let app = app.ok_or_else(Refusal::unauthorized)?;
+    entry.app(&app);
     if !accepts(&parts.headers) {
         return Err(Refusal::not_acceptable());
     }
     let body = read_body(body, engine.settings.patience).await?;
-    let origin = format!("http://{}", host(&parts).unwrap_or_else(|| address.to_string()));
-    let request = Request {
+    entry.body_size(body.len());
+    kept(routes::answer(engine, &app, take_apart(address, &parts, body)).await)
+}
+
+/// The same for the control API: it takes no credentials, and answers this machine alone.
+async fn enter_locally(
+    engine: &Engine,
+    address: SocketAddr,
+    peer: IpAddr,
+    parts: Parts,
+    body: Incoming,
+) -> Result<Answer, Refusal> {
+    local::admit(peer, &parts.headers)?;
+    let body = read_body(body, engine.settings.patience).await?;
+    kept(local::answer(engine, take_apart(address, &parts, body)).await)
+}
+
+/// An answer, unless what it promises cannot be kept.
+fn kept(answered: Result<Answered, String>) -> Answered {
+    answered.unwrap_or_else(|why| {
+        Err(Refusal { status: 503, code: 50301, error: format!("nothing can be kept: {why}"), details: None })
+    })
+}
+
+fn take_apart(address: SocketAddr, parts: &Parts, body: Vec<u8>) -> Request {
+    let origin = format!("http://{}", host(parts).unwrap_or_else(|| address.to_string()));
+    Request {
         method: parts.method.as_str().to_owned(),
         path: parts.uri.path().to_owned(),
         query: form_urlencoded::parse(parts.uri.query().unwrap_or("").as_bytes()).into_owned().collect(),
@@ -101,12 +170,6 @@ async fn enter(engine: &Engine, address: SocketAddr, request: hyper::Request<Inc
         origin,
         params: Vec::new(),
         lag: parts.extensions.get::<Lag>().copied(),
-    };
-    match routes::answer(engine, &app, request).await {
-        Ok(answered) => answered,
-        Err(why) => {
-            Err(Refusal { status: 503, code: 50301, error: format!("nothing can be kept: {why}"), details: None })
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! It stands at the other end of HTTP: it shares the nouns of `model` with the rest of the crate and nothing else. A request
 //! comes in through [`http`], is matched against the table in [`routes`], and is answered by a function of [`api`] that looks
 //! at or changes the [`state`] of one application. The [`engine`] puts changes in order, makes them durable before they are
-//! answered, and fires what falls due.
+//! answered, and fires what falls due. Beside the API stands [`local`], with which devices are made and moved.
 
 pub mod answer;
 pub mod api;
@@ -12,8 +12,11 @@ pub mod config;
 pub mod engine;
 pub mod faults;
 mod http;
+pub mod local;
 pub mod places;
+pub mod population;
 pub mod request;
+pub mod requests;
 pub mod routes;
 pub mod state;
 pub mod store;

@@ -146,7 +146,8 @@ pub fn find(method: &str, path: &str, level: Level) -> Result<(&'static Route, V
     found.ok_or_else(|| Refusal::not_allowed(format!("{method} is not possible here")))
 }
 
-fn matches(pattern: &str, parts: &[&str]) -> Option<Vec<String>> {
+/// The variable parts of a path, where the pattern fits it.
+pub(super) fn matches(pattern: &str, parts: &[&str]) -> Option<Vec<String>> {
     let mut params = Vec::new();
     let mut wanted = pattern.split('/').filter(|part| !part.is_empty());
     for part in parts {

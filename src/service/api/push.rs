@@ -104,30 +104,7 @@ pub(super) fn deliverable(has_message: bool, device_types: &DeviceTypes, path: &
     Ok(())
 }
 
-/// Whether a selector is possible where nothing was triggered. Tags and segments that nobody has are: they match nobody.
-pub(super) fn possible(selector: &At<Selector>, path: &str) -> Result<(), Refusal> {
-    let mut wrong: Option<String> = None;
-    let mut number = 0;
-    selector.walk(&mut |one| {
-        number += 1;
-        let inside = !std::ptr::eq(one, selector);
-        let why = match &one.value {
-            Selector::Triggered if !inside => "`triggered` is possible in a pipeline only",
-            Selector::All | Selector::Triggered if inside => {
-                "`all` and `triggered` stand alone, never inside another selector"
-            }
-            Selector::And(members) | Selector::Or(members) if members.is_empty() => "an empty list of selectors",
-            _ => return,
-        };
-        wrong.get_or_insert_with(|| why.to_owned());
-    });
-    if number > SELECTORS {
-        wrong = Some(format!("{number} selectors in one audience; {SELECTORS} are possible"));
-    }
-    wrong.map_or(Ok(()), |why| Err(Refusal::invalid_at(path, why)))
-}
-
-/// Whether an audience is possible where nothing was triggered, on these devices.
+/// Whether an audience is possible where nothing was triggered, for these devices.
 pub(super) fn addressed(audience: &At<Selector>, device_types: &DeviceTypes, path: &str) -> Result<(), Refusal> {
     possible(audience, &format!("{path}audience"))?;
     let mut open = false;
@@ -159,4 +136,27 @@ fn known_notification(notification: &Notification, path: &str) -> Result<(), Ref
         Some(key) => Err(Refusal::unknown_key(&format!("{path}notification.{key}"))),
         None => Ok(()),
     }
+}
+
+/// Whether a selector can stand where nothing was triggered. Tags and segments that nobody has can: they match nobody.
+pub(super) fn possible(selector: &At<Selector>, path: &str) -> Result<(), Refusal> {
+    let mut wrong: Option<String> = None;
+    let mut number = 0;
+    selector.walk(&mut |one| {
+        number += 1;
+        let inside = !std::ptr::eq(one, selector);
+        let why = match &one.value {
+            Selector::Triggered if !inside => "`triggered` is possible in a pipeline only",
+            Selector::All | Selector::Triggered if inside => {
+                "`all` and `triggered` stand alone, never inside another selector"
+            }
+            Selector::And(members) | Selector::Or(members) if members.is_empty() => "an empty list of selectors",
+            _ => return,
+        };
+        wrong.get_or_insert_with(|| why.to_owned());
+    });
+    if number > SELECTORS {
+        wrong = Some(format!("{number} selectors in one audience; {SELECTORS} are possible"));
+    }
+    wrong.map_or(Ok(()), |why| Err(Refusal::invalid_at(path, &why)))
 }
