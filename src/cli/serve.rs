@@ -142,7 +142,15 @@ impl Serve {
         let devices = self.fill(&running.engine, devices).await?;
         context.out.print(&self.ready(running.address, &running.engine, devices).to_string());
 
-        signals.next().await;
+        tokio::select! {
+            _ = signals.next() => {}
+            why = running.engine.broken() => {
+                context.out.note(&format!(
+                    "Nothing can be kept any more: {why}. What was kept can be read; changes are refused until it is started again."
+                ));
+                signals.next().await;
+            }
+        }
         context.out.note("Stopping: requests in flight are finished. Ctrl-C again ends at once.");
         tokio::select! {
             () = running.stop() => Ok(Exit::Done),
