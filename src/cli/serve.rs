@@ -95,6 +95,7 @@ impl Serve {
             vendor: self.vendor.clone(),
             webhooks,
             faults: self.options.faults()?,
+            ..Settings::default()
         };
         let runtime = tokio::runtime::Runtime::new().map_err(|error| Failure::new(error.to_string()))?;
         let ended = runtime.block_on(self.serve(context, settings, devices));
@@ -141,7 +142,15 @@ impl Serve {
         let devices = self.fill(&running.engine, devices).await?;
         context.out.print(&self.ready(running.address, &running.engine, devices).to_string());
 
-        signals.next().await;
+        tokio::select! {
+            _ = signals.next() => {}
+            why = running.engine.broken() => {
+                context.out.note(&format!(
+                    "Nothing can be kept any more: {why}. What was kept can be read; changes are refused until it is started again."
+                ));
+                signals.next().await;
+            }
+        }
         context.out.note("Stopping: requests in flight are finished. Ctrl-C again ends at once.");
         tokio::select! {
             () = running.stop() => Ok(Exit::Done),

@@ -106,6 +106,13 @@ impl Refusal {
         Self::invalid(error).with(details)
     }
 
+    /// The key at `path` is none that could stand there.
+    pub fn unknown_key(path: &str) -> Self {
+        let key = path.rsplit('.').next().unwrap_or(path);
+        let details = json!({ "error": format!("unknown key `{key}`"), "path": path });
+        Self::new(40000, "Could not parse request body.").with(details)
+    }
+
     pub fn unauthorized() -> Self {
         Self::new(40101, "Unauthorized")
     }

@@ -26,6 +26,8 @@ pub struct Engine {
     changed: Notify,
     /// How many events have been written.
     events: watch::Sender<u64>,
+    /// Why nothing can be kept any more.
+    broken: watch::Sender<Option<String>>,
     pub faults: Option<Faults>,
     /// What was, where a fault makes listings lag behind.
     history: Option<Mutex<History>>,
@@ -47,8 +49,8 @@ impl Engine {
         let events = watch::Sender::new(state.events_written());
         let faults = settings.faults.clone().map(Faults::new);
         let requests = Requests::new(settings.apps.iter().map(|(_, secret)| secret.clone()));
-        let (state, changed) = (RwLock::new(state), Notify::new());
-        Ok(Self { settings, clock, requests, state, store, changed, events, faults, history })
+        let (state, changed, broken) = (RwLock::new(state), Notify::new(), watch::Sender::new(None));
+        Ok(Self { settings, clock, requests, state, store, changed, events, broken, faults, history })
     }
 
     /// Looks at the state.
@@ -77,18 +79,20 @@ impl Engine {
     pub async fn kept(&self) -> Result<(), String> {
         match &self.store {
             // Batches are written in order, so an empty one comes after all that were handed over.
-            Some(store) => store.submit(Vec::new()).kept().await,
+            Some(store) => self.durable((), Some(store.submit(Vec::new()))).await,
             None => Ok(()),
         }
     }
 
     /// Changes the state, and returns once the change is durable. What has fallen due meanwhile comes first.
     pub async fn write<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<T, String> {
-        durable(self.change(change)).await
+        let (value, ticket) = self.change(change)?;
+        self.durable(value, ticket).await
     }
 
     /// The same without waiting for the disk: what is changed here is durable before whatever is changed after it.
-    pub fn change<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> (T, Option<Ticket>) {
+    /// An error says that it was not made, because nothing can be kept.
+    pub fn change<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<(T, Option<Ticket>), String> {
         let at_its_time = self.clock.is_virtual();
         self.commit(|state, now| {
             state.fire_due(now, at_its_time);
@@ -101,13 +105,17 @@ impl Engine {
 
     /// Fires what fell due while the service was down: once, and late, on a virtual clock as well.
     pub async fn catch_up(&self) -> Result<(), String> {
-        durable(self.commit(|state, now| state.fire_due(now, false))).await
+        let ((), ticket) = self.commit(|state, now| state.fire_due(now, false))?;
+        self.durable((), ticket).await
     }
 
     /// Carries out a change and hands its rows to the store.
-    fn commit<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> (T, Option<Ticket>) {
+    fn commit<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<(T, Option<Ticket>), String> {
         let changed = {
             let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+            if let Some(why) = &*self.broken.borrow() {
+                return Err(why.clone());
+            }
             let value = change(&mut state, self.clock.now());
             let rows = state.take_rows();
             if let Some(history) = self.history.as_ref().filter(|_| !rows.is_empty()) {
@@ -120,7 +128,40 @@ impl Engine {
             (value, ticket)
         };
         self.changed.notify_one();
-        changed
+        Ok(changed)
+    }
+
+    /// What was changed, once it is durable. If it cannot be, it has not happened, and no further change is taken.
+    async fn durable<T>(&self, value: T, ticket: Option<Ticket>) -> Result<T, String> {
+        if let Some(ticket) = ticket
+            && let Err(why) = ticket.kept().await
+        {
+            self.fall_back(&why);
+            return Err(why);
+        }
+        Ok(value)
+    }
+
+    /// Goes back to what the disk holds, and stays there: it can still be read.
+    fn fall_back(&self, why: &str) {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        if self.broken.borrow().is_some() {
+            return;
+        }
+        let left = self.store.as_ref().and_then(Store::left);
+        if let Some(left) = left.and_then(|left| State::new(&self.settings, left, true).ok()) {
+            *state = left;
+        }
+        self.broken.send_replace(Some(why.to_owned()));
+    }
+
+    /// Returns once nothing can be kept any more, and says why.
+    pub async fn broken(&self) -> String {
+        let mut broken = self.broken.subscribe();
+        match broken.wait_for(Option::is_some).await {
+            Ok(why) => why.clone().unwrap_or_default(),
+            Err(_) => std::future::pending().await,
+        }
     }
 
     /// Moves a virtual clock forward, firing whatever falls due on the way, in time order.
@@ -158,12 +199,4 @@ impl Engine {
             }
         }
     }
-}
-
-/// What was changed, once it is durable.
-async fn durable<T>((value, ticket): (T, Option<Ticket>)) -> Result<T, String> {
-    if let Some(ticket) = ticket {
-        ticket.kept().await?;
-    }
-    Ok(value)
 }

@@ -25,6 +25,7 @@ pub mod webhook;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::net::TcpListener;
@@ -52,6 +53,8 @@ pub struct Settings {
     pub webhooks: Vec<webhook::Webhook>,
     /// What goes wrong on purpose.
     pub faults: Option<faults::Rules>,
+    /// How long a client may take to send its header, and then its body.
+    pub patience: Duration,
 }
 
 impl Default for Settings {
@@ -65,6 +68,7 @@ impl Default for Settings {
             vendor: VENDOR.to_owned(),
             webhooks: Vec::new(),
             faults: None,
+            patience: Duration::from_secs(10),
         }
     }
 }

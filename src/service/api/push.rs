@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::model::audience::{ChannelKey, Selector};
 use crate::model::device::{DeviceType, DeviceTypes};
+use crate::model::notification::Notification;
 use crate::model::push::{Content, Push};
 use crate::node::At;
 use crate::service::answer::{Answer, Answered, Refusal};
@@ -85,9 +86,9 @@ pub(super) fn sendable(push: &Push, path: &str) -> Result<(), Refusal> {
 
 /// Whether a push says something that its devices can get, whoever they are.
 pub(super) fn complete(push: &Push, path: &str) -> Result<(), Refusal> {
-    if push.notification.is_none() {
-        return Err(Refusal::invalid_at(&format!("{path}notification"), "`notification` is missing"));
-    }
+    let notification = push.notification.as_ref();
+    let missing = || Refusal::invalid_at(&format!("{path}notification"), "`notification` is missing");
+    known_notification(notification.ok_or_else(missing)?, path)?;
     deliverable(push.message.is_some(), &push.device_types, path)
 }
 
@@ -124,7 +125,15 @@ pub(super) fn addressed(audience: &At<Selector>, device_types: &DeviceTypes, pat
 /// Whether a push without an audience has no key that a push does not have.
 pub(super) fn known_content(content: &Content, path: &str) -> Result<(), Refusal> {
     match content.rest.0.keys().find(|key| *key != "campaigns") {
-        Some(key) => Err(Refusal::invalid_at(&format!("{path}{key}"), format!("unknown key `{key}`"))),
+        Some(key) => Err(Refusal::unknown_key(&format!("{path}{key}"))),
+        None => known_notification(&content.notification, path),
+    }
+}
+
+/// Beside what the contract describes, a notification has overrides by kind of device.
+fn known_notification(notification: &Notification, path: &str) -> Result<(), Refusal> {
+    match notification.rest.0.keys().find(|key| DeviceType::parse(key).is_none()) {
+        Some(key) => Err(Refusal::unknown_key(&format!("{path}notification.{key}"))),
         None => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::paging;
 use super::push::possible;
 use crate::model::audience::Selector;
 use crate::node::{At, shape};
@@ -42,7 +43,7 @@ pub fn create(app: &mut App, call: &Call) -> Answered {
 }
 
 pub fn list(app: &App, call: &Call) -> Answered {
-    let limit = call.request.number("limit", PAGE, PAGE)?.max(1);
+    let limit = paging::limit(call.request, PAGE)?;
     let start = call.request.query("start").unwrap_or("");
     let mut rest = app.segments.table.from(start);
     let page: Vec<_> = rest.by_ref().take(limit).collect();
@@ -59,7 +60,7 @@ pub fn list(app: &App, call: &Call) -> Answered {
         .collect();
     let mut body = json!({ "segments": items });
     if let Some((next, _)) = rest.next() {
-        body["next_page"] = format!("{}/api/segments?limit={limit}&start={next}", call.request.origin).into();
+        body["next_page"] = paging::next_page(call.request, limit, next).into();
     }
     Ok(Answer::bare(200, body))
 }
