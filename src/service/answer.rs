@@ -1,5 +1,6 @@
 //! What the service answers.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -11,13 +12,15 @@ use crate::source::Source;
 pub struct Answer {
     pub status: u16,
     pub location: Option<String>,
-    pub body: Option<Value>,
+    /// JSON.
+    pub body: Option<String>,
 }
 
 impl Answer {
     /// The bare body, as it is.
-    pub fn bare(status: u16, body: Value) -> Self {
-        Self { status, location: None, body: Some(body) }
+    pub fn bare(status: u16, body: impl Serialize) -> Self {
+        // Our own types become JSON always: their keys are texts.
+        Self { status, location: None, body: Some(serde_json::to_string(&body).unwrap_or_default()) }
     }
 
     /// An empty answer.

@@ -68,7 +68,6 @@ async fn respond(engine: &Engine, request: hyper::Request<Incoming>) -> Response
         Ok(answer) => answer,
         Err(refusal) => refusal.answer(),
     };
-    let body = answer.body.as_ref().map(|body| serde_json::to_vec(body).unwrap_or_default()).unwrap_or_default();
     let mut response = hyper::Response::builder().status(answer.status);
     if answer.body.is_some() {
         let kind = format!("application/vnd.{}+json; version=3", engine.settings.vendor);
@@ -77,7 +76,7 @@ async fn respond(engine: &Engine, request: hyper::Request<Incoming>) -> Response
     if let Some(location) = &answer.location {
         response = response.header(LOCATION, location);
     }
-    response.body(Full::new(Bytes::from(body))).unwrap_or_default()
+    response.body(Full::from(answer.body.unwrap_or_default())).unwrap_or_default()
 }
 
 /// Lets a request in: who is it, what does it say, who answers it.
@@ -107,11 +106,11 @@ async fn enter(engine: &Engine, request: hyper::Request<Incoming>) -> Result<Ans
     }
 }
 
-async fn read_body(body: Incoming) -> Result<Vec<u8>, Refusal> {
+async fn read_body(body: Incoming) -> Result<Bytes, Refusal> {
     let collected = tokio::time::timeout(PATIENCE, Limited::new(body, BODY_LIMIT).collect()).await;
     match collected {
         Err(_) => Err(Refusal::timed_out()),
-        Ok(Ok(body)) => Ok(body.to_bytes().to_vec()),
+        Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.downcast_ref::<LengthLimitError>().is_some() => Err(Refusal::too_large()),
         Ok(Err(_)) => Err(Refusal::invalid("the request body broke off")),
     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use hyper::body::Bytes;
+
 use crate::node::{Decode, Node, Reader, from_json};
 use crate::service::answer::Refusal;
 use crate::service::faults::Lag;
@@ -17,7 +19,7 @@ pub struct Request {
     /// The path as it was sent, without the query.
     pub path: String,
     pub query: BTreeMap<String, String>,
-    pub body: Vec<u8>,
+    pub body: Bytes,
     /// `http://host:port`, as the client called it: the URLs of answers use it.
     pub origin: String,
     /// What the route's `{name}`s stand for.

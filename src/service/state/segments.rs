@@ -31,8 +31,9 @@ impl Segments {
         Self { table: Table::new("segments"), criteria: BTreeMap::new() }
     }
 
-    pub fn put(&mut self, journal: &mut Journal, id: &str, segment: Segment) {
-        self.understand(id, &segment.criteria);
+    /// Adds a segment, or replaces the one of that id, with what its criteria mean.
+    pub fn put(&mut self, journal: &mut Journal, id: &str, segment: Segment, understood: At<Selector>) {
+        self.criteria.insert(id.to_owned(), understood);
         self.table.put(journal, id, segment);
     }
 
@@ -44,16 +45,9 @@ impl Segments {
     pub fn load(&mut self, row: &Kept) -> Result<(), String> {
         self.table.load(row)?;
         if let Some(segment) = self.table.get(&row.key) {
-            let criteria = segment.criteria.clone();
-            self.understand(&row.key, &criteria);
+            self.criteria.extend(understood(&segment.criteria).map(|selector| (row.key.clone(), selector)));
         }
         Ok(())
-    }
-
-    fn understand(&mut self, id: &str, criteria: &Value) {
-        if let Some(selector) = understood(criteria) {
-            self.criteria.insert(id.to_owned(), selector);
-        }
     }
 }
 
