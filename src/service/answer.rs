@@ -20,7 +20,12 @@ impl Answer {
     /// The bare body, as it is.
     pub fn bare(status: u16, body: impl Serialize) -> Self {
         // Our own types become JSON always: their keys are texts.
-        Self { status, location: None, body: Some(serde_json::to_string(&body).unwrap_or_default()) }
+        Self::text(status, serde_json::to_string(&body).unwrap_or_default())
+    }
+
+    /// The bare body, where it is JSON already.
+    pub fn text(status: u16, body: String) -> Self {
+        Self { status, location: None, body: Some(body) }
     }
 
     /// An empty answer.

@@ -1,6 +1,6 @@
 //! Connections: taking them, bounding them, letting requests in.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -94,6 +94,7 @@ async fn enter(engine: &Engine, request: hyper::Request<Incoming>) -> Result<Ans
         path: parts.uri.path().to_owned(),
         query: form_urlencoded::parse(parts.uri.query().unwrap_or("").as_bytes()).into_owned().collect(),
         body,
+        parsed: OnceLock::new(),
         origin: format!("http://{host}"),
         params: Vec::new(),
         lag: parts.extensions.get::<Lag>().copied(),

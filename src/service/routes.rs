@@ -183,6 +183,10 @@ pub async fn answer(engine: &Engine, app: &str, mut request: Request) -> Result<
             None => Err(Refusal::unauthorized()),
         })),
         Run::Write(run) => {
+            // Others need not wait while a body is made out.
+            if !request.body.is_empty() {
+                let _ = request.json();
+            }
             engine
                 .write(|state, now| match state.app_mut(app) {
                     Some(app) => run(app, &Call { request: &request, now, level }),
