@@ -70,7 +70,7 @@ impl Service {
     async fn send(&self, push: Value, push_type: PushType, group_id: Option<&str>) -> String {
         self.change(|app, now| {
             let out = Outgoing { push_type, group_id, device_types: &DeviceTypes::All, push: &push };
-            let everybody: Vec<u32> = app.devices.installed().iter().copied().collect();
+            let everybody: Vec<u32> = app.devices.installed().iter().collect();
             app.send(&out, everybody, now)
         })
         .await

@@ -167,6 +167,11 @@ impl Parser<'_> {
 
 /// The last of two equal keys wins, as with most readers of JSON.
 fn last_of_each(entries: Vec<Entry>) -> Vec<Entry> {
+    // Most objects are small: looking at each pair costs less than a table.
+    let few = entries.len() <= 16;
+    if few && entries.iter().enumerate().all(|(at, one)| entries[..at].iter().all(|other| *other.key != *one.key)) {
+        return entries;
+    }
     let mut last: HashMap<&str, usize> = HashMap::with_capacity(entries.len());
     for (at, entry) in entries.iter().enumerate() {
         last.insert(&entry.key, at);

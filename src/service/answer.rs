@@ -1,5 +1,6 @@
 //! What the service answers.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -12,12 +13,19 @@ use crate::source::Source;
 pub struct Answer {
     pub status: u16,
     pub location: Option<String>,
-    pub body: Option<Value>,
+    /// JSON.
+    pub body: Option<String>,
 }
 
 impl Answer {
     /// The bare body, as it is.
-    pub fn bare(status: u16, body: Value) -> Self {
+    pub fn bare(status: u16, body: impl Serialize) -> Self {
+        // Our own types become JSON always: their keys are texts.
+        Self::text(status, serde_json::to_string(&body).unwrap_or_default())
+    }
+
+    /// The bare body, where it is JSON already.
+    pub fn text(status: u16, body: String) -> Self {
         Self { status, location: None, body: Some(body) }
     }
 

@@ -111,11 +111,12 @@ impl Engine {
 
     /// Carries out a change and hands its rows to the store.
     fn commit<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<(T, Option<Ticket>), String> {
-        let changed = {
+        let (changed, on_time) = {
             let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
             if let Some(why) = &*self.broken.borrow() {
                 return Err(why.clone());
             }
+            let waited_for = state.next_due();
             let value = change(&mut state, self.clock.now());
             let rows = state.take_rows();
             if let Some(history) = self.history.as_ref().filter(|_| !rows.is_empty()) {
@@ -125,9 +126,11 @@ impl Engine {
             self.events.send_if_modified(|seen| std::mem::replace(seen, written) != written);
             // Handed over under the lock, so that rows are written in the order in which they were made.
             let ticket = self.store.as_ref().filter(|_| !rows.is_empty()).map(|store| store.submit(rows));
-            (value, ticket)
+            ((value, ticket), waited_for == state.next_due())
         };
-        self.changed.notify_one();
+        if !on_time {
+            self.changed.notify_one();
+        }
         Ok(changed)
     }
 

@@ -1,7 +1,7 @@
 //! Connections: taking them, bounding them, letting requests in.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -110,7 +110,6 @@ async fn respond_locally(
 
 /// Writes an answer; `kind` is the type of its body.
 fn write(answer: Answer, kind: String) -> Response {
-    let body = answer.body.as_ref().map(|body| serde_json::to_vec(body).unwrap_or_default()).unwrap_or_default();
     let mut response = hyper::Response::builder().status(answer.status);
     if answer.body.is_some() {
         response = response.header(CONTENT_TYPE, kind);
@@ -118,7 +117,7 @@ fn write(answer: Answer, kind: String) -> Response {
     if let Some(location) = answer.location {
         response = response.header(LOCATION, location);
     }
-    response.body(Full::new(Bytes::from(body))).unwrap_or_default()
+    response.body(Full::from(answer.body.unwrap_or_default())).unwrap_or_default()
 }
 
 /// Lets a request in: who is it, what does it say, who answers it.
@@ -160,13 +159,14 @@ fn kept(answered: Result<Answered, String>) -> Answered {
     })
 }
 
-fn take_apart(address: SocketAddr, parts: &Parts, body: Vec<u8>) -> Request {
+fn take_apart(address: SocketAddr, parts: &Parts, body: Bytes) -> Request {
     let origin = format!("http://{}", host(parts).unwrap_or_else(|| address.to_string()));
     Request {
         method: parts.method.as_str().to_owned(),
         path: parts.uri.path().to_owned(),
         query: form_urlencoded::parse(parts.uri.query().unwrap_or("").as_bytes()).into_owned().collect(),
         body,
+        parsed: OnceLock::new(),
         origin,
         params: Vec::new(),
         lag: parts.extensions.get::<Lag>().copied(),
@@ -183,11 +183,11 @@ fn host(parts: &Parts) -> Option<String> {
 /// The most that is taken in of a body that is too large, so that its sender gets to read the answer.
 const DRAINED: usize = 8 * BODY_LIMIT;
 
-async fn read_body(body: Incoming, patience: Duration) -> Result<Vec<u8>, Refusal> {
+async fn read_body(body: Incoming, patience: Duration) -> Result<Bytes, Refusal> {
     tokio::time::timeout(patience, whole(body)).await.unwrap_or_else(|_| Err(Refusal::timed_out()))
 }
 
-async fn whole(mut body: Incoming) -> Result<Vec<u8>, Refusal> {
+async fn whole(mut body: Incoming) -> Result<Bytes, Refusal> {
     let (mut bytes, mut length) = (Vec::new(), 0);
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Refusal::invalid("the request body broke off"))?;
@@ -200,7 +200,7 @@ async fn whole(mut body: Incoming) -> Result<Vec<u8>, Refusal> {
             _ => break,
         }
     }
-    if length > BODY_LIMIT { Err(Refusal::too_large()) } else { Ok(bytes) }
+    if length > BODY_LIMIT { Err(Refusal::too_large()) } else { Ok(bytes.into()) }
 }
 
 /// The application whose key and secret the request carries.

@@ -229,8 +229,8 @@ fn device(number: u64, seed: u64) -> (String, Device) {
         push_address,
         // The users grow in number with the devices, so that some have several.
         named_user: random.percent(45).then(|| format!("user-{:05}", random.below(number * 7 / 20 + 1) + 1)),
-        tags: tags(&mut random),
-        properties,
+        tags: tags(&mut random).into(),
+        properties: properties.into(),
         identifiers: address.iter().map(|address| ("number".to_owned(), address.clone())).collect(),
         address,
         subscriptions: random.maybe(20, &["weekly-digest"]).into_iter().collect(),

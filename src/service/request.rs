@@ -1,6 +1,9 @@
 //! A request, taken apart.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use hyper::body::Bytes;
 
 use crate::node::{Decode, Node, Reader, from_json};
 use crate::service::answer::Refusal;
@@ -17,7 +20,9 @@ pub struct Request {
     /// The path as it was sent, without the query.
     pub path: String,
     pub query: BTreeMap<String, String>,
-    pub body: Vec<u8>,
+    pub body: Bytes,
+    /// The body as a tree, once it has been asked for.
+    pub parsed: OnceLock<Result<Arc<Body>, Refusal>>,
     /// `http://host:port`, as the client called it: the URLs of answers use it.
     pub origin: String,
     /// What the route's `{name}`s stand for.
@@ -53,8 +58,12 @@ impl Request {
         format!("{}{}?{query}", self.origin, self.path)
     }
 
-    /// The body as a tree.
-    pub fn json(&self) -> Result<Body, Refusal> {
+    /// The body as a tree. It is made once.
+    pub fn json(&self) -> Result<Arc<Body>, Refusal> {
+        self.parsed.get_or_init(|| self.parse().map(Arc::new)).clone()
+    }
+
+    fn parse(&self) -> Result<Body, Refusal> {
         let text = std::str::from_utf8(&self.body).map_err(|error| {
             let good = String::from_utf8_lossy(&self.body[..error.valid_up_to()]).into_owned();
             let at = good.len();
@@ -82,6 +91,11 @@ pub struct Body {
 }
 
 impl Body {
+    /// A part of the body as it was sent.
+    pub fn text(&self, node: &Node) -> &str {
+        &self.source.text[node.span.range()]
+    }
+
     /// A part of the body as a type. The first thing wrong in it is the refusal.
     pub fn read<T: Decode>(&self, node: &Node) -> Result<T, Refusal> {
         let mut reader = Reader::of_wire();
@@ -104,6 +118,11 @@ impl Body {
 
 /// A value that was understood before, as its type.
 pub fn understood<T: Decode>(value: &serde_json::Value) -> Option<T> {
-    let node = from_json(FileId::ONLY, &value.to_string()).ok()?;
+    meaning(&value.to_string())
+}
+
+/// The same of JSON as it was sent.
+pub fn meaning<T: Decode>(text: &str) -> Option<T> {
+    let node = from_json(FileId::ONLY, text).ok()?;
     T::decode(&node, &mut Reader::of_wire())
 }

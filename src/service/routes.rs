@@ -1,6 +1,7 @@
 //! The table of routes: which function answers which request.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use percent_encoding::percent_decode_str;
@@ -136,28 +137,36 @@ pub static ROUTES: &[Route] = &[
 ///
 /// A path that is spelled out comes before one with variable parts: `/api/tags/batch` is never the tag `batch`.
 pub fn find(method: &str, path: &str, level: Level) -> Result<(&'static Route, Vec<String>), Refusal> {
-    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-    let offered = ROUTES.iter().filter(|route| route.level <= level);
-    let fitting: Vec<_> = offered.filter_map(|route| Some((route, matches(route.path, &parts)?))).collect();
+    let parts = parts(path);
+    let offered = PATTERNS.iter().filter(|(route, _)| route.level <= level);
+    let fitting = offered.filter_map(|(route, pattern)| Some((route, matches(pattern, &parts)?)));
+    let fitting: Vec<_> = fitting.collect();
     let Some(fewest) = fitting.iter().map(|(_, params)| params.len()).min() else {
         return Err(Refusal::not_found("Resource"));
     };
     let found = fitting.into_iter().find(|(route, params)| params.len() == fewest && route.method == method);
-    found.ok_or_else(|| Refusal::not_allowed(format!("{method} is not possible here")))
+    let (route, params) = found.ok_or_else(|| Refusal::not_allowed(format!("{method} is not possible here")))?;
+    Ok((route, params))
+}
+
+/// The routes with the parts of their paths.
+static PATTERNS: LazyLock<Vec<(&Route, Vec<&str>)>> =
+    LazyLock::new(|| ROUTES.iter().map(|route| (route, parts(route.path))).collect());
+
+/// The parts of a path; empty ones do not count.
+pub(super) fn parts(path: &str) -> Vec<&str> {
+    path.split('/').filter(|part| !part.is_empty()).collect()
 }
 
 /// The variable parts of a path, where the pattern fits it.
-pub(super) fn matches(pattern: &str, parts: &[&str]) -> Option<Vec<String>> {
-    let mut params = Vec::new();
-    let mut wanted = pattern.split('/').filter(|part| !part.is_empty());
-    for part in parts {
-        match wanted.next()? {
-            name if name.starts_with('{') => params.push(percent_decode_str(part).decode_utf8().ok()?.into_owned()),
-            name if name == *part => {}
-            _ => return None,
-        }
+pub(super) fn matches(pattern: &[&str], parts: &[&str]) -> Option<Vec<String>> {
+    let is_variable = |name: &str| name.starts_with('{');
+    let fits = |(name, part): (&&str, &&str)| is_variable(name) || name == part;
+    if pattern.len() != parts.len() || !pattern.iter().zip(parts).all(fits) {
+        return None;
     }
-    wanted.next().is_none().then_some(params)
+    let variable = pattern.iter().zip(parts).filter(|(name, _)| is_variable(name));
+    variable.map(|(_, part)| Some(percent_decode_str(part).decode_utf8().ok()?.into_owned())).collect()
 }
 
 /// Answers a request that has been let in. `Err` says that nothing more can be kept.
@@ -174,6 +183,10 @@ pub async fn answer(engine: &Engine, app: &str, mut request: Request) -> Result<
             None => Err(Refusal::unauthorized()),
         })),
         Run::Write(run) => {
+            // Others need not wait while a body is made out.
+            if !request.body.is_empty() {
+                let _ = request.json();
+            }
             engine
                 .write(|state, now| match state.app_mut(app) {
                     Some(app) => run(app, &Call { request: &request, now, level }),

@@ -11,8 +11,8 @@ async fn a_channel_is_looked_up_with_all_that_is_known_of_it() {
     let device = Device {
         push_address: Some("FE66489F".into()),
         named_user: Some("ann".into()),
-        tags: BTreeMap::from([(NO_GROUP.into(), ["vip".into()].into()), ("crm".into(), ["new".into()].into())]),
-        properties: Properties { timezone: Some("Europe/Berlin".into()), ..Properties::default() },
+        tags: BTreeMap::from([(NO_GROUP.into(), ["vip".into()].into()), ("crm".into(), ["new".into()].into())]).into(),
+        properties: Properties { timezone: Some("Europe/Berlin".into()), ..Properties::default() }.into(),
         ..plain("web")
     };
     service.register("w1", device).await;

@@ -143,7 +143,7 @@ async fn an_open_channel_is_reached_by_its_address() {
 async fn a_segment_in_an_audience_is_evaluated_when_the_push_is_sent() {
     let service = Service::at(NOW).await;
     let german = Properties { language: Some("de".into()), ..Properties::default() };
-    service.device_with("a", "ios", |device| device.properties = german).await;
+    service.device_with("a", "ios", |device| *device.properties = german).await;
     service.device("b", "ios").await;
     let segment =
         json!({ "display_name": "German", "criteria": { "and": [{ "tag": "de", "group": "ua_locale_language" }] } });

@@ -147,7 +147,7 @@ async fn a_local_time_is_sent_zone_by_zone_and_once_to_each_device() {
     let service = Service::at("2026-11-26T12:00:00Z").await;
     let zone = |name: &str| Properties { timezone: Some(name.to_owned()), ..Properties::default() };
     for (id, name) in [("paris", "Europe/Paris"), ("vienna", "Europe/Vienna"), ("la", "America/Los_Angeles")] {
-        service.device_with(id, "ios", |device| device.properties = zone(name)).await;
+        service.device_with(id, "ios", |device| *device.properties = zone(name)).await;
     }
     service.device("nowhere", "ios").await;
     let mut body = at("2026-11-27T0900");
@@ -161,7 +161,7 @@ async fn a_local_time_is_sent_zone_by_zone_and_once_to_each_device() {
     assert_eq!((service.shown("paris").len(), service.shown("la").len()), (1, 0));
     service.put(url, at("2026-11-29T0900")).await.refusal(405);
     // A traveller does not get it a second time.
-    service.device_with("paris", "ios", |device| device.properties = zone("America/Los_Angeles")).await;
+    service.device_with("paris", "ios", |device| *device.properties = zone("America/Los_Angeles")).await;
     service.move_clock("2026-11-28T12:00:00Z").await;
     for (id, at) in [
         ("paris", "2026-11-27T08:00:00Z"),
@@ -182,8 +182,8 @@ async fn a_local_time_is_sent_zone_by_zone_and_once_to_each_device() {
 async fn a_local_time_has_passed_when_it_has_in_every_zone() {
     let service = Service::at("2026-11-27T12:00:00Z").await;
     let zone = |name: &str| Properties { timezone: Some(name.to_owned()), ..Properties::default() };
-    service.device_with("paris", "ios", |device| device.properties = zone("Europe/Paris")).await;
-    service.device_with("la", "ios", |device| device.properties = zone("America/Los_Angeles")).await;
+    service.device_with("paris", "ios", |device| *device.properties = zone("Europe/Paris")).await;
+    service.device_with("la", "ios", |device| *device.properties = zone("America/Los_Angeles")).await;
     let local = |time: &str| {
         let mut body = at("2026-11-27T0900");
         body["schedule"] = json!({ "local_scheduled_time": time });

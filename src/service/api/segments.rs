@@ -14,6 +14,9 @@ use crate::service::state::{App, Segment};
 /// The largest page of a listing.
 const PAGE: usize = 200;
 
+/// How a page begins.
+const BEGIN: &str = r#"{"segments":["#;
+
 shape! {
     /// A segment as it is sent.
     pub struct Sent as "a segment with display_name and criteria" {
@@ -24,20 +27,20 @@ shape! {
     }
 }
 
-/// The criteria as they were sent, once they have been understood.
-fn read(request: &Request) -> Result<(String, serde_json::Value), Refusal> {
+/// What was sent: the name, the criteria as they are written and as they are understood.
+fn read(request: &Request) -> Result<(String, String, At<Selector>), Refusal> {
     let body = request.json()?;
     let sent: Sent = body.read(&body.node)?;
     possible(&sent.criteria, "criteria")?;
-    let criteria = body.node.get("criteria").map(crate::node::Node::to_json).unwrap_or_default();
-    Ok((sent.display_name.value, criteria))
+    let criteria = body.node.get("criteria").map_or("", |criteria| body.text(criteria)).to_owned();
+    Ok((sent.display_name.value, criteria, sent.criteria))
 }
 
 pub fn create(app: &mut App, call: &Call) -> Answered {
-    let (display_name, criteria) = read(call.request)?;
+    let (display_name, criteria, understood) = read(call.request)?;
     let (id, now) = (new_id(), call.now.as_millisecond());
-    let segment = Segment { display_name, criteria, created: now, modified: now };
-    app.segments.put(&mut app.journal, &id, segment);
+    let segment = Segment::new(display_name, criteria, now, now);
+    app.segments.put(&mut app.journal, &id, segment, understood);
     let url = format!("{}/api/segments/{id}", call.request.origin);
     Ok(Answer::done(201, json!({ "segment_id": id })).at(url))
 }
@@ -46,36 +49,32 @@ pub fn list(app: &App, call: &Call) -> Answered {
     let limit = paging::limit(call.request, PAGE)?;
     let start = call.request.query("start").unwrap_or("");
     let mut rest = app.segments.table.from(start);
-    let page: Vec<_> = rest.by_ref().take(limit).collect();
-    let items: Vec<_> = page
-        .iter()
-        .map(|(id, segment)| {
-            json!({
-                "id": id,
-                "display_name": segment.display_name,
-                "creation_date": segment.created,
-                "modification_date": segment.modified,
-            })
-        })
-        .collect();
-    let mut body = json!({ "segments": items });
-    if let Some((next, _)) = rest.next() {
-        body["next_page"] = paging::next_page(call.request, limit, next).into();
+    let lines: Vec<&str> = rest.by_ref().take(limit).map(|(id, segment)| segment.listed(id)).collect();
+    let next_page =
+        rest.next().map(|(next, _)| format!(r#","next_page":{}"#, json!(paging::next_page(call.request, limit, next))));
+    let end = format!("]{}}}", next_page.unwrap_or_default());
+    let length = lines.iter().map(|line| line.len() + 1).sum::<usize>() + end.len() + BEGIN.len();
+    let mut body = String::with_capacity(length);
+    body.push_str(BEGIN);
+    for (n, line) in lines.into_iter().enumerate() {
+        body.push_str(if n == 0 { "" } else { "," });
+        body.push_str(line);
     }
-    Ok(Answer::bare(200, body))
+    body.push_str(&end);
+    Ok(Answer::text(200, body))
 }
 
 pub fn get(app: &App, call: &Call) -> Answered {
     let segment = app.segments.table.get(call.request.param(0)).ok_or_else(|| Refusal::not_found("Segment"))?;
-    Ok(Answer::bare(200, json!({ "display_name": segment.display_name, "criteria": segment.criteria })))
+    Ok(Answer::text(200, segment.shown()))
 }
 
 pub fn update(app: &mut App, call: &Call) -> Answered {
-    let (display_name, criteria) = read(call.request)?;
+    let (display_name, criteria, understood) = read(call.request)?;
     let id = call.request.param(0);
     let old = app.segments.table.get(id).ok_or_else(|| Refusal::not_found("Segment"))?;
-    let segment = Segment { display_name, criteria, created: old.created, modified: call.now.as_millisecond() };
-    app.segments.put(&mut app.journal, id, segment);
+    let segment = Segment::new(display_name, criteria, old.created, call.now.as_millisecond());
+    app.segments.put(&mut app.journal, id, segment, understood);
     Ok(Answer::done(200, json!({})))
 }
 

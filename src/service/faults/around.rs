@@ -105,7 +105,7 @@ fn instead(fault: &Fault) -> Response {
         _ => (500, "The service has a problem", None),
     };
     let refusal = Refusal { status, code: u32::from(status) * 100, error: error.to_owned(), details: None };
-    let body = refusal.answer().body.unwrap_or_default().to_string();
+    let body = refusal.answer().body.unwrap_or_default();
     let mut response = hyper::Response::builder().status(status).header(CONTENT_TYPE, "application/json");
     if let Some(retry_after) = retry_after {
         response = response.header(RETRY_AFTER, retry_after);

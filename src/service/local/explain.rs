@@ -140,7 +140,7 @@ impl<'a> Explainer<'a> {
             let through = of_user.filter(|_| !by_itself).map(|(user, _)| format!("through its named user {user}"));
             return Reason::new(condition, holds, through);
         }
-        let sources = || [Some(&device.tags), of_user.map(|(_, tags)| tags)].into_iter().flatten();
+        let sources = || [Some(&*device.tags), of_user.map(|(_, tags)| tags)].into_iter().flatten();
         let elsewhere = sources().flatten().find(|(_, tags)| tags.contains(tag));
         let instead = match elsewhere {
             Some((other, _)) if other.is_empty() => "it has it without a group".to_owned(),

@@ -252,7 +252,7 @@ impl Form {
         }
         match self.properties {
             None => {}
-            Some(None) => device.properties = Properties::default(),
+            Some(None) => device.properties = Properties::default().into(),
             Some(Some(given)) => {
                 for (place, own) in properties(&mut device.properties).into_iter().enumerate() {
                     if let Some(value) = given.get(&place) {

@@ -155,8 +155,8 @@ pub async fn answer(engine: &Engine, mut request: Request) -> Result<Answered, S
 }
 
 fn find(method: &str, path: &str) -> Result<(&'static Route, Vec<String>), Refusal> {
-    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-    let fits = |route: &'static Route| Some((route, routes::matches(route.path, &parts)?));
+    let parts = routes::parts(path);
+    let fits = |route: &'static Route| Some((route, routes::matches(&routes::parts(route.path), &parts)?));
     let fitting: Vec<_> = ROUTES.iter().filter_map(fits).collect();
     if fitting.is_empty() {
         return Err(Refusal::not_found("Resource"));

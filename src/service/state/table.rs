@@ -22,7 +22,8 @@ impl Journal {
         self.rows.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    fn note(&mut self, table: &'static str, key: &str, value: impl FnOnce() -> Option<String>) {
+    /// Notes the new value of a row; `None` for one that is gone.
+    pub(super) fn note(&mut self, table: &'static str, key: &str, value: impl FnOnce() -> Option<String>) {
         if let Some(rows) = &mut self.rows {
             rows.push(Row { app: self.app.clone(), table, key: key.to_owned(), value: value() });
         }
@@ -83,9 +84,13 @@ impl<T: Serialize + DeserializeOwned> Table<T> {
 
     /// Takes in a row from the disk.
     pub fn load(&mut self, row: &Kept) -> Result<(), String> {
-        let value = serde_json::from_str(&row.value)
-            .map_err(|error| format!("the row {}/{} cannot be read: {error}", row.table, row.key))?;
-        self.rows.insert(row.key.clone(), value);
+        self.rows.insert(row.key.clone(), read(row)?);
         Ok(())
     }
+}
+
+/// What a row from the disk says.
+pub(super) fn read<T: DeserializeOwned>(row: &Kept) -> Result<T, String> {
+    let value = serde_json::from_str(&row.value);
+    value.map_err(|error| format!("the row {}/{} cannot be read: {error}", row.table, row.key))
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::App;
-use super::devices::{NO_GROUP, Tags, has, pairs};
+use super::devices::{Carriers, NO_GROUP, Tags, has, pairs};
 
 /// A tag as its group and itself.
 type Pair = (String, String);
@@ -50,7 +50,7 @@ impl App {
     /// Removes a tag without a group from the application and from all its devices; `false` where there is no such tag.
     pub fn delete_tag(&mut self, tag: &str, now: Timestamp) -> bool {
         let made = self.legacy_tags.remove(&mut self.journal, tag).is_some();
-        let carriers = self.devices.with_tag(NO_GROUP, tag).cloned().unwrap_or_default();
+        let carriers: Vec<u32> = self.devices.with_tag(NO_GROUP, tag).into_iter().flat_map(Carriers::iter).collect();
         for number in &carriers {
             self.change_tags(*number, now, |tags| {
                 if let Some(tags) = tags.get_mut(NO_GROUP) {

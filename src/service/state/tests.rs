@@ -26,7 +26,7 @@ fn tags(group: &str, tags: &[&str]) -> Tags {
 }
 
 fn device(own: Tags) -> Device {
-    Device { device_type: "ios".into(), installed: true, opt_in: true, tags: own, ..Device::default() }
+    Device { device_type: "ios".into(), installed: true, opt_in: true, tags: own.into(), ..Device::default() }
 }
 
 /// The events so far, each as `TYPE device body`.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use jiff::{Span, Timestamp};
 use serde_json::Value;
 
+use super::carriers::Carriers;
 use super::index::{Index, Numbers};
 use super::nesting::Nested;
 use super::properties::listed_zone;
@@ -43,14 +44,15 @@ impl<'a> Members<'a> {
     }
 
     fn is_member(&self, selector: &Selector, nested: &Nested, number: u32) -> bool {
-        let Some(device) = self.devices.device(number).filter(|device| device.installed) else { return false };
+        let Some(device) = self.devices.device(number) else { return false };
         // Each segment is answered once, those within others first: however they nest, the work is that of their sizes.
         let mut within = Vec::with_capacity(nested.criteria.len());
         for criteria in &nested.criteria {
             let holds = Held { members: self, nested, within: &within, number, device }.by(criteria);
             within.push(holds);
         }
-        Held { members: self, nested, within: &within, number, device }.by(selector)
+        // Most often a tag decides, and the device itself is not looked at.
+        Held { members: self, nested, within: &within, number, device }.by(selector) && device.installed
     }
 
     /// Calls back with every device that can match, and perhaps some that do not. One can come more than once.
@@ -58,17 +60,17 @@ impl<'a> Members<'a> {
         let bounds = self.bounds(nested);
         let mut entered = vec![false; nested.criteria.len()];
         let mut waiting = vec![selector];
-        let mut all_of = |numbers: Option<&Numbers>| numbers.into_iter().flatten().for_each(|number| each(*number));
         while let Some(selector) = waiting.pop() {
             match selector {
                 Selector::Triggered => {}
-                Selector::Tag(tag) => all_of(self.tagged(tag)),
-                Selector::Channel(ChannelKey::Open, address) => all_of(self.devices.at_address(address)),
-                Selector::Channel(_, id) => {
-                    let one = self.devices.by_id(id).map(|number| Numbers::from([number]));
-                    all_of(one.as_ref());
+                Selector::Tag(tag) => self.tagged(tag).into_iter().flat_map(Carriers::iter).for_each(&mut *each),
+                Selector::Channel(ChannelKey::Open, address) => {
+                    self.devices.at_address(address).into_iter().flatten().copied().for_each(&mut *each);
                 }
-                Selector::NamedUser(user) => all_of(self.devices.of_user(user)),
+                Selector::Channel(_, id) => self.devices.by_id(id).into_iter().for_each(&mut *each),
+                Selector::NamedUser(user) => {
+                    self.devices.of_user(user).into_iter().flatten().copied().for_each(&mut *each);
+                }
                 Selector::Segment(reference) => {
                     if let Some(place) = nested.place(reference).filter(|place| !entered[*place]) {
                         entered[place] = true;
@@ -80,7 +82,7 @@ impl<'a> Members<'a> {
                     waiting.extend(rarest.map(|member| &member.value));
                 }
                 Selector::Or(members) => waiting.extend(members.iter().map(|member| &member.value)),
-                _ => all_of(Some(self.devices.installed())),
+                _ => self.devices.installed().iter().for_each(&mut *each),
             }
         }
     }
@@ -99,7 +101,7 @@ impl<'a> Members<'a> {
         let bound = |member: &At<Selector>| self.bound(member, nested, bounds);
         match selector {
             Selector::Triggered => 0,
-            Selector::Tag(tag) => self.tagged(tag).map_or(0, Numbers::len),
+            Selector::Tag(tag) => self.tagged(tag).map_or(0, Carriers::len),
             Selector::Channel(ChannelKey::Open, address) => self.devices.at_address(address).map_or(0, Numbers::len),
             Selector::Channel(..) => 1,
             Selector::NamedUser(user) => self.devices.of_user(user).map_or(0, Numbers::len),
@@ -113,7 +115,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    fn tagged(&self, Tag { tag, group }: &Tag) -> Option<&Numbers> {
+    fn tagged(&self, Tag { tag, group }: &Tag) -> Option<&Carriers> {
         match group.as_ref().map_or(NO_GROUP, |group| group) {
             "timezone" => self.devices.with_tag("timezone", listed_zone(tag).unwrap_or(tag)),
             group => self.devices.with_tag(group, tag),

@@ -1,7 +1,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
+use std::sync::Arc;
 
-use super::{Device, Tags};
-use crate::service::state::table::{Journal, Table};
+use super::carriers::Carriers;
+use super::shared::Pool;
+use super::{Device, Properties, Tags};
+use crate::service::state::table::{Journal, read};
 use crate::service::store::Kept;
 
 /// A set of devices, by their numbers.
@@ -13,64 +17,91 @@ pub type Numbers = BTreeSet<u32>;
 /// that an audience is found through its rarest tag and not by looking at every device.
 #[derive(Debug)]
 pub struct Index {
-    table: Table<Device>,
-    number_of: HashMap<String, u32>,
-    id_of: Vec<String>,
+    /// By number. Devices stay known, so that a number means the same one always.
+    devices: Vec<(Arc<str>, Device)>,
+    number_of: BTreeMap<Arc<str>, u32>,
     lists: Lists,
+    tags: Pool<Tags>,
+    properties: Pool<Properties>,
 }
+
+/// The name of the rows on the disk.
+const TABLE: &str = "devices";
 
 /// What is known of devices by anything but their ids. A list that is empty is not there.
 #[derive(Debug, Default, PartialEq)]
 struct Lists {
     /// Tags of named users, by named user.
     user_tags: HashMap<String, Tags>,
-    tagged: HashMap<String, BTreeMap<String, Numbers>>,
+    tagged: HashMap<String, BTreeMap<String, Carriers>>,
     users: HashMap<String, Numbers>,
     /// Open channels of several platforms can have one address.
     addresses: HashMap<String, Numbers>,
-    installed: Numbers,
+    installed: Carriers,
 }
 
 impl Index {
     pub fn new() -> Self {
-        Self { table: Table::new("devices"), number_of: HashMap::new(), id_of: Vec::new(), lists: Lists::default() }
+        Self {
+            devices: Vec::new(),
+            number_of: BTreeMap::new(),
+            lists: Lists::default(),
+            tags: Pool::default(),
+            properties: Pool::default(),
+        }
     }
 
     pub fn get(&self, id: &str) -> Option<&Device> {
-        self.table.get(id)
+        self.device(self.by_id(id)?)
     }
 
     pub fn len(&self) -> usize {
-        self.table.len()
+        self.devices.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.table.is_empty()
+        self.devices.is_empty()
     }
 
     /// All devices by id, in a fixed order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, &Device)> {
-        self.table.iter()
+        self.number_of.iter().map(|(id, number)| (&**id, &self.devices[*number as usize].1))
     }
 
     /// Devices from an id on, for paging.
     pub fn from(&self, start: &str) -> impl Iterator<Item = (&str, &Device)> {
-        self.table.from(start)
+        let from = self.number_of.range::<str, _>((Bound::Included(start), Bound::Unbounded));
+        from.map(|(id, number)| (&**id, &self.devices[*number as usize].1))
     }
 
     /// Adds a device, or replaces the one of that id.
     pub fn put(&mut self, journal: &mut Journal, id: &str, device: Device) {
-        let number = self.number(id);
-        if let Some(old) = self.table.get(id) {
-            self.lists.remove(number, old);
+        journal.note(TABLE, id, || serde_json::to_string(&device).ok());
+        self.place(id, device);
+    }
+
+    fn place(&mut self, id: &str, mut device: Device) {
+        self.tags.share(&mut device.tags);
+        self.properties.share(&mut device.properties);
+        match self.by_id(id) {
+            Some(number) => {
+                let old = &mut self.devices[number as usize].1;
+                self.lists.remove(number, old);
+                self.lists.add(number, &device);
+                *old = device;
+            }
+            None => {
+                let (id, number) = (Arc::<str>::from(id), self.devices.len() as u32);
+                self.lists.add(number, &device);
+                self.number_of.insert(id.clone(), number);
+                self.devices.push((id, device));
+            }
         }
-        self.lists.add(number, &device);
-        self.table.put(journal, id, device);
     }
 
     /// Changes a device in place; `None` where there is none of that id.
     pub fn change<R>(&mut self, journal: &mut Journal, id: &str, change: impl FnOnce(&mut Device) -> R) -> Option<R> {
-        let mut device = self.table.get(id)?.clone();
+        let mut device = self.get(id)?.clone();
         let result = change(&mut device);
         self.put(journal, id, device);
         Some(result)
@@ -78,11 +109,7 @@ impl Index {
 
     /// Takes in a device from the disk.
     pub fn load(&mut self, row: &Kept) -> Result<(), String> {
-        self.table.load(row)?;
-        let number = self.number(&row.key);
-        if let Some(device) = self.table.get(&row.key) {
-            self.lists.add(number, device);
-        }
+        self.place(&row.key, read(row)?);
         Ok(())
     }
 
@@ -90,7 +117,7 @@ impl Index {
     pub fn set_user_tags(&mut self, user: &str, tags: &Tags) {
         let old = self.lists.user_tags.remove(user).unwrap_or_default();
         for number in self.lists.users.get(user).cloned().unwrap_or_default() {
-            let Some(device) = self.table.get(&self.id_of[number as usize]) else { continue };
+            let (_, device) = &self.devices[number as usize];
             // What the device carries by itself stays, whatever its user loses.
             for (group, tag) in pairs(&old).filter(|(group, tag)| !has(tags, group, tag) && !device.has_tag(group, tag))
             {
@@ -111,11 +138,11 @@ impl Index {
     }
 
     pub fn id(&self, number: u32) -> &str {
-        &self.id_of[number as usize]
+        &self.devices[number as usize].0
     }
 
     pub fn device(&self, number: u32) -> Option<&Device> {
-        self.table.get(self.id(number))
+        self.devices.get(number as usize).map(|(_, device)| device)
     }
 
     pub fn by_id(&self, id: &str) -> Option<u32> {
@@ -127,7 +154,7 @@ impl Index {
         self.lists.addresses.get(address)
     }
 
-    pub fn with_tag(&self, group: &str, tag: &str) -> Option<&Numbers> {
+    pub fn with_tag(&self, group: &str, tag: &str) -> Option<&Carriers> {
         self.lists.tagged.get(group)?.get(tag)
     }
 
@@ -140,18 +167,8 @@ impl Index {
         self.lists.users.get(user)
     }
 
-    pub fn installed(&self) -> &Numbers {
+    pub fn installed(&self) -> &Carriers {
         &self.lists.installed
-    }
-
-    fn number(&mut self, id: &str) -> u32 {
-        if let Some(number) = self.number_of.get(id) {
-            return *number;
-        }
-        let number = self.id_of.len() as u32;
-        self.id_of.push(id.to_owned());
-        self.number_of.insert(id.to_owned(), number);
-        number
     }
 }
 
@@ -228,20 +245,18 @@ fn drop_from(lists: &mut HashMap<String, Numbers>, key: &str, number: u32) {
     }
 }
 
-fn add_to_tag(tagged: &mut HashMap<String, BTreeMap<String, Numbers>>, group: &str, tag: &str, number: u32) {
+fn add_to_tag(tagged: &mut HashMap<String, BTreeMap<String, Carriers>>, group: &str, tag: &str, number: u32) {
     // Nearly always both are there: only a first one costs a copy of its name.
     match tagged.get_mut(group).and_then(|tags| tags.get_mut(tag)) {
-        Some(devices) => {
-            devices.insert(number);
-        }
+        Some(devices) => devices.insert(number),
         None => {
             let tags = tagged.entry(group.to_owned()).or_default();
-            tags.insert(tag.to_owned(), Numbers::from([number]));
+            tags.insert(tag.to_owned(), Carriers::from_iter([number]));
         }
     }
 }
 
-fn drop_from_tag(tagged: &mut HashMap<String, BTreeMap<String, Numbers>>, group: &str, tag: &str, number: u32) {
+fn drop_from_tag(tagged: &mut HashMap<String, BTreeMap<String, Carriers>>, group: &str, tag: &str, number: u32) {
     let Some(tags) = tagged.get_mut(group) else { return };
     let Some(devices) = tags.get_mut(tag) else { return };
     devices.remove(&number);

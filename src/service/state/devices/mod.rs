@@ -1,9 +1,11 @@
 //! Devices, and the index from tags to those that carry them.
 
 mod audience;
+mod carriers;
 mod index;
 mod nesting;
 mod properties;
+mod shared;
 #[cfg(test)]
 mod tests;
 
@@ -14,8 +16,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use audience::Members;
+pub use carriers::Carriers;
 pub use index::{Index, Numbers, has, pairs};
 pub use properties::{nearest_zone, property_tags};
+pub use shared::Shared;
 
 /// The group of tags that have none: those of the legacy API and of the device itself.
 pub const NO_GROUP: &str = "";
@@ -36,8 +40,8 @@ pub struct Device {
     pub push_address: Option<String>,
     pub named_user: Option<String>,
     /// Its own tags, without those of its named user and those that are derived.
-    pub tags: Tags,
-    pub properties: Properties,
+    pub tags: Shared<Tags>,
+    pub properties: Shared<Properties>,
     /// The address of an open channel, and the platform's identifiers for it.
     pub address: Option<String>,
     pub identifiers: BTreeMap<String, String>,
@@ -56,7 +60,7 @@ pub struct Device {
 }
 
 /// What a device tells of itself. What is not known is left out.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Properties {
     pub language: Option<String>,

@@ -25,7 +25,7 @@ fn fits(group: &Group, device: &Device) -> bool {
 }
 
 fn tag(group: &Group, device: &Device) -> Option<String> {
-    let Properties { language, country, timezone, app_version, sdk_version, os_version, model } = &device.properties;
+    let Properties { language, country, timezone, app_version, sdk_version, os_version, model } = &*device.properties;
     let unknown = || UNKNOWN.to_owned();
     let any = |value: &Option<String>| given(value).map_or_else(unknown, str::to_owned);
     // A text that is no code is not known, whatever the device meant by it.

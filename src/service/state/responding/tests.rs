@@ -29,7 +29,7 @@ fn app() -> App {
 
 fn send(app: &mut App, push: &Value, at: jiff::Timestamp) -> String {
     let out = Outgoing { push_type: PushType::BroadcastPush, group_id: None, device_types: &DeviceTypes::All, push };
-    let everybody: Vec<u32> = app.devices.installed().iter().copied().collect();
+    let everybody: Vec<u32> = app.devices.installed().iter().collect();
     app.send(&out, everybody, at)
 }
 

@@ -44,7 +44,7 @@ fn tags(groups: &[(&str, &[&str])]) -> Tags {
 
 /// An installed device without any properties.
 fn device(device_type: &str, own: &[(&str, &[&str])]) -> Device {
-    Device { device_type: device_type.into(), installed: true, tags: tags(own), ..Device::default() }
+    Device { device_type: device_type.into(), installed: true, tags: tags(own).into(), ..Device::default() }
 }
 
 fn index(devices: Vec<(&str, Device)>) -> Index {

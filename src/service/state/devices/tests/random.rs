@@ -40,8 +40,8 @@ prop_compose! {
         seen in option::of(one_of(&["2026-11-20T00:00:00Z", "2026-01-01T00:00:00Z"])),
     ) -> Device {
         Device {
-            device_type, installed, opt_in, named_user, tags, address, lists,
-            properties: Properties { country, ..Properties::default() },
+            device_type, installed, opt_in, named_user, tags: tags.into(), address, lists,
+            properties: Properties { country, ..Properties::default() }.into(),
             attributes: plan.map(|plan| ("plan".to_owned(), json!(plan))).into_iter().collect(),
             seen_at: seen.map(|seen| ("paris".to_owned(), moment(&seen))).into_iter().collect(),
             ..Device::default()

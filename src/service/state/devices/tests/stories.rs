@@ -166,7 +166,7 @@ fn tags_are_derived_from_properties() {
         os_version: Some("8.3".into()),
         model: Some("iPhone7,2".into()),
     };
-    let ios = Device { opt_in: true, location: true, properties, ..device("ios", &[]) };
+    let ios = Device { opt_in: true, location: true, properties: properties.into(), ..device("ios", &[]) };
     let derived: Vec<(&str, String)> = property_tags(&ios).collect();
     let expected = [
         ("timezone", "America/Sao_Paolo"),
@@ -191,7 +191,7 @@ fn tags_are_derived_from_properties() {
 #[test]
 fn what_a_device_does_not_tell_is_unknown() {
     let properties = Properties { language: Some("zz".into()), country: Some(" ".into()), ..Properties::default() };
-    let android = Device { properties, ..device("android", &[]) };
+    let android = Device { properties: properties.into(), ..device("android", &[]) };
     let derived: BTreeMap<&str, String> = property_tags(&android).collect();
     assert_eq!(derived["timezone"], "NO_TIME_ZONE");
     assert_eq!(derived["ua_opt_in"], "false");
