@@ -33,7 +33,8 @@ pub fn is_key(key: &str) -> bool {
         && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
-/// The key that a name suggests: `Lapsed buyers!` gives `lapsed-buyers`. Empty where nothing is left of it.
+/// The key that a name suggests: `Lapsed buyers!` gives `lapsed-buyers`. Empty where less than half of its letters
+/// are left.
 pub fn to_key(name: &str) -> String {
     let mut key = String::new();
     for c in name.chars() {
@@ -45,6 +46,10 @@ pub fn to_key(name: &str) -> String {
         if key.len() == KEY_LENGTH {
             break;
         }
+    }
+    let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
+    if letters(&key) * 2 < letters(name).min(KEY_LENGTH) {
+        return String::new();
     }
     key.trim_matches(|c: char| "-_.".contains(c)).to_owned()
 }
@@ -63,5 +68,8 @@ mod tests {
         }
         assert_eq!(to_key("Lapsed  buyers!"), "lapsed-buyers");
         assert_eq!(to_key("../é"), "");
+        assert_eq!(to_key("été"), "", "a `t` would be no help");
+        assert_eq!(to_key("Größe"), "gr-e");
+        assert_eq!(to_key(&"long ".repeat(100)).len(), KEY_LENGTH);
     }
 }

@@ -10,6 +10,9 @@ pub enum Exit {
     /// Manifests are invalid, or findings reach the level of `--fail-on`.
     Findings = 3,
     Usage = 64,
+    /// Ended by Ctrl-C or SIGTERM before its work was done.
+    Interrupted = 130,
+    Terminated = 143,
 }
 
 /// Why a command could not do its work, and what to do about it.

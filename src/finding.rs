@@ -168,6 +168,10 @@ impl Findings {
         self.list.len()
     }
 
+    pub fn last(&self) -> Option<&Finding> {
+        self.list.last()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

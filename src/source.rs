@@ -67,72 +67,97 @@ pub struct Position {
     pub column: usize,
 }
 
+/// How many bytes of a text lie between two marks.
+const BLOCK: usize = 256;
+
+/// What is known at one byte of a text: lines before it, where its line begins, and characters up to both.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    at: u32,
+    line: u32,
+    line_start: u32,
+    chars: u32,
+    line_chars: u32,
+}
+
 /// One text that was read and the path that people know it by.
 #[derive(Debug)]
 pub struct Source {
     pub path: String,
     pub text: String,
-    lines: OnceLock<Vec<u32>>,
-    /// How many characters begin before each [`BLOCK`] of bytes, for files whose lines are long.
-    characters: OnceLock<Vec<u32>>,
+    marks: OnceLock<Vec<Mark>>,
 }
-
-/// How many bytes a column is counted over at most.
-const BLOCK: usize = 4096;
 
 impl Source {
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { path: path.into(), text: text.into(), lines: OnceLock::new(), characters: OnceLock::new() }
+        Self { path: path.into(), text: text.into(), marks: OnceLock::new() }
     }
 
-    /// Where each line begins, in bytes. `\n`, `\r\n` and a lone `\r` end a line, as in YAML.
-    fn lines(&self) -> &[u32] {
-        self.lines.get_or_init(|| {
-            let bytes = self.text.as_bytes();
-            let mut starts = vec![0];
-            for (at, byte) in bytes.iter().enumerate() {
-                let ends = *byte == b'\n' || (*byte == b'\r' && bytes.get(at + 1) != Some(&b'\n'));
-                if ends {
-                    starts.push(at as u32 + 1);
-                }
+    /// What is known at the beginning of each block of the text. Finding a place costs one block, however long the text,
+    /// its lines or its list of problems.
+    fn marks(&self) -> &[Mark] {
+        self.marks.get_or_init(|| {
+            let mut mark = Mark::default();
+            let mut marks = Vec::with_capacity(self.text.len() / BLOCK + 1);
+            for block in self.text.as_bytes().chunks(BLOCK) {
+                marks.push(mark);
+                mark = self.advance(mark, marks.len() * BLOCK - BLOCK + block.len());
             }
-            starts
+            if marks.is_empty() {
+                marks.push(mark);
+            }
+            marks
         })
+    }
+
+    /// What is known at the byte `to`, from what is known before it. `\n`, `\r\n` and a lone `\r` end a line, as in YAML.
+    fn advance(&self, mut mark: Mark, to: usize) -> Mark {
+        let bytes = self.text.as_bytes();
+        for (at, byte) in bytes.iter().enumerate().take(to).skip(mark.at as usize) {
+            mark.chars += u32::from((*byte as i8) >= -0x40);
+            if *byte == b'\n' || (*byte == b'\r' && bytes.get(at + 1) != Some(&b'\n')) {
+                mark.line += 1;
+                mark.line_start = at as u32 + 1;
+                mark.line_chars = mark.chars;
+            }
+        }
+        mark.at = to as u32;
+        mark
     }
 
     pub fn position(&self, offset: usize) -> Position {
         let offset = self.floor(offset);
-        let lines = self.lines();
-        let line = lines.partition_point(|start| *start as usize <= offset) - 1;
-        let start = lines[line] as usize;
-        let characters = match offset - start {
-            0..BLOCK => beginnings(&self.text.as_bytes()[start..offset]),
-            _ => self.characters(offset) - self.characters(start),
-        };
-        let mark = usize::from(line == 0 && offset > 0 && self.text.starts_with('\u{feff}'));
-        Position { line: line + 1, column: characters - mark + 1 }
+        let marks = self.marks();
+        let mark = self.advance(marks[(offset / BLOCK).min(marks.len() - 1)], offset);
+        let start = mark.line_start as usize;
+        // A byte order mark takes no column.
+        let unseen = usize::from(offset > start && self.text[start..].starts_with('\u{feff}'));
+        Position { line: mark.line as usize + 1, column: (mark.chars - mark.line_chars) as usize - unseen + 1 }
     }
 
-    /// How many characters stand before `offset`. All of a file may be one line, with thousands of places to tell of.
-    fn characters(&self, offset: usize) -> usize {
+    /// Where a line (from 1) begins, in bytes; the end of the text for a line that it does not have.
+    fn line_start(&self, number: usize) -> usize {
+        let marks = self.marks();
+        let before = marks.partition_point(|mark| (mark.line as usize) < number - 1).saturating_sub(1);
+        let mut mark = marks[before];
+        if number == 1 {
+            return 0;
+        }
         let bytes = self.text.as_bytes();
-        let blocks = self.characters.get_or_init(|| {
-            let counts = bytes.chunks(BLOCK).scan(0, |sum, block| {
-                let before = *sum;
-                *sum += beginnings(block) as u32;
-                Some(before)
-            });
-            counts.collect()
-        });
-        let block = (offset / BLOCK).min(blocks.len().saturating_sub(1));
-        blocks.get(block).map_or(0, |before| *before as usize + beginnings(&bytes[block * BLOCK..offset]))
+        for at in mark.at as usize..bytes.len() {
+            if bytes[at] == b'\n' || (bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n')) {
+                mark.line += 1;
+                if mark.line as usize == number - 1 {
+                    return at + 1;
+                }
+            }
+        }
+        bytes.len()
     }
 
     /// The bytes of line `number` (from 1) and all that lies between it and line `last`, without the last line break.
     pub fn line_range(&self, number: usize, last: usize) -> Range<usize> {
-        let lines = self.lines();
-        let start = lines.get(number - 1).map_or(self.text.len(), |s| *s as usize);
-        let end = lines.get(last).map_or(self.text.len(), |s| *s as usize);
+        let (start, end) = (self.line_start(number), self.line_start(last + 1));
         let text = &self.text[start..end];
         start..start + text.trim_end_matches(['\n', '\r']).len()
     }
@@ -145,11 +170,6 @@ impl Source {
         }
         at
     }
-}
-
-/// How many characters begin in these bytes of UTF-8.
-fn beginnings(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|byte| **byte & 0b1100_0000 != 0b1000_0000).count()
 }
 
 /// Every text that was read, in a fixed order.
@@ -217,6 +237,21 @@ mod tests {
             assert_eq!(source.position(3 + offset), Position { line: 2, column: at + 1 });
         }
         assert_eq!(source.position(source.text.len()), Position { line: 2, column: 20_001 });
+    }
+
+    #[test]
+    fn places_are_the_same_however_far_into_the_text_they_are() {
+        let text = "a\u{e9}\r\nb\r\u{65e5}c\n\n".repeat(800);
+        let source = Source::new("f", text.as_str());
+        let (mut line, mut start) = (1, 0);
+        for (at, c) in text.char_indices() {
+            let column = text[start..at].chars().count() + 1;
+            assert_eq!(source.position(at), Position { line, column }, "byte {at}");
+            if c == '\n' || (c == '\r' && !text[at + 1..].starts_with('\n')) {
+                assert_eq!(source.line_range(line, line), start..start + text[start..at].trim_end_matches('\r').len());
+                (line, start) = (line + 1, at + 1);
+            }
+        }
     }
 
     #[test]

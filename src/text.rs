@@ -4,22 +4,49 @@ use crate::node::{Plain, resolve};
 
 /// The candidate that `word` was probably meant to be.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = word.to_lowercase();
-    let allowed = match word.chars().count() {
+    let length = word.chars().count();
+    let allowed = match length {
         0..=1 => 0,
         2..=4 => 1,
         5..=8 => 2,
         _ => 3,
     };
-    let length = lower.chars().count();
-    candidates
+    // Lengths and letters tell most candidates apart at no cost, so that a long list or an endless word does no harm.
+    let letters = letters(word);
+    let mut near = candidates
         .into_iter()
-        // The difference in length is the least that must be changed.
         .filter(|candidate| candidate.chars().count().abs_diff(length) <= allowed)
-        .map(|candidate| (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), candidate))
+        .filter(|candidate| (self::letters(candidate) ^ letters).count_ones() as usize <= 2 * allowed)
+        .peekable();
+    near.peek()?;
+    let lower = word.to_lowercase();
+    near.map(|candidate| (strsim::osa_distance(&lower, &candidate.to_lowercase()), candidate))
         .filter(|(distance, _)| *distance <= allowed)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// Which letters a word has, in any case, as one bit each. An edit changes at most two of them.
+fn letters(word: &str) -> u64 {
+    word.chars().fold(0, |bits, c| bits | 1 << (u32::from(c.to_lowercase().next().unwrap_or(c)) & 63))
+}
+
+/// The only name that has `word` as one of its parts: `trigger` is a part of `immediate_trigger`.
+pub fn with_part<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    only(names.into_iter().filter(|name| is_part(word, name)))
+}
+
+/// The only name that is one of the parts of `word`: `group` is a part of `tag_group`.
+pub fn part_of<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    only(names.into_iter().filter(|name| is_part(name, word)))
+}
+
+fn is_part(part: &str, whole: &str) -> bool {
+    whole.split('_').any(|one| one.eq_ignore_ascii_case(part))
+}
+
+fn only<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    names.next().filter(|_| names.next().is_none())
 }
 
 /// `a`, `a or b`, `a, b or c`.
@@ -112,6 +139,14 @@ mod tests {
         assert_eq!(nearest("Lapsed-buyer", ["lapsed-buyers", "new"]), Some("lapsed-buyers"));
         assert_eq!(nearest("x", ["y"]), None);
         assert_eq!(nearest("country", ["timezone", "language"]), None);
+    }
+
+    #[test]
+    fn a_part_of_a_name_is_near_if_no_other_name_has_it() {
+        assert_eq!(with_part("trigger", ["enabled", "immediate_trigger"]), Some("immediate_trigger"));
+        assert_eq!(with_part("tag", ["add_tag", "remove_tag"]), None);
+        assert_eq!(part_of("tag_group", ["group"]), Some("group"));
+        assert_eq!(part_of("tagging", ["tag"]), None);
     }
 
     #[test]

@@ -145,12 +145,11 @@ fn words_for_true_and_false_are_one_mistake_with_or_without_quotes() {
 /// The findings of a project as a program sees them: with their fixes.
 fn judged(folder: &Folder) -> check::Verdict {
     let manifests = manifest::read_project(folder.path(), None);
-    let (desired, found) = manifests.resolve(Some("local"));
+    let (desired, mut found) = manifests.resolve(Some("local"));
     let now: Timestamp = NOW.parse().expect("a time");
     let target = manifests.project.target("local");
-    let checked = check::check(&Subject { desired: &desired, target, now });
-    let all = found.into_iter().chain(checked).map(|finding| (finding, Some(&desired)));
-    check::judge(all, &manifests.project, &manifests.sources)
+    found.extend(check::check(&Subject { desired: &desired, target, now }));
+    check::judge([], vec![(desired, found)], &manifests.project, &manifests.sources)
 }
 
 #[test]

@@ -109,6 +109,9 @@ fn an_unknown_topic_is_a_usage_error_with_the_nearest_one() {
         assert_eq!((ran.code, ran.stdout.as_str()), (64, ""), "{topic}");
         assert!(ran.stderr.contains(&format!("did you mean `{near}`?")), "{topic}: {}", ran.stderr);
     }
-    let ran = explain(&["quaternion"]);
-    assert!(ran.code == 64 && ran.stderr.contains("`pushplan explain` lists all codes and kinds"), "{}", ran.stderr);
+    for topic in ["quaternion", "", " "] {
+        let ran = explain(&[topic]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (64, ""), "{topic:?}");
+        assert!(ran.stderr.contains("`pushplan explain` lists all codes and kinds"), "{}", ran.stderr);
+    }
 }

@@ -102,12 +102,29 @@ fn permissions_stay_and_links_are_refused() {
 
     let ran = folder.run(&["validate", "--fix", "link.yaml"]);
     let said = "error: `link.yaml` cannot be written: it is a symbolic link, which is not followed\n";
-    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.code), ("", said, 1));
+    assert!(ran.stdout.starts_with("error[YM204]"), "{}", ran.stdout);
+    assert_eq!((ran.stderr.as_str(), ran.code), (said, 1));
     assert_eq!(beside(&path, "a.yaml"), "segments: {a: {criteria: {tag: true}}}\n");
 
     assert_eq!(folder.run(&["validate", "--fix", "a.yaml"]).code, 0);
     assert_eq!(beside(&path, "a.yaml"), "segments: {a: {criteria: {tag: \"true\"}}}\n");
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_wrong_with_a_read_only_file_is_still_told() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = Folder::project("segments: {a: {criteria: {tag: true}}, b: {criteria: {segment: c}}}\n");
+    let path = folder.path().join("messages.yaml");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    let ran = folder.run(&["validate", "--fix"]);
+    let told: Vec<&str> =
+        ran.stdout.lines().filter(|line| line.starts_with("error[")).map(|line| &line[..12]).collect();
+    assert_eq!(told, ["error[YM204]", "error[RF101]"], "{}", ran.stdout);
+    let said = "error: `messages.yaml` cannot be written: it is read-only\n";
+    assert_eq!((ran.stderr.as_str(), ran.code), (said, 1));
 }
 
 /// Lines that a person may have written around what is fixed.
@@ -134,5 +151,23 @@ proptest! {
         }
         let ran = Folder::new().run_with(&["validate", "-", "--fix"], before.as_bytes());
         prop_assert_eq!(ran.stdout, after, "{}", ran.stderr);
+    }
+}
+
+/// A fix is made from one value; what stands around it must not suffer.
+#[test]
+fn what_a_fix_would_damage_is_left_for_a_person() {
+    for manifest in [
+        "pipelines:\n  p:\n    enabled: |-\n      true\n    immediate_trigger: first_open\n    outcome: {push: {audience: triggered, device_types: all, notification: {alert: hi}}}\n",
+        "segments:\n  s:\n    criteria:\n      and:\n        - country: |-\n            us\n        - tag: x\n",
+        "segments:\n  a: {criteria: {tag: &t no}}\n  b: {criteria: {country: *t}}\n",
+        "segments:\n  a: {criteria: {tag: !!str &n 42}}\n  b: {criteria: {tag: *n}}\n",
+        "segments:\n  a:\n    criteria:\n      tag: !!str # why\n        42\n",
+        "templates:\n  t:\n    push:\n      notification:\n        alert: {{A}} b\t# note\n",
+    ] {
+        let folder = Folder::project(manifest);
+        let ran = folder.run(&["validate", "--fix"]);
+        assert_eq!(ran.code, 3, "{manifest}\n{}", ran.stdout);
+        assert_eq!(folder.read("messages.yaml"), manifest);
     }
 }

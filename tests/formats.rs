@@ -10,10 +10,10 @@ use support::{Folder, Ran};
 /// A project with a fix, a place in another file, a warning, a suppressed finding, and awkward texts.
 fn project() -> Folder {
     let folder = Folder::new();
-    folder.write("pushplan.toml", "[checks]\nRF104 = \"off\"\n[targets.local]\n");
+    folder.write("pushplan.toml", "[checks]\nAU107 = \"off\"\n[targets.local]\n");
     folder.write("a b/ü,1.yaml", "segments:\n  wide: {display_name: 日本, criteria: {tag: true}}\n");
     folder.write("messages.yaml", "segments:\n  wide: {criteria: {tag: a}}\n  100%:\n    criteria: {tag: a}\n");
-    folder.write("clean.yaml", "segments: {c: {criteria: {tag: \"${var.nope}\"}}}\n");
+    folder.write("clean.yaml", "segments: {c: {criteria: {country: us}}}\n");
     folder.write(
         "warned.yaml",
         "scheduled_pushes:\n  x:\n    schedule: {scheduled_time: 2026-03-01T12:00}\n    push: {audience: all, device_types: all, notification: {alert: hi, \"<&\\\"\\a>\": 1}}\n",

@@ -17,13 +17,12 @@ struct Found {
 /// Everything that is found in the messages of a project, as `validate` tells it. Other families have tests of their own.
 fn found_in(folder: &Folder) -> Vec<Found> {
     let manifests = manifest::read_project(folder.path(), None);
-    let (desired, read) = manifests.resolve(Some("local"));
+    let (desired, mut found) = manifests.resolve(Some("local"));
     let now = "2026-11-15T12:00Z".parse().expect("a time");
     let target = manifests.project.target("local");
-    let checked = check::check(&Subject { desired: &desired, target, now });
-    let general = manifests.findings.iter().cloned().map(|finding| (finding, None));
-    let all = general.chain(read.into_iter().chain(checked).map(|finding| (finding, Some(&desired))));
-    let verdict = check::judge(all, &manifests.project, &manifests.sources);
+    found.extend(check::check(&Subject { desired: &desired, target, now }));
+    let general = manifests.findings.iter().cloned();
+    let verdict = check::judge(general, vec![(desired, found)], &manifests.project, &manifests.sources);
     let sources = &manifests.sources;
     let findings = verdict.findings.into_iter().filter(|finding| finding.code.name.starts_with("MS"));
     findings

@@ -1,7 +1,7 @@
 //! What the README shows is what happens.
 //!
-//! Every `console` block is run, all in one folder and one after the other. A line beginning with `$ ` is a command, and what
-//! follows up to the next one is its output. `PUSHPLAN_BLESS=1 cargo test --test readme` writes the outputs anew.
+//! Every `console` block is run, one after the other, as in one shell: `cd DIR` holds for all commands behind it. A line
+//! beginning with `$ ` is a command, and what follows up to the next one is its output. `PUSHPLAN_BLESS=1 cargo test --test readme` writes the outputs anew.
 
 use std::fmt::Write;
 use std::fs;
@@ -30,6 +30,7 @@ fn the_console_blocks_of_the_readme_do_what_they_show() {
     let readme = fs::read_to_string(&path).expect("the README");
     let folder = tempfile::tempdir().expect("a folder");
     let mut fresh = String::new();
+    let mut here = folder.path().to_owned();
     let mut commands = 0;
     let mut lines = readme.lines();
     while let Some(line) = lines.next() {
@@ -40,7 +41,15 @@ fn the_console_blocks_of_the_readme_do_what_they_show() {
         for line in lines.by_ref().take_while(|line| *line != "```") {
             if let Some(command) = line.strip_prefix("$ ") {
                 commands += 1;
-                write!(fresh, "{line}\n{}", run(command, folder.path())).unwrap();
+                let output = match command.strip_prefix("cd ").filter(|rest| !rest.contains(['&', ';', '|'])) {
+                    Some(below) => {
+                        here.push(below);
+                        assert!(here.is_dir(), "`{command}` leads nowhere");
+                        String::new()
+                    }
+                    None => run(command, &here),
+                };
+                write!(fresh, "{line}\n{output}").unwrap();
             }
         }
         fresh.push_str("```\n");

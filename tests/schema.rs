@@ -255,14 +255,20 @@ fn every_example_follows_the_general_schema() {
 fn a_project_gets_a_schema_that_knows_its_names() {
     let folder = Folder::project(EVERY_KIND);
     folder.write("pushplan.toml", PROJECT);
+    folder.write("campaigns/sale.yaml", "");
+    folder.write("messages/more.yaml", "");
+    folder.write("messages/old/past.yaml", "");
     let ran = folder.run(&["schema"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     assert_eq!(
         ran.stdout,
-        "Wrote schema/findings.schema.json\nWrote schema/manifest.schema.json\nWrote schema/project.schema.json\nWrote .pushplan/schema.json\n\n\
+        "Wrote .pushplan/schema.json\n\n\
          Begin a manifest with this line, the path as seen from its folder:\n\n  \
-         # yaml-language-server: $schema=.pushplan/schema.json\n"
+         # yaml-language-server: $schema=../../.pushplan/schema.json\n    in messages/old/\n  \
+         # yaml-language-server: $schema=../.pushplan/schema.json\n    in campaigns/ and messages/\n  \
+         # yaml-language-server: $schema=.pushplan/schema.json\n    in the project's folder\n"
     );
+    assert!(!folder.path().join("schema").exists(), "a project has no use for the general schemas");
     let schema = validator(&serde_json::from_str(&folder.read(".pushplan/schema.json")).expect("JSON"));
     assert_eq!(problems(&schema, EVERY_KIND), [""; 0]);
     for right in [
@@ -306,12 +312,15 @@ fn the_project_file_has_a_schema_too() {
 #[test]
 fn check_names_what_is_not_current_and_writes_nothing() {
     let folder = Folder::project("segments: {a: {criteria: all}}\n");
-    let ran = folder.run(&["schema", "--check"]);
+    // Where nobody has written one, nobody uses it.
+    assert_eq!(folder.run(&["schema", "--check"]).code, 0);
+    let ran = folder.run(&["schema", "--check", "--out", "schema"]);
     assert_eq!(ran.code, 3);
     assert!(ran.stdout.contains("schema/manifest.schema.json is not current: "), "{}", ran.stdout);
     assert!(!folder.path().join("schema").exists() && !folder.path().join(".pushplan").exists());
 
-    assert_eq!(folder.run(&["schema"]).code, 0);
+    assert_eq!(folder.run(&["schema", "--out", "schema"]).code, 0);
+    // From now on the folder is kept current.
     let ran = folder.run(&["schema", "--check"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
 
@@ -340,9 +349,31 @@ fn without_a_project_only_the_general_schemas_are_written() {
 }
 
 #[test]
+fn without_a_project_nothing_is_written_into_just_any_folder() {
+    let folder = Folder::new();
+    folder.write("schema/theirs.sql", "");
+    for arguments in [&["schema"][..], &["schema", "--check"]] {
+        let ran = folder.run(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{arguments:?}");
+        assert!(
+            ran.stderr.contains("\n  = help: `pushplan schema --out DIR` writes the general schemas"),
+            "{}",
+            ran.stderr
+        );
+    }
+    assert_eq!(fs::read_dir(folder.path().join("schema")).unwrap().count(), 1);
+    // One that holds them already is kept current.
+    assert_eq!(folder.run(&["schema", "--out", "schema"]).code, 0);
+    folder.write("schema/manifest.schema.json", "{}");
+    assert_eq!(folder.run(&["schema", "--check"]).code, 3);
+    assert_eq!(folder.run(&["schema"]).code, 0);
+    assert_eq!(folder.run(&["schema", "--check"]).code, 0);
+}
+
+#[test]
 fn the_sample_project_is_valid_and_in_canonical_layout() {
     let folder = Folder::new();
-    for command in [&["init", "."][..], &["schema"], &["schema", "--check"], &["fmt", "--check"]] {
+    for command in [&["init", "."][..], &["schema", "--out", "schema"], &["schema", "--check"], &["fmt", "--check"]] {
         let ran = folder.run(command);
         assert_eq!(ran.code, 0, "{command:?}: {}{}", ran.stdout, ran.stderr);
     }

@@ -86,7 +86,7 @@ fn one_slip_gives_one_finding_at_its_place() {
         (alert("\"Big\" sale"), "YM101", "6:22"),
         (alert("'It's on'"), "YM101", "6:20"),
         ("segments:\n  s:\n    critera: {tag: x}\n".into(), "YM201", "3:5"),
-        ("segments:\n  s:\n    criteria:{tag: x}\n".into(), "YM201", "3:5"),
+        ("segments:\n  s:\n    criteria:{tag: x}\n".into(), "YM201", "3:13"),
         ("segments:\n  s\n    criteria: {tag: x}\n".into(), "YM101", "2:3"),
         ("segments:\n  s:\n    criteria: {tag: x}\n   display_name: S\n".into(), "YM101", "4:4"),
         ("segments:\n  s:\n    display_name: S\n      criteria: {tag: x}\n".into(), "YM101", "4:7"),

@@ -38,7 +38,7 @@ fn findings_stand_in_the_layout_of_compilers() {
   = note: a text without quotes can lose its form: `6.10` would become 6.1, and `no` false
   = help: write "true"; `pushplan validate --fix` does it
 
-error[RF104]: the target `local` has no variable `nope`
+error[RF104]: no value is given for the variable `nope`
  --> messages.yaml:5:19
   |
 5 |     display_name: ${var.nope} off
@@ -238,6 +238,57 @@ fn a_path_that_does_not_exist_is_a_usage_failure() {
 }
 
 #[test]
+fn a_folder_beside_the_projects_own_is_checked_when_it_is_named() {
+    let folder = Folder::new();
+    folder.write("pushplan.toml", "[project]\nmanifests = [\"messages\"]\n[targets.local]\n");
+    folder.write("messages/a.yaml", "segments: {a: {criteria: {tag: x}}}\n");
+    folder.write("drafts/b.yaml", "segments: {b: {criteria: {segment: a}}, c: {criteria: {tag: no}}}\n");
+    assert_ran(&folder.run(&["validate"]), 0, "No problems in 1 resource (1 file).\n", "");
+    // It is checked together with the project, whose names it knows.
+    let ran = folder.run(&["validate", "drafts"]);
+    assert_eq!((places(&ran), ran.code), (vec!["drafts/b.yaml:1:61"], 3), "{}", ran.stdout);
+    // The project's folder holds both, and is read as the project says.
+    assert_ran(&folder.run(&["validate", "."]), 0, "No problems in 1 resource (1 file).\n", "");
+}
+
+#[test]
+fn what_holds_no_manifests_is_said_to_hold_none() {
+    let folder = Folder::new();
+    folder.write("pushplan.toml", "[project]\nmanifests = [\"messages\", \"more\"]\n[targets.local]\n");
+    folder.write("messages/notes.txt", "");
+    folder.write("more/notes.txt", "");
+    folder.write("bodies/sale.html", "");
+    assert_ran(&folder.run(&["validate"]), 0, "No manifests in messages or more.\n", "");
+    assert_ran(&folder.run(&["validate", "bodies"]), 0, "No manifests in bodies.\n", "");
+    assert_ran(&folder.run_in("bodies", &["validate", "."], b""), 0, "No manifests in this folder.\n", "");
+    folder.write("messages/a.yaml", "segments: {a: {criteria: {tag: x}}}\n");
+    assert_ran(&folder.run(&["validate"]), 0, "No problems in 1 resource (1 file).\n", "");
+    let both = "No problems in 1 resource (1 file).\nNo manifests in bodies.\n";
+    assert_ran(&folder.run(&["validate", "bodies", "messages"]), 0, both, "");
+    // Programs read standard output, people the other.
+    let ran = folder.run(&["validate", "bodies", "--format", "github"]);
+    assert_ran(&ran, 0, "", "No manifests in bodies.\n");
+}
+
+#[test]
+fn the_project_file_can_be_checked_alone() {
+    let folder = Folder::project("segments: {a: {criteria: {tag: no}}}\n");
+    assert_ran(&folder.run(&["validate", "pushplan.toml"]), 0, "No problems in pushplan.toml.\n", "");
+    folder.write("pushplan.toml", "[target.local]\n");
+    let ran = folder.run(&["validate", "pushplan.toml"]);
+    assert_eq!((places(&ran), ran.code), (vec!["pushplan.toml:1:2"], 3), "{}", ran.stdout);
+}
+
+#[test]
+fn the_names_of_manifests_end_in_yaml_in_any_letter_case() {
+    let folder = Folder::project("segments: {a: {criteria: {tag: x}}}\n");
+    for (name, key) in [("b.YAML", "b"), ("c.Yml", "c"), ("d.yml", "d")] {
+        folder.write(name, format!("segments: {{{key}: {{criteria: {{tag: x}}}}}}\n"));
+    }
+    assert_ran(&folder.run(&["validate"]), 0, "No problems in 4 resources (4 files).\n", "");
+}
+
+#[test]
 fn files_outside_any_project_are_checked_together() {
     let folder = Folder::new();
     folder.write("x/a.yaml", "segments: {a: {criteria: {tag: x}}}\n");
@@ -287,6 +338,19 @@ fn standard_input_is_checked_on_its_own_or_in_the_place_of_a_file() {
     assert_eq!((places(&ran), ran.code), (vec!["new.yaml:1:12"], 3), "{}", ran.stdout);
     let ran = folder.run_with(&["validate", "-", "--stdin-path", "pushplan.toml"], b"[target.local]\n");
     assert_eq!((places(&ran), ran.code), (vec!["pushplan.toml:1:2"], 3), "{}", ran.stdout);
+}
+
+#[test]
+fn standard_input_that_lacks_its_project_is_told_how_to_get_it() {
+    let folder = Folder::project("segments: {a: {criteria: {tag: x}}}\n");
+    let input = b"segments: {b: {criteria: {segment: a}}}\n";
+    let hint = "Standard input was checked on its own. --stdin-path FILE checks it as a file of the project.\n";
+    let ran = folder.run_with(&["validate", "-"], input);
+    assert!(ran.stdout.starts_with("error[RF101]") && ran.stdout.ends_with(hint), "{}", ran.stdout);
+    assert_eq!(folder.run_with(&["validate", "-", "--stdin-path", "b.yaml"], input).code, 0);
+    // Where there is no project, nothing is missing.
+    let ran = Folder::new().run_with(&["validate", "-"], input);
+    assert!(ran.stdout.starts_with("error[RF101]") && !ran.stdout.contains("--stdin-path"), "{}", ran.stdout);
 }
 
 const WARNING: &str = "scheduled_pushes:

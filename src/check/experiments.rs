@@ -50,9 +50,10 @@ fn unscheduled(_: &Subject, one: &One, findings: &mut Findings) {
         findings.push(
             Finding::new(
                 &codes::EX102,
-                place(variant),
+                variant.span,
                 format!("variant {} has no schedule: it is sent at once", number + 1),
             )
+            .within("push", 0)
             .label("sent as soon as it is applied")
             .note("what was sent cannot be called back")
             .help(format!("add `schedule: {example}`")),
@@ -79,10 +80,10 @@ fn variant_count(_: &Subject, one: &One, findings: &mut Findings) {
     let (at, label, help) = match &variants[..] {
         [] => (variants.span, "no variant", "add at least two variants that differ"),
         [only] => {
-            (place(only), "the only one", "add a variant to compare it with; for one message, use a scheduled push")
+            (only.span, "the only one", "add a variant to compare it with; for one message, use a scheduled push")
         }
         [..] if variants.len() > MOST_VARIANTS => {
-            (place(&variants[MOST_VARIANTS]), "one too many", "remove variants, or make two experiments")
+            (variants[MOST_VARIANTS].span, "one too many", "remove variants, or make two experiments")
         }
         _ => return,
     };
@@ -90,7 +91,8 @@ fn variant_count(_: &Subject, one: &One, findings: &mut Findings) {
         0 => "an experiment has 2 to 26 variants; this one has none".to_owned(),
         count => format!("an experiment has 2 to 26 variants; this one has {count}"),
     };
-    findings.push(Finding::new(&codes::EX103, at, message).label(label).help(help));
+    // A variant has no name: the key of its push stands for it.
+    findings.push(Finding::new(&codes::EX103, at, message).within("push", 0).label(label).help(help));
 }
 
 /// A short place for a variant: its text where that stands within it, else all of it.

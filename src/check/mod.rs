@@ -12,6 +12,7 @@ mod pipelines;
 mod references;
 mod schedules;
 mod settings;
+pub mod sound;
 mod tags;
 
 use jiff::Timestamp;
@@ -63,8 +64,10 @@ pub static CHECKS: &[Check] = &[
     audience::DEVICES,
     audience::COMPOUNDS,
     audience::LOCATION,
+    audience::EXCLUSIVE,
     schedules::PAST,
     schedules::QUIET,
+    schedules::TWICE,
     pipelines::AUDIENCE,
     pipelines::DELAY,
     pipelines::TRIGGER_TAG,
@@ -95,6 +98,7 @@ pub static CHECKS: &[Check] = &[
     messages::BUTTONS,
     messages::URLS,
     messages::SIZE,
+    messages::EMPTY,
 ];
 
 /// Runs every check. The order of the findings says nothing.

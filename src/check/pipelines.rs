@@ -22,7 +22,7 @@ pub const AUDIENCE: Check = Check { codes: &[&codes::PL101], run: Run::Each(audi
 fn audience(_: &Subject, one: &One, findings: &mut Findings) {
     let Some(pipeline) = of_kind::<Pipeline>(&*one.declared.spec) else { return };
     for outcome in &pipeline.outcome {
-        let audience = &outcome.push.audience;
+        let audience = &outcome.push.0.audience;
         let mut mentions = false;
         audience.walk(&mut |selector| mentions |= selector.value == Selector::Triggered);
         // `triggered` within a compound has a code of its own.

@@ -10,7 +10,7 @@ use super::audience::reach;
 use super::{Check, One, Run, Subject};
 use crate::codes;
 use crate::finding::{Finding, Findings};
-use crate::kinds::Sending;
+use crate::kinds::{ScheduledPush, Sending, of_kind};
 use crate::manifest::{Desired, QuietHours};
 use crate::model::audience::{Selector, Tag};
 use crate::model::schedule::{Schedule, When};
@@ -22,6 +22,8 @@ use crate::text;
 pub const PAST: Check = Check { codes: &[&codes::SC101], run: Run::Each(past) };
 
 pub const QUIET: Check = Check { codes: &[&codes::SC104], run: Run::Each(quiet) };
+
+pub const TWICE: Check = Check { codes: &[&codes::SC107], run: Run::Each(twice) };
 
 /// How many zones a message names.
 const NAMED: usize = 3;
@@ -42,6 +44,25 @@ fn past(subject: &Subject, one: &One, findings: &mut Findings) {
                 .note("a push whose time has passed is never created, and never sent a second time")
                 .help("choose a later time; what was sent and stays as a record may say `lifecycle: {allow: [SC101]}`"),
         );
+    }
+}
+
+/// A list of times with the same moment in it twice. Variants of an experiment share theirs.
+fn twice(_: &Subject, one: &One, findings: &mut Findings) {
+    let Some(push) = of_kind::<ScheduledPush>(&*one.declared.spec) else { return };
+    let mut firsts: BTreeMap<When, &Schedule> = BTreeMap::new();
+    for schedule in &push.schedule {
+        if let Some(first) = firsts.get(&schedule.when) {
+            findings.push(
+                Finding::new(&codes::SC107, schedule.value.span(), "the same time stands twice in this schedule")
+                    .label("the second")
+                    .related(first.span(), "the first")
+                    .note("people may get the message twice")
+                    .help("remove one of the two"),
+            );
+        } else {
+            firsts.insert(schedule.when, schedule);
+        }
     }
 }
 

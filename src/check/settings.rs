@@ -1,12 +1,13 @@
 //! Turning checks off, or changing how much they matter: in the project file, or on one resource.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
-use super::{Check, One, Run, Subject};
-use crate::codes::{self, CODES};
+use super::{Check, Run, Subject};
+use crate::codes;
 use crate::finding::{Finding, Findings, Severity};
-use crate::manifest::{Desired, Project};
-use crate::source::Sources;
+use crate::manifest::{Desired, Project, no_code, not_free};
+use crate::source::{Sources, Span};
 use crate::text;
 
 /// What is left of the findings, in the order of files and places.
@@ -29,32 +30,47 @@ impl Verdict {
     }
 }
 
-/// Narrows each finding to the part that is meant, applies the project's settings and each resource's `lifecycle.allow`, drops what was found twice, and sorts.
-pub fn judge<'d>(
-    found: impl IntoIterator<Item = (Finding, Option<&'d Desired>)>,
+/// A finding, and the targets that it was found for.
+struct Case {
+    finding: Finding,
+    /// None of them: it holds whatever the target.
+    targets: Vec<String>,
+    /// Nobody turned it off.
+    counts: bool,
+}
+
+/// Narrows each finding to the part that is meant, applies the project's settings and each resource's `lifecycle.allow`, and
+/// sorts. What was found several times is told once; where only some of the targets have it, they are named.
+pub fn judge(
+    general: impl IntoIterator<Item = Finding>,
+    targets: Vec<(Desired, Vec<Finding>)>,
     project: &Project,
     sources: &Sources,
 ) -> Verdict {
+    let number = targets.len();
+    let mut cases = Cases { project, sources, list: Vec::new(), index: HashMap::new(), weights: HashMap::new() };
+    for finding in general {
+        cases.add(finding, None);
+    }
+    for (desired, found) in targets {
+        for finding in found {
+            cases.add(finding, Some(&desired));
+        }
+    }
     let mut verdict = Verdict::default();
-    let mut seen = HashSet::new();
-    for (mut finding, desired) in found {
-        finding.narrow(sources);
-        if !seen.insert((finding.code.name, finding.at, finding.message.clone())) {
+    for Case { mut finding, targets: some, counts } in cases.list {
+        if !counts {
+            verdict.suppressed.push(finding);
             continue;
         }
-        let allowed = || {
-            let codes = desired?.allowed.get(finding.address.as_ref()?)?;
-            codes.iter().find(|code| code.eq_ignore_ascii_case(finding.code.name))
-        };
-        match project.weight(finding.code, finding.severity) {
-            Some(severity) if allowed().is_none() => {
-                finding.severity = severity;
-                // What a variable filled in is not what the file says there: an edit would lose the variable.
-                finding.fix = finding.fix.filter(|fix| !sources.text(fix.at).contains("${"));
-                verdict.findings.push(finding);
-            }
-            _ => verdict.suppressed.push(finding),
+        if !some.is_empty() && some.len() < number {
+            let names: Vec<String> = some.iter().map(|name| format!("`{name}`")).collect();
+            let noun = if names.len() == 1 { "target" } else { "targets" };
+            finding.notes.push(format!("this holds for the {noun} {}", text::all_of(&names)));
         }
+        // What a variable filled in is not what the file says there: an edit would lose the variable.
+        finding.fix = finding.fix.filter(|fix| !sources.text(fix.at).contains("${"));
+        verdict.findings.push(finding);
     }
     let path = |finding: &Finding| finding.at.file().map_or("", |file| sources.get(file).path.as_str());
     verdict.findings.sort_by(|a, b| {
@@ -64,16 +80,59 @@ pub fn judge<'d>(
     verdict
 }
 
-/// A code in `lifecycle.allow` that does not exist would silently allow nothing.
-pub const ALLOWED_CODES: Check = Check { codes: &[&codes::YM206], run: Run::Each(allowed_codes) };
+/// Every finding once, in the order in which they were found.
+struct Cases<'p> {
+    project: &'p Project,
+    sources: &'p Sources,
+    list: Vec<Case>,
+    index: HashMap<(&'static str, Span, String), usize>,
+    /// A project file may list many checks and there may be many findings: each code is looked up once.
+    weights: HashMap<(&'static str, Severity), Option<Severity>>,
+}
 
-fn allowed_codes(_: &Subject, one: &One, findings: &mut Findings) {
-    for name in one.declared.lifecycle.allowed().filter(|name| codes::code(name).is_none()) {
-        let finding =
-            Finding::new(&codes::YM206, name.span, format!("no check has the code `{name}`")).label("not a code");
-        findings.push(match text::nearest(name, CODES.iter().map(|code| code.name)) {
-            Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(name.span, near),
-            None => finding.help("`pushplan explain` lists all codes"),
-        });
+impl Cases<'_> {
+    fn add(&mut self, mut finding: Finding, desired: Option<&Desired>) {
+        finding.narrow(self.sources);
+        let allowed = || {
+            let codes = desired?.allowed.get(finding.address.as_ref()?)?;
+            codes.iter().find(|code| code.eq_ignore_ascii_case(finding.code.name))
+        };
+        let weight = self.weights.entry((finding.code.name, finding.severity));
+        let weight = *weight.or_insert_with(|| self.project.weight(finding.code, finding.severity));
+        let counts = weight.is_some() && !(finding.code.is_free() && allowed().is_some());
+        finding.severity = weight.unwrap_or(finding.severity);
+        let target = desired.and_then(|desired| desired.target.clone());
+        match self.index.entry((finding.code.name, finding.at, finding.message.clone())) {
+            Entry::Vacant(entry) => {
+                entry.insert(self.list.len());
+                self.list.push(Case { finding, targets: target.into_iter().collect(), counts });
+            }
+            Entry::Occupied(entry) => {
+                let case = &mut self.list[*entry.get()];
+                if counts && !case.counts {
+                    *case = Case { finding, targets: target.into_iter().collect(), counts };
+                } else if counts == case.counts && !case.targets.is_empty() {
+                    // One target finds some things twice, in places that share an alias.
+                    case.targets.extend(target.filter(|name| !case.targets.contains(name)));
+                }
+            }
+        }
+    }
+}
+
+/// A code in `lifecycle.allow` that does not exist, or cannot be turned off, would silently allow nothing.
+pub const ALLOWED_CODES: Check = Check { codes: &[&codes::YM206], run: Run::All(allowed_codes) };
+
+fn allowed_codes(subject: &Subject, findings: &mut Findings) {
+    for (address, names) in &subject.desired.allowed {
+        let mut found = Findings::about(address);
+        for name in names {
+            match codes::code(name) {
+                None => found.push(no_code(name)),
+                Some(code) if !code.is_free() => found.push(not_free(code, name)),
+                Some(_) => {}
+            }
+        }
+        findings.extend(found.into_vec());
     }
 }

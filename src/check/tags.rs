@@ -8,7 +8,7 @@ use crate::finding::{Finding, Findings};
 use crate::kinds::{NamedUser, OpenChannel, Parts, Pipeline, TagGroup, Trigger, of_kind};
 use crate::manifest::Declared;
 use crate::model::audience::{Selector, Tag};
-use crate::model::vocabulary;
+use crate::model::vocabulary::{self, Group};
 use crate::node::At;
 use crate::source::Span;
 use crate::text;
@@ -162,12 +162,15 @@ fn tag_length(_: &Subject, one: &One, findings: &mut Findings) {
         };
         findings.push(finding.help(format!("a tag has 1 to {LONGEST} characters")));
     };
-    // The values of the service's own groups are checked as what they are.
-    grouped(one.declared, &one.parts, &mut |tag, group| {
-        if !group.is_some_and(|group| is_reserved(group)) {
-            look(tag);
-        }
+    // The values of the service's own groups are checked as what they are, unless there is none.
+    let mut empty = Vec::new();
+    grouped(one.declared, &one.parts, &mut |tag, group| match group.and_then(|id| vocabulary::group(id)) {
+        Some(group) => empty.extend(tag.is_empty().then(|| no_value(group, tag))),
+        None if group.is_some_and(|group| is_reserved(group)) && !tag.is_empty() => {}
+        None => look(tag),
     });
+    let said = one.parts.properties.iter().filter(|(_, value)| value.is_empty());
+    empty.extend(said.map(|(group, value)| no_value(group, value)));
     for notification in one.parts.said.iter().filter(|said| !said.borrowed).filter_map(|said| said.notification) {
         for actions in notification.all_actions() {
             actions.add_tag.iter().chain(&actions.remove_tag).flatten().for_each(&mut look);
@@ -176,6 +179,18 @@ fn tag_length(_: &Subject, one: &One, findings: &mut Findings) {
     if let Some(group) = of_kind::<TagGroup>(&*one.declared.spec) {
         group.tags.iter().flatten().for_each(&mut look);
     }
+    findings.extend(empty);
+}
+
+/// Nothing where a value of one of the service's own groups belongs.
+fn no_value(group: &Group, value: &At<String>) -> Finding {
+    let finding = Finding::new(&codes::TG103, value.span, format!("the value of `{}` is empty", group.shorthand))
+        .label("no characters")
+        .note("no device has a tag without characters");
+    finding.help(match group.sentinel() {
+        Some(unknown) => format!("write the {}; devices that do not say theirs have `{unknown}`", group.noun),
+        None => "write \"true\" or \"false\"".to_owned(),
+    })
 }
 
 /// The number of characters, where there are none or too many.

@@ -12,8 +12,7 @@ use crate::text;
 /// Explain a code, a kind or a field.
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// A code such as AU101, a kind such as segments, or a field such as pipelines.outcome.delay or targets.quiet_hours. All
-    /// codes and kinds are listed where it is left out.
+    /// Code (AU101), kind (segments) or field (pipelines.outcome.delay, targets.quiet_hours) [default: a list of all]
     topic: Option<String>,
 }
 
@@ -21,6 +20,10 @@ impl Explain {
     pub fn run(&self, context: &Context) -> Ended {
         let text = match &self.topic {
             None => explain::topics(),
+            Some(topic) if topic.trim().is_empty() => {
+                let failure = Failure::usage("an empty text is not a code, a kind or a field");
+                return Err(failure.help("`pushplan explain` lists all codes and kinds"));
+            }
             Some(topic) => about(topic.trim())?,
         };
         context.out.print(&text);

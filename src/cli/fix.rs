@@ -5,11 +5,12 @@ use std::path::Path;
 use super::scope::{Scope, Texts};
 use crate::check::Verdict;
 use crate::check::fix::{apply, safe_edits};
+use crate::check::sound::sound;
 use crate::failure::Failure;
 use crate::manifest::{Manifests, files};
 
 /// How often a text is fixed and checked again: a fix can bring to light what was hidden behind its finding.
-const ROUNDS: usize = 10;
+const ROUNDS: usize = 100;
 
 /// What was fixed, before anything is written.
 #[derive(Debug, Default)]
@@ -34,8 +35,13 @@ pub fn fix(
         let mut changed = 0;
         for (file, edits) in edits.iter().filter(|_| round < ROUNDS) {
             let source = manifests.sources.get(*file);
-            let (text, count) = apply(&source.text, edits);
-            if scope.covers(&source.path) && text != source.text {
+            if !scope.covers(&source.path) {
+                continue;
+            }
+            let is_manifest = Some(*file) != manifests.project_file();
+            let edits = if is_manifest { sound(&source.text, edits) } else { edits.clone() };
+            let (text, count) = apply(&source.text, &edits);
+            if text != source.text {
                 changed += count;
                 fixed.before.entry(source.path.clone()).or_insert_with(|| source.text.clone().into_bytes());
                 fixed.after.insert(source.path.clone(), text.into_bytes());

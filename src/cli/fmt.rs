@@ -3,21 +3,22 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use rayon::prelude::*;
 
-use super::{Context, Ended, project};
+use super::{Context, Ended, project, scope};
 use crate::failure::{Exit, Failure};
 use crate::manifest::layout::{Kept, layout};
 use crate::manifest::{FILE_LIMIT, Project, files, to_text};
+use crate::render::one_line;
 use crate::source::{Source, Sources};
 use crate::text;
 
-/// Put manifests in canonical layout: indentation, spaces, quotes, blank lines. Comments and values stay.
+/// Put manifests in canonical layout; values and comments stay.
 #[derive(Debug, Args)]
 pub struct Fmt {
-    /// Files or folders; `-` reads standard input and writes standard output. The whole project where none is given.
+    /// Files or folders, or `-` for standard input [default: the whole project]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// Write nothing; list the files that would change and exit with 3 if there are any.
+    /// Write nothing; list what would change and exit with 3
     #[arg(long)]
     check: bool,
 }
@@ -34,13 +35,14 @@ impl Fmt {
     pub fn run(&self, context: &Context) -> Ended {
         if self.paths.iter().any(|path| path.as_os_str() == "-") {
             if self.paths.len() > 1 {
-                return Err(Failure::usage("`-` cannot stand beside other paths"));
+                return Err(scope::dash_beside_paths());
             }
             return self.stdin(context);
         }
         let here = project::here()?;
         let (paths, unreadable) = self.manifests(&here)?;
-        let shown = |path: &Path| path.strip_prefix(&here).unwrap_or(path).to_string_lossy().replace('\\', "/");
+        let shown =
+            |path: &Path| one_line(&path.strip_prefix(&here).unwrap_or(path).to_string_lossy().replace('\\', "/"));
         let laid: Vec<(String, Laid)> = paths
             .par_iter()
             .map(|path| {
@@ -73,7 +75,9 @@ impl Fmt {
         }
         problems.iter().for_each(|problem| context.out.print(problem));
         let all = text::count(laid.len(), "file");
-        if self.check {
+        if laid.is_empty() && problems.is_empty() {
+            context.out.note("No manifests here.");
+        } else if self.check {
             context.out.note(&format!("{changed} of {all} would change."));
         } else {
             context.out.print(&format!("Formatted {changed} of {all}."));
@@ -106,7 +110,12 @@ impl Fmt {
             let root = project::root(here)?;
             return Ok(files::manifests(&root, &Project::open(&root).places()));
         }
-        let places: Vec<PathBuf> = self.paths.iter().map(|path| here.join(path)).collect();
+        let place = |path: &PathBuf| {
+            let place = here.join(path);
+            // A link that leads nowhere is there all the same.
+            if place.symlink_metadata().is_ok() { Ok(place) } else { Err(scope::missing(path)) }
+        };
+        let places = self.paths.iter().map(place).collect::<Result<Vec<_>, _>>()?;
         Ok(files::manifests(here, &places))
     }
 }
@@ -129,7 +138,8 @@ fn lay_out(name: &str, bytes: Vec<u8>) -> Laid {
                 .iter()
                 .map(|finding| {
                     let place = sources.place(finding.at);
-                    format!("{place}: {}[{}] {}", finding.severity.word(), finding.code.name, finding.message)
+                    let message = one_line(&finding.message);
+                    format!("{place}: {}[{}] {message}", finding.severity.word(), finding.code.name)
                 })
                 .collect(),
         ),

@@ -11,14 +11,14 @@ use super::{Context, Ended, project};
 use crate::failure::{Exit, Failure};
 use crate::manifest::files::describe;
 
-/// Write a small sample project that uses every kind.
+/// Write a sample project that uses every kind.
 #[derive(Debug, Args)]
 pub struct Init {
-    /// The folder to write to; the current one where none is given.
+    /// Folder to write to [default: this one]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
 
-    /// The day that the sample's dates follow, such as 2026-11-15T12:00Z. Today where it is left out.
+    /// Time that the sample's dates follow, such as 2026-11-15T12:00Z [default: now]
     #[arg(long, value_name = "TIME")]
     now: Option<Timestamp>,
 }

@@ -9,6 +9,7 @@ mod schema;
 mod scope;
 mod serve;
 mod service_options;
+mod signals;
 mod validate;
 
 use std::process::ExitCode;
@@ -25,8 +26,8 @@ struct Arguments {
     #[command(subcommand)]
     command: Command,
 
-    /// When to use colour.
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    /// When to use colour
+    #[arg(long, value_name = "WHEN", global = true, value_enum, default_value_t = Color::Auto)]
     color: Color,
 }
 
@@ -65,6 +66,8 @@ pub fn main() -> ExitCode {
         Color::Never => anstream::ColorChoice::Never,
     };
     let context = Context { out: Out::new(color) };
+    // The main thread works with the others: its memory grows more cheaply than theirs. Failing that, they work alone.
+    let _ = rayon::ThreadPoolBuilder::new().use_current_thread().build_global();
     let ended = match arguments.command {
         Command::Explain(command) => command.run(&context),
         Command::Fmt(command) => command.run(&context),

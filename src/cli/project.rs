@@ -40,15 +40,18 @@ pub fn check(manifests: &Manifests, targets: &[Option<&str>], now: Timestamp) ->
     let resolved: Vec<_> = targets
         .iter()
         .map(|target| {
-            let (desired, found) = manifests.resolve(*target);
+            let (mut desired, mut found) = manifests.resolve(*target);
             let target = target.and_then(|name| manifests.project.target(name));
-            let checked = check::check(&Subject { desired: &desired, target, now });
-            (desired, found, checked)
+            found.extend(check::check(&Subject { desired: &desired, target, now }));
+            // One target at a time is held in memory. The last is let go with the process, which is quicker.
+            let resources = std::mem::take(&mut desired.resources);
+            if targets.len() == 1 {
+                std::mem::forget(resources);
+            } else {
+                drop(resources);
+            }
+            (desired, found)
         })
         .collect();
-    let general = manifests.findings.iter().cloned().map(|finding| (finding, None));
-    let of_targets = resolved.iter().flat_map(|(desired, found, checked)| {
-        found.iter().chain(checked).cloned().map(move |finding| (finding, Some(desired)))
-    });
-    check::judge(general.chain(of_targets), &manifests.project, &manifests.sources)
+    check::judge(manifests.findings.iter().cloned(), resolved, &manifests.project, &manifests.sources)
 }

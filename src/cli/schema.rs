@@ -1,28 +1,31 @@
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{Context, Ended, project};
+use super::{Context, Ended, project, scope};
 use crate::failure::{Exit, Failure};
 use crate::manifest::schema::{Names, manifest_of};
-use crate::manifest::{self, FILE_LIMIT, Project, files};
+use crate::manifest::{self, FILE_LIMIT, Manifests, PROJECT_FILE, Project, files};
 use crate::render::schema::{MANIFEST, SCHEMAS, difference, modeline, text};
+use crate::text as words;
 
 /// The schema with the project's own names. It is made anew by everyone and not committed.
 const OWN: &str = ".pushplan/schema.json";
+/// The folder of a project that commits the general schemas.
+const GENERAL: &str = "schema";
+/// How many folders are named; the rest is counted.
+const NAMED: usize = 4;
 
-/// Write JSON Schemas, with which editors complete and check what is typed.
-///
-/// Inside a project, one more schema is written to .pushplan/schema.json: it knows the names of the project's own segments,
-/// templates, tag groups and targets.
+/// Write the JSON Schema of the project, with which editors complete and check.
 #[derive(Debug, Args)]
 pub struct Schema {
-    /// The folder to write to. `schema` in the project's folder where it is left out.
+    /// Folder for the general schemas, which know no project [default: `schema` if it holds them already]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Write nothing; exit with 3 if a file is not what would be written.
+    /// Write nothing; list what would change and exit with 3
     #[arg(long)]
     check: bool,
 }
@@ -38,38 +41,89 @@ impl Schema {
     pub fn run(&self, context: &Context) -> Ended {
         let here = project::here()?;
         let root = Project::find(&here);
-        let folder = match &self.out {
-            Some(folder) => here.join(folder),
-            None => root.as_deref().unwrap_or(&here).join("schema"),
-        };
         let wanted = |path: PathBuf, text| {
-            let shown = path.strip_prefix(&here).unwrap_or(&path).display().to_string();
+            let shown = scope::relative(&here, &path);
             Wanted { path, shown, text }
         };
-        let mut files: Vec<Wanted> =
-            SCHEMAS.iter().map(|(name, schema)| wanted(folder.join(name), text(&schema()))).collect();
-        if let Some(root) = &root {
-            let names = Names::of(&manifest::read_project(root, None));
-            files.push(wanted(root.join(OWN), text(&manifest_of(&names))));
+        let mut files = Vec::new();
+        if let Some(folder) = self.folder(&here, root.as_deref())? {
+            files.extend(SCHEMAS.iter().map(|(name, schema)| wanted(folder.join(name), text(&schema()))));
         }
-        if self.check { check(context, &files) } else { write(context, &files, root.is_some()) }
+        let manifests = root.as_deref().map(|root| manifest::read_project(root, None));
+        if let Some(manifests) = &manifests {
+            files.push(wanted(manifests.project.root.join(OWN), text(&manifest_of(&Names::of(manifests)))));
+        }
+        if self.check {
+            return check(context, &files);
+        }
+        write(context, &files)?;
+        let how = match &manifests {
+            Some(manifests) => modelines(manifests),
+            None => {
+                let path = files.iter().find(|file| file.path.ends_with(MANIFEST)).map_or(MANIFEST, |file| &file.shown);
+                format!("  {}", modeline(path))
+            }
+        };
+        context.out.print(&format!("\nBegin a manifest with this line, the path as seen from its folder:\n\n{how}"));
+        Ok(Exit::Done)
+    }
+
+    /// Where the general schemas go, if anywhere.
+    fn folder(&self, here: &Path, root: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
+        if let Some(folder) = &self.out {
+            return Ok(Some(here.join(folder)));
+        }
+        let usual = root.unwrap_or(here).join(GENERAL);
+        // A folder of that name may hold anything; one that holds ours is kept current.
+        if usual.join(MANIFEST).is_file() {
+            return Ok(Some(usual));
+        }
+        match root {
+            Some(_) => Ok(None),
+            None => Err(Failure::new(format!("no {PROJECT_FILE} in {} or above it", here.display()))
+                .help("`pushplan schema --out DIR` writes the general schemas to a folder")),
+        }
     }
 }
 
-fn write(context: &Context, files: &[Wanted], of_project: bool) -> Ended {
-    let mut lines = String::new();
+fn write(context: &Context, files: &[Wanted]) -> Result<(), Failure> {
     for Wanted { path, shown, text } in files {
         let folder = path.parent().unwrap_or(Path::new(""));
+        // A project may not choose where on the machine this writes.
+        if folder.is_symlink() || path.is_symlink() {
+            return Err(Failure::new(format!("{shown} cannot be written: it is reached through a symbolic link")));
+        }
         let written = fs::create_dir_all(folder).and_then(|()| fs::write(path, text));
         written.map_err(|error| Failure::new(format!("{shown} cannot be written: {}", files::describe(&error))))?;
-        lines.push_str(&format!("Wrote {shown}\n"));
+        context.out.print(&format!("Wrote {shown}"));
     }
-    let wanted = if of_project { OWN } else { MANIFEST };
-    let schema = files.iter().find(|file| file.path.ends_with(wanted)).map_or(wanted, |file| file.shown.as_str());
-    lines.push_str("\nBegin a manifest with this line, the path as seen from its folder:\n\n  ");
-    lines.push_str(&modeline(schema));
-    context.out.print(&lines);
-    Ok(Exit::Done)
+    Ok(())
+}
+
+/// The line for each folder that holds manifests; folders of the same depth share one.
+fn modelines(manifests: &Manifests) -> String {
+    let root = &manifests.project.root;
+    let mut folders: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let of_manifests = manifests.sources.iter().filter(|(file, _)| Some(*file) != manifests.project_file());
+    for (_, source) in of_manifests {
+        let folder = source.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let path = scope::relative(&root.join(folder), &root.join(OWN));
+        folders.entry(modeline(&path)).or_default().insert(folder.to_owned());
+    }
+    if folders.is_empty() {
+        folders.entry(modeline(OWN)).or_default().insert(String::new());
+    }
+    let lines = folders.into_iter().map(|(line, folders)| {
+        let named = folders.iter().take(NAMED);
+        let mut names: Vec<String> = named
+            .map(|name| if name.is_empty() { "the project's folder".into() } else { format!("{name}/") })
+            .collect();
+        if folders.len() > NAMED {
+            names.push(format!("{} more", folders.len() - NAMED));
+        }
+        format!("  {line}\n    in {}", words::all_of(&names))
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn check(context: &Context, files: &[Wanted]) -> Ended {

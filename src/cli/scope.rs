@@ -16,7 +16,7 @@ const STDIN: &str = "<stdin>";
 pub type Texts = BTreeMap<String, Vec<u8>>;
 
 /// One project, or files that belong to none, and which of its files are asked about.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Scope {
     /// The folder of the project, or one that all the files are beneath.
     pub root: PathBuf,
@@ -47,7 +47,8 @@ impl Scope {
                         inputs.push(Input { name, from: From::File(place.clone()) });
                     }
                 }
-                manifest::read_project_with(&self.root, inputs)
+                let folders: Vec<PathBuf> = self.places.iter().filter(|place| place.is_dir()).cloned().collect();
+                manifest::read_project_with(&self.root, inputs, &folders)
             }
             (false, Some(_)) => project::alone(&self.root, inputs),
             (false, None) => manifest::read_places(&self.root, &self.places, inputs),
@@ -58,6 +59,30 @@ impl Scope {
     pub fn covers(&self, name: &str) -> bool {
         let path = self.root.join(name);
         self.places.is_empty() || self.places.iter().any(|place| path.starts_with(place))
+    }
+
+    /// The places that are asked about and hold nothing to check, as seen from the folder `here`. The project file is not
+    /// a manifest, but it is checked.
+    pub fn without_manifests(&self, here: &Path, manifests: &Manifests) -> Vec<String> {
+        let own = manifests.project_file();
+        let files = manifests.sources.iter().filter(|(file, _)| Some(*file) != own);
+        let files: Vec<PathBuf> = files.map(|(_, source)| self.root.join(&source.path)).collect();
+        let of_project = manifests.project.places();
+        let places = if self.places.is_empty() { &of_project } else { &self.places };
+        let is_empty = |place: &Path| !files.iter().any(|file| file.starts_with(place));
+        let is_own = |place: &Path| self.is_project && *place == self.root.join(PROJECT_FILE);
+        let empty: Vec<&PathBuf> = places.iter().filter(|place| is_empty(place) && !is_own(place)).collect();
+        // Of the project's own places, some may well be empty.
+        if self.places.is_empty() && empty.len() < places.len() {
+            return Vec::new();
+        }
+        let shown = |place: &&PathBuf| Some(relative(here, place)).filter(|name| !name.is_empty());
+        empty.iter().map(|place| shown(place).unwrap_or_else(|| "this folder".to_owned())).collect()
+    }
+
+    /// Whether standard input is read on its own, though a project is there.
+    pub fn is_apart(&self) -> bool {
+        self.stdin.is_some() && !self.is_project && Project::find(&self.root).is_some()
     }
 
     /// Names the files as seen from the folder `here`, so that a terminal, an editor or a CI system can open them.
@@ -78,9 +103,7 @@ impl Scope {
 pub fn scopes(here: &Path, paths: &[PathBuf], stdin_path: Option<&Path>) -> Result<Vec<Scope>, Failure> {
     let stdin = paths.iter().any(|path| path.as_os_str() == "-");
     match (stdin, stdin_path) {
-        (true, _) if paths.len() > 1 => {
-            Err(Failure::usage("`-` cannot stand beside other paths").help("name a single `-`, or files and folders"))
-        }
+        (true, _) if paths.len() > 1 => Err(dash_beside_paths()),
         (true, path) => Ok(vec![standard_input(here, path)?]),
         (false, Some(_)) => Err(Failure::usage("`--stdin-path` needs `-`, which reads standard input")),
         (false, None) if paths.is_empty() => {
@@ -128,7 +151,13 @@ fn of_paths(here: &Path, paths: &[PathBuf]) -> Result<Vec<Scope>, Failure> {
     Ok(scopes)
 }
 
-fn missing(path: &Path) -> Failure {
+/// The failure for `-` among other paths.
+pub fn dash_beside_paths() -> Failure {
+    Failure::usage("`-` cannot stand beside other paths").help("name a single `-`, or files and folders")
+}
+
+/// The failure for a path that was given and leads nowhere.
+pub fn missing(path: &Path) -> Failure {
     Failure::usage(format!("no file or folder `{}`", path.display()))
 }
 
@@ -153,7 +182,7 @@ fn common(places: &[PathBuf]) -> PathBuf {
 }
 
 /// How `path` is written in the folder `here`. Both are absolute.
-fn relative(here: &Path, path: &Path) -> String {
+pub fn relative(here: &Path, path: &Path) -> String {
     let shared = here.components().zip(path.components()).take_while(|(a, b)| a == b).count();
     let up = here.components().skip(shared).map(|_| Component::ParentDir);
     let down = path.components().skip(shared);

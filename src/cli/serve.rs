@@ -1,4 +1,6 @@
-use std::net::SocketAddr;
+use std::fs;
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -6,16 +8,23 @@ use jiff::Timestamp;
 use tokio::net::TcpListener;
 
 use super::service_options::ServiceOptions;
+use super::signals::{Signal, Signals};
 use super::{Context, Ended};
 use crate::failure::{Exit, Failure};
-use crate::service::{self, Level, Settings, VENDOR};
+use crate::render::Ready;
+use crate::service::population::{self, Population};
+use crate::service::{self, Engine, Level, Settings, VENDOR};
 
 /// Run the messaging service on this machine: no account is needed.
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// The port on loopback; any free one where it is 0.
+    /// The port; any free one where it is 0.
     #[arg(long, default_value_t = 8420)]
     port: u16,
+
+    /// The address to listen on. Beyond this machine it takes an application of your own, given with --app.
+    #[arg(long, value_name = "ADDR", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    listen: IpAddr,
 
     /// What the service offers: the contract alone, or also the verbs that the live service has gained.
     #[arg(long, value_enum, default_value_t = Api::Extended)]
@@ -32,6 +41,16 @@ pub struct Serve {
     /// Start a virtual clock at this time, such as 2026-11-27T08:59Z. It moves when it is told to.
     #[arg(long, value_name = "TIME")]
     clock: Option<Timestamp>,
+
+    /// Devices to begin with: so many samples, or a file with a JSON array of devices or one on each line.
+    ///
+    /// An application that has devices already keeps them and gets no more.
+    #[arg(long, value_name = "NUMBER|FILE")]
+    devices: Option<String>,
+
+    /// Which sample devices: the same seed gives the same ones.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
 
     /// The vendor's word in the media type.
     #[arg(long, default_value = VENDOR)]
@@ -50,19 +69,20 @@ enum Api {
 /// The application of a service that was given none. It is no secret: the service listens on loopback.
 const DEFAULT_APP: (&str, &str) = ("local-application-key0", "local-master-secret-00");
 
+/// The most sample devices.
+const MOST_SAMPLES: usize = 10_000_000;
+
+/// Where devices come from.
+enum Devices {
+    Samples(usize),
+    File(String, Population),
+}
+
 impl Serve {
     pub fn run(&self, context: &Context) -> Ended {
-        let mut apps = Vec::new();
-        for pair in &self.app {
-            let (key, secret) = pair
-                .split_once(':')
-                .filter(|(key, secret)| !key.is_empty() && !secret.is_empty())
-                .ok_or_else(|| Failure::usage("an application is given as KEY:SECRET"))?;
-            apps.push((key.to_owned(), secret.to_owned()));
-        }
-        if apps.is_empty() {
-            apps.push((DEFAULT_APP.0.to_owned(), DEFAULT_APP.1.to_owned()));
-        }
+        let apps = self.apps()?;
+        self.guard(&apps)?;
+        let devices = self.devices.as_deref().map(read_devices).transpose()?;
         let webhooks = self.options.webhooks(&apps)?;
         let settings = Settings {
             api: match self.api {
@@ -75,24 +95,165 @@ impl Serve {
             vendor: self.vendor.clone(),
             webhooks,
             faults: self.options.faults()?,
+            ..Settings::default()
         };
         let runtime = tokio::runtime::Runtime::new().map_err(|error| Failure::new(error.to_string()))?;
-        runtime.block_on(self.serve(context, settings))
+        let ended = runtime.block_on(self.serve(context, settings, devices));
+        // Whoever is still being served when the user does not want to wait is left alone.
+        runtime.shutdown_background();
+        ended
     }
 
-    async fn serve(&self, context: &Context, settings: Settings) -> Ended {
-        let address = SocketAddr::from(([127, 0, 0, 1], self.port));
-        let listener = TcpListener::bind(address).await.map_err(|error| {
-            Failure::new(format!("port {} cannot be used: {error}", self.port)).help("choose another with --port")
-        })?;
-        let running = service::start(settings.clone(), listener).await.map_err(|error| Failure::new(error.0))?;
-        let (key, secret) = &settings.apps[0];
-        context.out.print(&format!(
-            "Ready on http://{}\n\n  export PUSHPLAN_ORIGIN=http://{}\n  export PUSHPLAN_APP_KEY={key}\n  export PUSHPLAN_MASTER_SECRET={secret}\n\nCtrl-C stops it.",
-            running.address, running.address
-        ));
-        let _ = tokio::signal::ctrl_c().await;
-        running.stop().await;
-        Ok(Exit::Done)
+    fn apps(&self) -> Result<Vec<(String, String)>, Failure> {
+        let mut apps: Vec<(String, String)> = Vec::new();
+        for pair in &self.app {
+            let (key, secret) = pair
+                .split_once(':')
+                .filter(|(key, secret)| !key.is_empty() && !secret.is_empty())
+                .ok_or_else(|| Failure::usage("an application is given as KEY:SECRET"))?;
+            if apps.iter().any(|(known, _)| known == key) {
+                return Err(Failure::usage(format!("the application {key} is given twice")));
+            }
+            apps.push((key.to_owned(), secret.to_owned()));
+        }
+        if apps.is_empty() {
+            apps.push((DEFAULT_APP.0.to_owned(), DEFAULT_APP.1.to_owned()));
+        }
+        Ok(apps)
+    }
+
+    /// Refuses to let others in by a secret that everybody knows.
+    fn guard(&self, apps: &[(String, String)]) -> Result<(), Failure> {
+        let is_open = !self.listen.to_canonical().is_loopback();
+        if is_open && apps.iter().any(|(_, secret)| secret == DEFAULT_APP.1) {
+            let why =
+                format!("--listen {} lets other machines in, and the default secret is known to all", self.listen);
+            return Err(Failure::usage(why).help("give an application with a secret of your own: --app KEY:SECRET"));
+        }
+        Ok(())
+    }
+
+    async fn serve(&self, context: &Context, settings: Settings, devices: Option<Devices>) -> Ended {
+        let mut signals = Signals::new().map_err(|error| Failure::new(error.to_string()))?;
+        let listener = TcpListener::bind(SocketAddr::new(self.listen, self.port))
+            .await
+            .map_err(|error| cannot_listen(self.listen, self.port, &error))?;
+        let running = service::start(settings, listener).await.map_err(|error| Failure::new(error.0))?;
+        let devices = self.fill(&running.engine, devices).await?;
+        context.out.print(&self.ready(running.address, &running.engine, devices).to_string());
+
+        tokio::select! {
+            _ = signals.next() => {}
+            why = running.engine.broken() => {
+                context.out.note(&format!(
+                    "Nothing can be kept any more: {why}. What was kept can be read; changes are refused until it is started again."
+                ));
+                signals.next().await;
+            }
+        }
+        context.out.note("Stopping: requests in flight are finished. Ctrl-C again ends at once.");
+        tokio::select! {
+            () = running.stop() => Ok(Exit::Done),
+            signal = signals.next() => Ok(match signal {
+                Signal::Interrupt => Exit::Interrupted,
+                Signal::Terminate => Exit::Terminated,
+            }),
+        }
+    }
+
+    /// Puts devices where there are none, and says what is there then.
+    async fn fill(&self, engine: &Engine, devices: Option<Devices>) -> Result<String, Failure> {
+        let from = match &devices {
+            None => String::new(),
+            Some(Devices::Samples(_)) => format!("samples, seed {}", self.seed),
+            Some(Devices::File(name, _)) => format!("from {name}"),
+        };
+        let given = devices.is_some();
+        let make = |place: usize| match &devices {
+            None => Population::new(),
+            // Applications share nothing, and so their samples differ.
+            Some(Devices::Samples(count)) => population::sample(*count, self.seed.wrapping_add(place as u64)),
+            Some(Devices::File(_, population)) => population.clone(),
+        };
+        let filled = population::fill(engine, make).await.map_err(Failure::new)?;
+        let words = filled.iter().map(|(count, new)| match (count, new, given) {
+            (0, _, false) => "none; --devices 200 makes some".to_owned(),
+            (0, ..) => "none".to_owned(),
+            (count, true, true) => format!("{count} ({from})"),
+            (count, false, true) => format!("{count}, as they were; --devices fills an empty application only"),
+            (count, _, false) => format!("{count}, as they were"),
+        });
+        let words: Vec<String> = words.collect();
+        Ok(words.join("; "))
+    }
+
+    fn ready(&self, address: SocketAddr, engine: &Engine, devices: String) -> Ready {
+        let shown = match address.ip().is_unspecified() {
+            true => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), address.port()),
+            false => address,
+        };
+        let is_default = self.app.is_empty();
+        Ready {
+            origin: format!("http://{shown}"),
+            apps: engine.settings.apps.iter().map(|(key, _)| key.clone()).collect(),
+            secret: is_default.then(|| DEFAULT_APP.1.to_owned()),
+            rows: vec![
+                (
+                    "API",
+                    match self.api {
+                        Api::Documented => "documented: the contract alone".to_owned(),
+                        Api::Extended => "extended: the contract, and what the live service has gained".to_owned(),
+                    },
+                ),
+                (
+                    "Storage",
+                    match &self.data {
+                        Some(path) => path.display().to_string(),
+                        None => "in memory, gone when it stops; --data FILE keeps it".to_owned(),
+                    },
+                ),
+                ("Devices", devices),
+                (
+                    "Clock",
+                    match self.clock {
+                        Some(at) => format!("stands at {at} until POST /local/clock moves it"),
+                        None => "the real time".to_owned(),
+                    },
+                ),
+                (
+                    "Listens on",
+                    match address.ip().is_loopback() {
+                        true => format!("{address}, this machine alone"),
+                        false => format!("{address}, other machines too"),
+                    },
+                ),
+            ],
+        }
+    }
+}
+
+fn read_devices(given: &str) -> Result<Devices, Failure> {
+    if given.bytes().all(|byte| byte.is_ascii_digit()) && !given.is_empty() {
+        let count = given.parse::<usize>().ok().filter(|count| *count <= MOST_SAMPLES);
+        let most = || Failure::usage(format!("--devices makes at most {MOST_SAMPLES} samples"));
+        return count.map(Devices::Samples).ok_or_else(most);
+    }
+    let text = fs::read_to_string(given).map_err(|error| {
+        Failure::new(format!("{given} cannot be read: {error}")).help("--devices takes a number or a file")
+    })?;
+    let population = population::read(given, &text).map_err(Failure::new)?;
+    Ok(Devices::File(given.to_owned(), population))
+}
+
+fn cannot_listen(address: IpAddr, port: u16, error: &std::io::Error) -> Failure {
+    match error.kind() {
+        ErrorKind::AddrInUse => Failure::new(format!("port {port} is in use"))
+            .help("choose another with --port, or --port 0 for any free one"),
+        ErrorKind::AddrNotAvailable => {
+            Failure::new(format!("{address} is no address of this machine")).help("choose another with --listen")
+        }
+        _ => {
+            Failure::new(format!("port {port} of {address} cannot be used: {error}")).help("choose another with --port")
+        }
     }
 }

@@ -1,5 +1,5 @@
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
@@ -15,49 +15,49 @@ use crate::render::findings::{self, Found, Report, Style};
 use crate::source::FileId;
 use crate::text;
 
-/// Check manifests without talking to any service.
+/// Check manifests; no service is asked.
 #[derive(Debug, Args)]
 pub struct Validate {
-    /// Files or folders to report on; `-` reads standard input. The whole project where none is given.
+    /// Files or folders, or `-` for standard input [default: the whole project]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// Check for this target alone. All targets where it is left out.
+    /// Target to check for [default: all]
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
 
-    /// The form of what is printed.
+    /// Form of the findings: text for people, the others for programs
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 
-    /// Exit with 3 from this severity on.
-    #[arg(long, value_enum, default_value_t = FailOn::Error)]
+    /// Severity from which on to exit with 3
+    #[arg(long, value_name = "SEVERITY", value_enum, default_value_t = FailOn::Error)]
     fail_on: FailOn,
 
-    /// Carry out the fixes that cannot change what was meant. With `-`, print the fixed text.
+    /// Make the edits that cannot change what was meant; with `-`, print the result
     #[arg(long)]
     fix: bool,
 
-    /// With `-`: the file of the project that standard input stands in for.
+    /// File of the project that `-` stands in for
     #[arg(long, value_name = "FILE")]
     stdin_path: Option<PathBuf>,
 
-    /// The time to check schedules against, such as 2026-11-15T12:00Z. Now where it is left out.
+    /// Time to check schedules against, such as 2026-11-15T12:00Z [default: now]
     #[arg(long, value_name = "TIME")]
     now: Option<Timestamp>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For people: every finding with the lines it is about.
+    // Every finding with the lines it is about.
     Text,
-    /// One JSON object; `schema/` describes it.
+    // One JSON object; `schema/findings.schema.json` describes it.
     Json,
-    /// SARIF 2.1.0, for code hosts and editors.
+    // SARIF 2.1.0, for code hosts and editors.
     Sarif,
-    /// Commands that a GitHub workflow shows beside the changed lines.
+    // Commands that a GitHub workflow shows beside the changed lines.
     Github,
-    /// JUnit XML, for the test reports of CI systems.
+    // JUnit XML, for the test reports of CI systems.
     Junit,
 }
 
@@ -75,6 +75,26 @@ struct Checked {
     fixed: Fixed,
     /// The files that were asked about.
     asked: BTreeSet<FileId>,
+    /// What is to be said besides, a line each.
+    notes: Vec<String>,
+}
+
+impl Checked {
+    fn new(scope: Scope, mut manifests: Manifests, verdict: Verdict, fixed: Fixed, here: &Path) -> Self {
+        let asked = asked(&scope, &manifests);
+        let mut notes = Vec::new();
+        let empty = scope.without_manifests(here, &manifests);
+        if !empty.is_empty() {
+            notes.push(format!("No manifests in {}.", text::any_of(&empty)));
+        }
+        if scope.is_apart() && verdict.findings.iter().any(|finding| finding.code.name.starts_with("RF")) {
+            notes.push(
+                "Standard input was checked on its own. --stdin-path FILE checks it as a file of the project.".into(),
+            );
+        }
+        scope.show_from(here, &mut manifests.sources);
+        Self { scope, manifests, verdict, fixed, asked, notes }
+    }
 }
 
 impl Validate {
@@ -84,21 +104,31 @@ impl Validate {
         let mut all = Vec::new();
         for scope in scope::scopes(&here, &self.paths, self.stdin_path.as_deref())? {
             let judge = |manifests: &Manifests| self.judge(&scope, manifests, now);
-            let (mut manifests, verdict, fixed) = if self.fix {
+            let (manifests, verdict, fixed) = if self.fix {
                 fix::fix(&scope, judge)?
             } else {
                 let manifests = scope.read(&Texts::new());
                 let verdict = judge(&manifests)?;
                 (manifests, verdict, Fixed::default())
             };
-            let asked = asked(&scope, &manifests);
-            scope.show_from(&here, &mut manifests.sources);
-            all.push(Checked { scope, manifests, verdict, fixed, asked });
+            all.push(Checked::new(scope, manifests, verdict, fixed, &here));
         }
-        let printed = self.fix && self.write(&all, context)?;
+        let written = if self.fix { self.write(&all, context) } else { Ok(false) };
+        if written.is_err() {
+            // The files are not what was fixed in memory: what is said is said of them.
+            for checked in &mut all {
+                let manifests = checked.scope.read(&Texts::new());
+                let verdict = self.judge(&checked.scope, &manifests, now)?;
+                let scope = std::mem::take(&mut checked.scope);
+                *checked = Checked::new(scope, manifests, verdict, Fixed::default(), &here);
+            }
+        }
         let report = self.report(&all);
-        self.print(&report, printed, context);
+        self.print(&report, written.as_ref().is_ok_and(|printed| *printed), context);
+        written?;
         let fails = report.found.iter().any(|found| report.fails(found.finding));
+        // The process ends here: what was read need not be taken apart first.
+        std::mem::forget(all);
         Ok(if fails { Exit::Findings } else { Exit::Done })
     }
 
@@ -148,12 +178,14 @@ impl Validate {
             suppressed: 0,
             resources: 0,
             files: Vec::new(),
+            project_files: Vec::new(),
+            notes: Vec::new(),
             fails_from: match self.fail_on {
                 FailOn::Warning => Severity::Warning,
                 FailOn::Error => Severity::Error,
             },
         };
-        for Checked { manifests, verdict, asked, .. } in all {
+        for Checked { manifests, verdict, asked, notes, .. } in all {
             let sources = &manifests.sources;
             let own = manifests.project_file();
             let is_asked = |declared: &&Declaration| declared.key.span.file().is_some_and(|file| asked.contains(&file));
@@ -161,6 +193,10 @@ impl Validate {
             report
                 .files
                 .extend(asked.iter().filter(|file| Some(**file) != own).map(|file| sources.get(*file).path.as_str()));
+            report
+                .project_files
+                .extend(own.filter(|own| asked.contains(own)).map(|own| sources.get(own).path.as_str()));
+            report.notes.extend(notes.iter().map(String::as_str));
             report.found.extend(verdict.findings.iter().map(|finding| Found { finding, sources }));
             report.suppressed += verdict.suppressed.len();
         }
@@ -178,6 +214,9 @@ impl Validate {
             Format::Github => findings::github(report),
             Format::Junit => findings::junit(report),
         };
+        if self.format != Format::Text {
+            report.notes.iter().for_each(|note| out.note(note));
+        }
         match self.format {
             _ if elsewhere => out.note(&text),
             Format::Text => out.print(&text),

@@ -28,7 +28,7 @@ shape! {
 
 shape! {
     /// The platform of an open channel.
-    pub struct OpenPlatform as "a platform with open_platform_name" {
+    pub struct OpenPlatform as "a platform with open_platform_name" text "open_platform_name" {
         /// The platform's name; pushes go to `open::<name>`.
         open_platform_name: At<String>,
         /// The platform's own identifiers for the channel.

@@ -48,7 +48,7 @@ pub enum Role {
 /// Something that people read.
 #[derive(Clone, Copy, Debug)]
 pub struct Said<'r> {
-    pub notification: Option<&'r Notification>,
+    pub notification: Option<&'r At<Notification>>,
     pub message: Option<&'r At<Message>>,
     pub devices: Option<&'r At<DeviceTypes>>,
     /// The variables that its placeholders may name; `None` where there are none.

@@ -1,7 +1,7 @@
 use super::{Parts, Resource, Role};
 use crate::model::delay::Delay;
 use crate::model::many::Many;
-use crate::model::push::Push;
+use crate::model::push::{Push, TriggeredPush};
 use crate::model::trigger::Trigger;
 use crate::node::{At, shape};
 
@@ -28,8 +28,8 @@ shape! {
     pub struct Outcome as "an outcome with push and delay" {
         /// How long after the trigger. At once where it is left out.
         delay: Option<At<Delay>>,
-        /// What is sent. Its audience is `triggered`.
-        push: At<Push>,
+        /// What is sent. Its audience is `triggered`, also where it is left out.
+        push: TriggeredPush,
     }
 }
 
@@ -69,11 +69,11 @@ impl Resource for Pipeline {
 
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
         for outcome in &self.outcome {
-            parts.push(&outcome.push, Role::Pipeline);
+            parts.push(&outcome.push.0, Role::Pipeline);
         }
     }
 
     fn pushes(&mut self) -> Vec<&mut At<Push>> {
-        self.outcome.0.iter_mut().map(|outcome| &mut outcome.push).collect()
+        self.outcome.0.iter_mut().map(|outcome| &mut outcome.push.0).collect()
     }
 }

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use super::files::{self, Refused};
+use super::variables::{self, Filling};
 use crate::codes;
 use crate::finding::{Finding, Findings};
-use crate::node::{Node, Scalar, Style, Tree};
+use crate::node::{Entry, Node, Scalar, Style, Tree};
+use crate::source::Span;
 
 /// The largest body: as much as the service takes in one request.
 const BODY_LIMIT: u64 = 5 * 1024 * 1024;
@@ -21,53 +23,78 @@ pub fn has_files(node: &Node) -> bool {
     }
 }
 
-/// Puts the content of each file in the place of its name. A file that cannot be had is reported.
-pub fn read(node: &mut Node, root: &Path, findings: &mut Findings) {
-    match &mut node.tree {
-        Tree::Scalar(_) => {}
-        Tree::List(items) => items.iter_mut().for_each(|item| read(item, root, findings)),
-        Tree::Map(entries) => {
-            for entry in entries {
-                match (entry.key.as_str(), entry.value.entries()) {
-                    ("body", Some([file])) if *file.key == "file" => {
-                        if let Tree::Scalar(name) = &file.value.tree {
-                            let text = content(root, name, &file.value, findings);
-                            entry.value = Node {
-                                span: file.value.span,
-                                tree: Tree::Scalar(Scalar { text, style: Style::Quoted }),
-                            };
-                        }
-                    }
-                    _ => read(&mut entry.value, root, findings),
-                }
-            }
+/// Reads files on behalf of one resource.
+pub struct Bodies<'a> {
+    pub root: &'a Path,
+    pub with: &'a Filling<'a>,
+    pub findings: &'a mut Findings,
+}
+
+impl Bodies<'_> {
+    /// Puts the content of each file in the place of its name, with the target's variables filled in. A file that cannot be
+    /// had is reported; whether all could is the answer.
+    pub fn read(&mut self, node: &mut Node) -> bool {
+        match &mut node.tree {
+            Tree::Scalar(_) => true,
+            // Every file is read, also behind one that cannot be.
+            Tree::List(items) => items.iter_mut().map(|item| self.read(item)).filter(|read| !read).count() == 0,
+            Tree::Map(entries) => entries.iter_mut().map(|entry| self.entry(entry)).filter(|read| !read).count() == 0,
         }
+    }
+
+    fn entry(&mut self, entry: &mut Entry) -> bool {
+        if let ("body", Some([file])) = (entry.key.as_str(), entry.value.entries())
+            && *file.key == "file"
+            && let Tree::Scalar(name) = &file.value.tree
+        {
+            let (span, name) = (file.value.span, name.text.clone());
+            let text = self.content(&name, span);
+            let read = text.is_some();
+            let scalar = Scalar { text: text.unwrap_or_default(), style: Style::Quoted };
+            entry.value = Node { span, tree: Tree::Scalar(scalar) };
+            return read;
+        }
+        self.read(&mut entry.value)
+    }
+
+    fn content(&mut self, name: &str, at: Span) -> Option<String> {
+        let growth = self.with.growth;
+        if growth.is_exceeded() {
+            return None;
+        }
+        let read = files::beneath(self.root, name)
+            .and_then(|path| files::read(&path, BODY_LIMIT).map_err(Refused::Unreadable));
+        match read.map(String::from_utf8) {
+            Ok(Ok(text)) if growth.allows(text.len()) => {
+                return Some(variables::fill_file(text, name, at, self.with, self.findings));
+            }
+            Ok(Ok(_)) => {}
+            Ok(Err(_)) => self.findings.push(
+                Finding::new(&codes::RF108, at, format!("`{name}` is not UTF-8 text"))
+                    .label("this file")
+                    .help("open the file in an editor and save it with the encoding UTF-8"),
+            ),
+            Err(why) => self.findings.push(refused(self.root, name, at, why)),
+        }
+        None
     }
 }
 
-fn content(root: &Path, name: &Scalar, at: &Node, findings: &mut Findings) -> String {
-    let read =
-        files::beneath(root, &name.text).and_then(|path| files::read(&path, BODY_LIMIT).map_err(Refused::Unreadable));
-    let name = &name.text;
-    let finding = match read.map(String::from_utf8) {
-        Ok(Ok(text)) => return text,
-        Ok(Err(_)) => Finding::new(&codes::RF108, at.span, format!("`{name}` is not UTF-8 text")).label("this file"),
-        Err(Refused::Outside) => Finding::new(&codes::RF106, at.span, format!("`{name}` lies outside the project"))
+/// The finding for a file or folder that is named and not read.
+pub fn refused(root: &Path, name: &str, at: Span, why: Refused) -> Finding {
+    match why {
+        Refused::Outside => Finding::new(&codes::RF106, at, format!("`{name}` lies outside the project"))
             .label("must be beneath the folder of pushplan.toml")
             .note("a pull request must not be able to read other files of the machine that checks it")
-            .help("move the file into the project and name it relative to pushplan.toml"),
-        Err(Refused::Link(path)) => {
+            .help("move it into the project and name it relative to pushplan.toml"),
+        Refused::Link(path) => {
             let link = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-            Finding::new(&codes::RF107, at.span, format!("`{link}` is a symbolic link, which is not followed"))
+            Finding::new(&codes::RF107, at, format!("`{link}` is a symbolic link, which is not followed"))
                 .label("reached through a link")
                 .help("put the file itself into the project")
         }
-        Err(Refused::Unreadable(why)) => {
-            Finding::new(&codes::RF108, at.span, format!("`{name}` cannot be read: {why}"))
-                .label("this file")
-                .note("paths are relative to the folder of pushplan.toml")
-        }
-    };
-    findings.push(finding);
-    String::new()
+        Refused::Unreadable(why) => Finding::new(&codes::RF108, at, format!("`{name}` cannot be read: {why}"))
+            .label("this file")
+            .note("paths are relative to the folder of pushplan.toml"),
+    }
 }

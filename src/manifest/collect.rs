@@ -178,7 +178,8 @@ fn clash(first: &Node, second: &Node) -> Option<(Span, Span)> {
     let (Some(a), Some(b)) = (first.entries(), second.entries()) else {
         return Some((first.span, second.span));
     };
-    let both = b.iter().filter_map(|entry| Some((a.iter().find(|other| other.key == entry.key)?, entry)));
+    let index = merge::Index::of(a);
+    let both = b.iter().filter_map(|entry| Some((index.get(&entry.key)?, entry)));
     both.into_iter().find_map(|(a, b)| match (&a.value.tree, &b.value.tree) {
         (Tree::Map(_), Tree::Map(_)) => clash(&a.value, &b.value),
         _ => Some((a.key.span, b.key.span)),

@@ -1,18 +1,28 @@
 //! What the manifests say for one target.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use rayon::prelude::*;
 
+use super::bodies::{self, Bodies};
 use super::collect::Declaration;
-use super::{Lifecycle, Manifests, bodies, merge, variables};
+use super::growth::{self, Growth, weight};
+use super::meant::Meant;
+use super::variables::{self, Filling};
+use super::{Lifecycle, Manifests, merge};
 use crate::address::Address;
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::kinds::{Resource, Spec, Template, of_kind};
 use crate::model::placeholder;
-use crate::model::push::Push;
-use crate::node::{At, Entry, Node, Reader, Tree};
+use crate::model::push::{Content, Push};
+use crate::node::{At, Entry, Node, Reader, Tree, missing};
+use crate::source::Span;
+
+/// How many resources are read side by side before their problems are counted.
+const TOGETHER: usize = 8_192;
+/// How many problems are reported for a target; nobody reads more of them.
+const PROBLEM_LIMIT: usize = 100_000;
 
 /// One declared resource, typed.
 #[derive(Debug)]
@@ -32,6 +42,8 @@ pub struct Desired {
     pub allowed: BTreeMap<Address, Vec<At<String>>>,
     /// Whether all files could be read. If not, what is missing proves nothing.
     pub complete: bool,
+    /// The target that it is for, where there is one.
+    pub target: Option<String>,
 }
 
 impl Desired {
@@ -65,6 +77,8 @@ struct Typed {
     key: At<String>,
     spec: Option<Box<dyn Spec>>,
     lifecycle: Option<Lifecycle>,
+    /// Keys that a layer takes away.
+    taken: Vec<At<String>>,
     findings: Findings,
 }
 
@@ -74,70 +88,126 @@ impl Manifests {
     pub fn resolve(&self, target: Option<&str>) -> (Desired, Vec<Finding>) {
         let values = target.and_then(|name| self.project.target(name)).map(super::Target::values).unwrap_or_default();
         let overlay = target.and_then(|name| self.collected.overlays.get(name));
+        let base = &self.collected.base;
         let only_here = overlay.iter().flat_map(|layer| &layer.resources);
-        let only_here = only_here.filter(|it| self.collected.base.get(it.kind.key, &it.key).is_none());
-        let declarations: Vec<&Declaration> = self.collected.base.resources.iter().chain(only_here).collect();
-        let typed: Vec<Option<Typed>> = declarations
-            .into_par_iter()
-            .map(|declaration| {
-                let over = overlay.and_then(|layer| layer.get(declaration.kind.key, &declaration.key));
-                if over.is_some_and(|over| over.node.is_null()) {
-                    return None;
-                }
-                Some(self.typed(declaration, over, &values, target.unwrap_or("local")))
-            })
-            .collect();
+        let (nothing, only_here): (Vec<&Declaration>, Vec<&Declaration>) =
+            only_here.filter(|it| base.get(it.kind.key, &it.key).is_none()).partition(|it| it.node.is_null());
+        let meant = Meant::new(base, nothing.len() + only_here.len());
+        let declarations: Vec<&Declaration> = base.resources.iter().chain(only_here).collect();
+        let growth = Growth::default();
+        let with =
+            Filling { variables: &values, target: target.unwrap_or("local"), sources: &self.sources, growth: &growth };
+        let defaults = self.collected.defaults.iter().map(|(kind, node)| (*kind, (node, weight(node)))).collect();
 
         let mut findings = Findings::default();
+        findings.extend(nothing.into_iter().map(|it| meant.nothing_to_take(it)));
+        let mut taken = BTreeMap::new();
+        let mut resources = Vec::with_capacity(declarations.len());
         let mut desired = Desired {
             resources: BTreeMap::new(),
             broken: BTreeSet::new(),
             allowed: BTreeMap::new(),
             complete: self.complete,
+            target: target.map(str::to_owned),
         };
-        for one in typed.into_iter().flatten() {
-            one.findings.into_vec().into_iter().for_each(|finding| findings.push(finding));
-            if let Some(lifecycle) = &one.lifecycle
-                && lifecycle.allow.is_some()
-            {
-                desired.allowed.insert(one.address.clone(), lifecycle.allowed().cloned().collect());
+        for (number, some) in declarations.chunks(TOGETHER).enumerate() {
+            let typed: Vec<Option<Typed>> = some
+                .par_iter()
+                .map(|declaration| {
+                    let over = overlay.and_then(|layer| layer.get(declaration.kind.key, &declaration.key));
+                    if over.is_some_and(|over| over.node.is_null()) {
+                        return None;
+                    }
+                    let mut typed = self.typed(declaration, over, &defaults, &with);
+                    if over.is_some_and(|over| std::ptr::eq(over, *declaration)) {
+                        only_in_overlay(declaration, &meant, &mut typed);
+                    }
+                    Some(typed)
+                })
+                .collect();
+            for one in typed.into_iter().flatten() {
+                one.findings.into_vec().into_iter().for_each(|finding| findings.push(finding));
+                if let Some(lifecycle) = &one.lifecycle
+                    && lifecycle.allow.is_some()
+                {
+                    desired.allowed.insert(one.address.clone(), lifecycle.allowed().cloned().collect());
+                }
+                if !one.taken.is_empty() {
+                    taken.insert(one.address.clone(), one.taken);
+                }
+                match (one.spec, one.lifecycle) {
+                    (Some(spec), Some(lifecycle)) => {
+                        resources.push((one.address, Declared { key: one.key, spec, lifecycle }));
+                    }
+                    _ => {
+                        desired.broken.insert(one.address);
+                    }
+                }
             }
-            match (one.spec, one.lifecycle) {
-                (Some(spec), Some(lifecycle)) => {
-                    desired.resources.insert(one.address, Declared { key: one.key, spec, lifecycle });
-                }
-                _ => {
-                    desired.broken.insert(one.address);
-                }
+            let rest = &declarations[(number * TOGETHER + some.len())..];
+            if findings.len() > PROBLEM_LIMIT && !rest.is_empty() {
+                findings.push(too_many(rest[0]));
+                desired.complete = false;
+                desired.broken.extend(rest.iter().map(|it| Address::new(it.kind.key, it.key.value.clone())));
+                break;
             }
         }
-        fill_templates(&mut desired, &mut findings);
-        (desired, findings.into_vec())
+        desired.resources = resources.into_iter().collect();
+        fill_templates(&mut desired, &growth, &mut findings);
+        if growth.is_exceeded() {
+            findings = Findings::default();
+            findings.push(self.outgrown(&declarations));
+            desired.complete = false;
+            desired.broken.extend(std::mem::take(&mut desired.resources).into_keys());
+        }
+        let mut findings = findings.into_vec();
+        findings.iter_mut().for_each(|finding| at_the_null(finding, &taken));
+        (desired, findings)
+    }
+
+    /// The finding for a project that asks for far more than is written. It stands alone, and at the first resource that asks
+    /// for anything, since which of them asked too much depends on who was read first.
+    fn outgrown(&self, declarations: &[&Declaration]) -> Finding {
+        let asks = |it: &&&Declaration| {
+            let default = self.collected.defaults.contains_key(it.kind.key);
+            default || variables::has_variables(&it.node) || bodies::has_files(&it.node)
+        };
+        let at = declarations.iter().find(asks).or(declarations.first()).map_or(Span::NONE, |it| it.key.span);
+        Finding::new(
+            &codes::YM106,
+            at,
+            format!("defaults, variables, bodies and templates add more than {} to this project", growth::LIMIT_WORDS),
+        )
+        .label("the first that they add to")
+        .help("look for a large text that many resources use")
     }
 
     fn typed(
         &self,
         declaration: &Declaration,
         over: Option<&Declaration>,
-        values: &variables::Variables,
-        target: &str,
+        defaults: &HashMap<&str, (&Node, usize)>,
+        with: &Filling,
     ) -> Typed {
         let Declaration { kind, key, node } = declaration;
         let address = Address::new(kind.key, key.value.clone());
         let mut findings = Findings::about(&address);
-        let mut changed: Option<Node> = None;
-        if let Some(defaults) = self.collected.defaults.get(kind.key) {
-            changed = Some(merge::lay(defaults, node));
+        let (mut changed, mut taken, mut whole) = (None::<Node>, Vec::new(), true);
+        if let Some((defaults, weight)) = defaults.get(kind.key)
+            && with.growth.allows(*weight)
+        {
+            changed = Some(merge::lay_and_tell(defaults, node, &mut taken));
         }
         if let Some(over) = over.filter(|over| !std::ptr::eq(*over, declaration)) {
-            changed = Some(merge::lay(changed.as_ref().unwrap_or(node), &over.node));
+            changed = Some(merge::lay_and_tell(changed.as_ref().unwrap_or(node), &over.node, &mut taken));
         }
-        if variables::has_variables(changed.as_ref().unwrap_or(node)) {
+        if self.has_variables && variables::has_variables(changed.as_ref().unwrap_or(node)) {
             let node = changed.get_or_insert_with(|| node.clone());
-            variables::fill(node, values, target, &self.sources, &mut findings);
+            variables::fill(node, with, &mut findings);
         }
-        if bodies::has_files(changed.as_ref().unwrap_or(node)) {
-            bodies::read(changed.get_or_insert_with(|| node.clone()), &self.project.root, &mut findings);
+        if self.has_bodies && bodies::has_files(changed.as_ref().unwrap_or(node)) {
+            let mut bodies = Bodies { root: &self.project.root, with, findings: &mut findings };
+            whole = bodies.read(changed.get_or_insert_with(|| node.clone()));
         }
         let node = changed.as_ref().unwrap_or(node);
 
@@ -157,7 +227,8 @@ impl Manifests {
             node => reader.owned_by(key.span, |reader| (kind.decode)(key, node, reader)),
         };
         let (spec, findings) = self.said_of_unread(own.as_ref().unwrap_or(node), spec, reader.findings);
-        Typed { address, key: key.clone(), spec, lifecycle, findings }
+        // Nobody checks a message whose body is not there.
+        Typed { address, key: key.clone(), spec: spec.filter(|_| whole), lifecycle, taken, findings }
     }
 }
 
@@ -179,31 +250,84 @@ impl Manifests {
     }
 }
 
+/// A resource that stands in an overlay alone. A slip of the pen in its key would make a new one of it.
+fn only_in_overlay(declaration: &Declaration, meant: &Meant, typed: &mut Typed) {
+    let Declaration { kind, key, .. } = declaration;
+    let allowed = typed.lifecycle.iter().flat_map(Lifecycle::allowed);
+    let is_allowed = allowed.into_iter().any(|code| codes::code(code) == Some(&codes::RF113));
+    if let Some(finding) = meant.another(declaration).filter(|_| !is_allowed) {
+        // What is missing in it stands in the one that is meant.
+        typed.findings = Findings::about(&typed.address);
+        typed.findings.push(finding);
+        typed.spec = None;
+        return;
+    }
+    let whole =
+        format!("the {} `{key}` is declared in this overlay alone, so that it must be complete here", kind.noun);
+    let found = std::mem::take(&mut typed.findings).into_vec().into_iter();
+    typed.findings.extend(found.map(|finding| match finding.code == &codes::YM203 {
+        true => finding.note(whole.clone()),
+        false => finding,
+    }));
+}
+
+/// What is missing because a layer took it away is reported where that happens.
+fn at_the_null(finding: &mut Finding, taken: &BTreeMap<Address, Vec<At<String>>>) {
+    let Some(taken) = finding.address.as_ref().and_then(|address| taken.get(address)) else { return };
+    let missing = |key: &&At<String>| finding.code == &codes::YM203 && finding.message == missing(key);
+    if let Some(key) = taken.iter().rev().find(missing) {
+        finding.at = key.span;
+        finding.label = "taken away here".to_owned();
+        finding.help = Some(format!("give another `{key}` in its place, or leave this line out"));
+    }
+}
+
 fn without_lifecycle(node: &Node, entry: Option<&Entry>) -> Option<Node> {
     entry?;
     let rest = node.entries()?.iter().filter(|entry| *entry.key != "lifecycle").cloned().collect();
     Some(Node { span: node.span, tree: Tree::Map(rest) })
 }
 
+fn too_many(first: &Declaration) -> Finding {
+    Finding::new(
+        &codes::YM106,
+        first.key.span,
+        format!("more than {PROBLEM_LIMIT} problems: from here on nothing is checked"),
+    )
+    .label("the first that is not checked")
+}
+
 /// Pushes that name a template get what it says, with its variables filled in. The schedule of the contract takes whole
 /// pushes only.
-fn fill_templates(desired: &mut Desired, findings: &mut Findings) {
-    let templates: BTreeMap<String, Template> =
-        desired.all::<Template>().map(|(address, _, template)| (address.key.clone(), template.clone())).collect();
+fn fill_templates(desired: &mut Desired, growth: &Growth, findings: &mut Findings) {
+    let mut named = HashSet::new();
+    for declared in desired.resources.values_mut() {
+        named.extend(
+            declared.spec.pushes().into_iter().filter_map(|push| push.template.as_ref().map(|it| it.0.clone())),
+        );
+    }
+    let templates = desired.all::<Template>().filter(|(address, ..)| named.contains(&address.key));
+    let templates: HashMap<String, Template> =
+        templates.map(|(address, _, template)| (address.key.clone(), template.clone())).collect();
     for (address, declared) in &mut desired.resources {
-        let mut found = Findings::about(address);
         for push in declared.spec.pushes() {
-            fill_template(push, &templates, &mut found);
+            fill_template(push, &templates, growth, address, findings);
         }
-        found.into_vec().into_iter().for_each(|finding| findings.push(finding));
     }
 }
 
-fn fill_template(push: &mut At<Push>, templates: &BTreeMap<String, Template>, findings: &mut Findings) {
+fn fill_template(
+    push: &mut At<Push>,
+    templates: &HashMap<String, Template>,
+    growth: &Growth,
+    address: &Address,
+    findings: &mut Findings,
+) {
+    let mut report = |finding: Finding| findings.push(Finding { address: Some(address.clone()), ..finding });
     let Some(name) = push.template.clone() else {
         if push.notification.is_none() {
-            findings.push(
-                Finding::new(&codes::YM203, push.audience.span, "`notification` is missing")
+            report(
+                Finding::new(&codes::YM203, push.audience.span, missing("notification"))
                     .label("a push to them says nothing")
                     .help("add `notification: {alert: ...}`, or `template:` with the key of one"),
             );
@@ -211,7 +335,7 @@ fn fill_template(push: &mut At<Push>, templates: &BTreeMap<String, Template>, fi
         return;
     };
     if push.notification.is_some() {
-        findings.push(
+        report(
             Finding::new(&codes::YM201, name.span, "`template` cannot stand beside `notification`")
                 .label("which of the two?"),
         );
@@ -224,6 +348,9 @@ fn fill_template(push: &mut At<Push>, templates: &BTreeMap<String, Template>, fi
         let declared = template.variables.iter().flatten().find(|variable| variable.key.as_str() == key);
         given.or_else(|| declared.and_then(|variable| variable.default_value.as_ref().map(|text| text.as_str())))
     };
+    if growth.is_exceeded() || !growth.allows(filled_size(template, substitutions)) {
+        return;
+    }
     let mut said = template.push.notification.clone();
     said.map_texts(&|text| placeholder::fill(text, value));
     *notification = Some(said);
@@ -234,4 +361,14 @@ fn fill_template(push: &mut At<Push>, templates: &BTreeMap<String, Template>, fi
             message
         });
     }
+}
+
+/// How large a template can become at most when it is filled in.
+fn filled_size(template: &Template, substitutions: &BTreeMap<At<String>, At<String>>) -> usize {
+    let Content { notification, message, rest: _ } = &template.push;
+    let texts = notification.texts().chain(message.iter().flat_map(|message| [&message.title, &message.body]));
+    let defaults = template.variables.iter().flatten().filter_map(|variable| variable.default_value.as_ref());
+    let longest = substitutions.values().chain(defaults).map(|value| value.len()).max().unwrap_or(0);
+    // A placeholder costs time even where nothing stands in for it.
+    texts.map(|text| text.len() + text.matches("{{").count() * longest.max(64)).sum()
 }

@@ -1,10 +1,8 @@
 //! Finding and opening files, so that nothing on the disk can hang, leave or exhaust a run.
 
-use std::fs::{self, File};
+use std::fs::{self, File, FileType};
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
-
-use ignore::WalkBuilder;
 
 /// Something in a folder that cannot be a manifest though it looks like one.
 #[derive(Debug)]
@@ -13,50 +11,74 @@ pub struct Unreadable {
     pub why: String,
 }
 
+/// How deep folders are followed.
+const DEPTH_LIMIT: usize = 64;
+
 /// Every manifest at or beneath the given places, by path, each once; and what could not be read.
 ///
-/// Hidden folders, what git ignores and symbolic links are passed over; a link that would have been read is reported.
+/// Hidden folders and symbolic links are passed over; a link that would have been read is reported. No other file has a say in
+/// what is read: not one that git, or a pull request, could bring along.
 pub fn manifests(root: &Path, places: &[PathBuf]) -> (Vec<PathBuf>, Vec<Unreadable>) {
-    let (mut found, mut unreadable) = (Vec::new(), Vec::new());
+    let mut walk = Walk::default();
     for place in places {
         // The project may itself be reached through a link; only what lies within it may not.
-        let start = if place == root { place.canonicalize().unwrap_or_else(|_| place.clone()) } else { place.clone() };
-        let named = |path: &Path| {
-            if place == root { root.join(path.strip_prefix(&start).unwrap_or(path)) } else { path.to_owned() }
-        };
-        for entry in WalkBuilder::new(&start).follow_links(false).max_depth(Some(64)).build() {
-            match entry {
-                Err(error) => unreadable.push(Unreadable { path: place.clone(), why: plain(&error) }),
-                Ok(entry) => {
-                    let path = named(entry.path());
-                    let kind = entry.file_type();
-                    let looks = is_manifest(&path);
-                    if kind.is_some_and(|kind| kind.is_symlink()) {
-                        if looks || path.is_dir() {
-                            unreadable
-                                .push(Unreadable { path, why: "it is a symbolic link, which is not followed".into() });
-                        }
-                    } else if kind.is_some_and(|kind| kind.is_file()) {
-                        // A file that is named outright is read whatever it is called.
-                        if looks || entry.depth() == 0 {
-                            found.push(path);
-                        }
-                    } else if (looks || entry.depth() == 0) && !kind.is_some_and(|kind| kind.is_dir()) {
-                        unreadable.push(Unreadable { path, why: "it is not a regular file".into() });
+        if place == root && place.is_symlink() {
+            walk.folder(place, 0);
+        } else {
+            walk.entry(place, fs::symlink_metadata(place).map(|found| found.file_type()), 0);
+        }
+    }
+    walk.found.sort();
+    walk.found.dedup();
+    (walk.found, walk.unreadable)
+}
+
+#[derive(Default)]
+struct Walk {
+    found: Vec<PathBuf>,
+    unreadable: Vec<Unreadable>,
+}
+
+impl Walk {
+    /// Looks at a file or folder. What is named outright, at depth 0, is read whatever it is called.
+    fn entry(&mut self, path: &Path, kind: io::Result<FileType>, depth: usize) {
+        let wanted = depth == 0 || is_manifest(path);
+        match kind {
+            Err(error) => self.cannot(path, &describe(&error)),
+            Ok(kind) if kind.is_symlink() => {
+                if wanted || path.is_dir() {
+                    self.cannot(path, "it is a symbolic link, which is not followed");
+                }
+            }
+            Ok(kind) if kind.is_dir() => self.folder(path, depth),
+            Ok(kind) if kind.is_file() => {
+                if wanted {
+                    self.found.push(path.to_owned());
+                }
+            }
+            Ok(_) if wanted => self.cannot(path, "it is not a regular file"),
+            Ok(_) => {}
+        }
+    }
+
+    fn folder(&mut self, path: &Path, depth: usize) {
+        if depth == DEPTH_LIMIT {
+            return self.cannot(path, "its folders are nested too deeply");
+        }
+        match fs::read_dir(path) {
+            Err(error) => self.cannot(path, &describe(&error)),
+            Ok(entries) => {
+                for entry in entries.flatten() {
+                    if !entry.file_name().as_encoded_bytes().starts_with(b".") {
+                        self.entry(&entry.path(), entry.file_type(), depth + 1);
                     }
                 }
             }
         }
     }
-    found.sort();
-    found.dedup();
-    (found, unreadable)
-}
 
-fn plain(error: &ignore::Error) -> String {
-    match error.io_error() {
-        Some(error) => describe(error),
-        None => error.to_string(),
+    fn cannot(&mut self, path: &Path, why: &str) {
+        self.unreadable.push(Unreadable { path: path.to_owned(), why: why.to_owned() });
     }
 }
 
@@ -67,7 +89,8 @@ pub fn describe(error: &io::Error) -> String {
 }
 
 fn is_manifest(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+    let is = |name: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(name));
+    is("yaml") || is("yml")
 }
 
 /// Reads at most `limit` bytes of a regular file. Pipes, devices and larger files are refused before anything is read.
@@ -83,12 +106,25 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
         return Err(too_large(kind.len(), limit));
     }
     let file = File::open(path).map_err(|error| describe(&error))?;
-    read_to_limit(file, limit)
+    // One byte more, so that the end is seen without asking for more room.
+    to_limit(file, limit, kind.len() as usize + 1)
+}
+
+/// The same for a file that must stand where it is named: a link to it is refused.
+pub fn read_unlinked(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
+    if path.is_symlink() {
+        return Err("it is a symbolic link, which is not followed".into());
+    }
+    read(path, limit)
 }
 
 /// Reads a stream to its end, or to the limit.
 pub fn read_to_limit(from: impl Read, limit: u64) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
+    to_limit(from, limit, 0)
+}
+
+fn to_limit(from: impl Read, limit: u64, expected: usize) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::with_capacity(expected);
     from.take(limit + 1).read_to_end(&mut bytes).map_err(|error| describe(&error))?;
     if bytes.len() as u64 > limit {
         return Err(too_large(bytes.len() as u64, limit));
@@ -112,12 +148,12 @@ pub enum Refused {
 /// The path of a file that a manifest names: beneath the project's folder and reached without a link.
 pub fn beneath(root: &Path, name: &str) -> Result<PathBuf, Refused> {
     let mut path = root.to_owned();
-    for part in Path::new(name).components() {
-        match part {
-            Component::Normal(part) => path.push(part),
-            Component::CurDir => continue,
-            _ => return Err(Refused::Outside),
-        }
+    let parts = || Path::new(name).components().filter(|part| *part != Component::CurDir);
+    if !parts().all(|part| matches!(part, Component::Normal(_))) {
+        return Err(Refused::Outside);
+    }
+    for part in parts() {
+        path.push(part);
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_symlink() => return Err(Refused::Link(path)),
             Ok(_) => {}

@@ -8,12 +8,18 @@ mod collect;
 mod desired;
 pub mod fields;
 pub mod files;
+mod growth;
 pub mod layout;
 mod lifecycle;
+mod line;
+mod meant;
 mod merge;
 mod parse;
 mod project;
 pub mod schema;
+mod seen;
+mod signs;
+mod slips;
 mod syntax;
 mod toml;
 mod variables;
@@ -27,12 +33,15 @@ pub use collect::{Declaration, TOP_LEVEL};
 pub use desired::{Declared, Desired};
 pub use lifecycle::Lifecycle;
 pub use parse::{FILE_LIMIT, Parsed, parse, to_text};
-pub use project::{Level, PROJECT_FILE, Project, ProjectFile, QuietHours, Target};
+pub use project::{Level, PROJECT_FILE, Project, ProjectFile, QuietHours, Target, no_code, not_free};
 
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::source::{FileId, Source, Sources, Span};
 use collect::Collected;
+
+/// The largest project file that is read.
+const PROJECT_FILE_LIMIT: u64 = 1024 * 1024;
 
 /// Everything that was read, before a target is chosen.
 #[derive(Debug)]
@@ -45,6 +54,10 @@ pub struct Manifests {
     pub complete: bool,
     collected: Collected,
     project_file: Option<FileId>,
+    /// Whether any text may hold a variable. Where none does, nobody looks for them.
+    has_variables: bool,
+    /// Whether any body may stand in a file.
+    has_bodies: bool,
 }
 
 /// A text to be read, and what people call it.
@@ -79,17 +92,18 @@ impl Manifests {
 
 /// A project from its folder: its file, its manifests. `replaced` stands in for the file of the same name.
 pub fn read_project(root: &Path, replaced: Option<Input>) -> Manifests {
-    read_project_with(root, replaced.into_iter().collect())
+    read_project_with(root, replaced.into_iter().collect(), &[])
 }
 
-/// The same, with texts that stand in for the files of their names or are read beside them.
-pub fn read_project_with(root: &Path, mut given: Vec<Input>) -> Manifests {
+/// The same, with texts that stand in for the files of their names or are read beside them, and with the manifests in
+/// folders that the project does not name.
+pub fn read_project_with(root: &Path, mut given: Vec<Input>, beside: &[PathBuf]) -> Manifests {
     let mut sources = Sources::default();
     let mut findings = Findings::default();
     let own = given.iter().position(|input| input.name == PROJECT_FILE).map(|at| given.remove(at).from);
     let bytes = match own {
         Some(From::Bytes(bytes)) => Ok(bytes),
-        _ => files::read(&root.join(PROJECT_FILE), FILE_LIMIT),
+        _ => files::read_unlinked(&root.join(PROJECT_FILE), PROJECT_FILE_LIMIT),
     };
     let project = match bytes {
         Err(why) => {
@@ -107,7 +121,11 @@ pub fn read_project_with(root: &Path, mut given: Vec<Input>) -> Manifests {
             project
         }
     };
-    let places = project.places();
+    let mut places = project.places();
+    // A folder that holds one of the project's own, or lies in it, is read as far as the project says.
+    let is_apart = |folder: &&PathBuf| !places.iter().any(|own| own.starts_with(folder) || folder.starts_with(own));
+    let beside: Vec<PathBuf> = beside.iter().filter(is_apart).cloned().collect();
+    places.extend(beside);
     // The project file is the first that was read.
     let project_file = sources.iter().next().map(|(file, _)| file);
     Manifests { project_file, ..gather(project, &places, given, sources, findings) }
@@ -145,27 +163,23 @@ fn gather(
 
 /// Reads the given texts as the manifests of a project.
 pub fn read(project: Project, inputs: Vec<Input>, mut sources: Sources, mut findings: Findings) -> Manifests {
-    let texts: Vec<(String, Result<Vec<u8>, String>)> = inputs
+    let texts: Vec<_> = inputs
         .into_par_iter()
         .map(|Input { name, from }| match from {
-            From::Bytes(bytes) => (name, Ok(bytes)),
-            From::File(path) => {
-                let bytes = files::read(&path, FILE_LIMIT);
-                (name, bytes)
-            }
+            From::Bytes(bytes) => (name, Ok(to_text(bytes))),
+            From::File(path) => (name, files::read(&path, FILE_LIMIT).map(to_text)),
         })
         .collect();
     let mut complete = true;
     let mut ids = Vec::with_capacity(texts.len());
-    for (name, bytes) in texts {
-        match bytes {
+    for (name, text) in texts {
+        match text {
             Err(why) => {
                 complete = false;
                 let id = sources.add(Source::new(&name, ""));
                 findings.push(cannot_read(id, &name, &why));
             }
-            Ok(bytes) => {
-                let (text, wrong) = to_text(bytes);
+            Ok((text, wrong)) => {
                 let end = text.len();
                 let id = sources.add(Source::new(name, text));
                 match wrong {
@@ -186,13 +200,17 @@ pub fn read(project: Project, inputs: Vec<Input>, mut sources: Sources, mut find
         })
         .collect();
     let mut documents = Vec::new();
+    let (mut has_variables, mut has_bodies) = (false, false);
     for (file, found) in parsed {
         complete &= file.complete;
+        has_variables |= file.has_variables;
+        has_bodies |= file.has_bodies;
         documents.extend(file.documents);
         found.into_vec().into_iter().for_each(|finding| findings.push(finding));
     }
     let collected = collect::collect(documents, &project, &mut findings);
-    Manifests { project, sources, findings: findings.into_vec(), complete, collected, project_file: None }
+    let findings = findings.into_vec();
+    Manifests { project, sources, findings, complete, collected, project_file: None, has_variables, has_bodies }
 }
 
 /// A path as people write it: relative to the project, with forward slashes.
@@ -219,6 +237,6 @@ fn cannot_read(file: FileId, name: &str, why: &str) -> Finding {
 fn not_text(file: Option<FileId>, end: usize, wrong: &str) -> Finding {
     let at = file.map_or(Span::NONE, |file| Span::new(file, end..end));
     Finding::new(&codes::YM107, at, wrong)
-        .label("the first byte that is not UTF-8")
+        .label("the first byte that is not text")
         .help("open the file in an editor and save it with the encoding UTF-8")
 }

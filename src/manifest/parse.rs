@@ -7,13 +7,14 @@ use std::collections::HashMap;
 
 use granit_parser::{Event, Parser, ScalarStyle};
 
+use super::seen::Seen;
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::node::{At, Entry, Node, Scalar, Style, Tree};
 use crate::source::{FileId, Source, Span};
-use crate::text;
 
-use super::{merge, syntax};
+use super::signs::{self, Role};
+use super::{merge, slips, syntax};
 
 /// The largest manifest that is read.
 pub const FILE_LIMIT: u64 = 96 * 1024 * 1024;
@@ -21,8 +22,18 @@ pub const FILE_LIMIT: u64 = 96 * 1024 * 1024;
 const SCALAR_LIMIT: usize = 5 * 1024 * 1024;
 /// How deep maps and lists may nest.
 pub(super) const DEPTH_LIMIT: usize = 64;
-/// How many nodes aliases may add to one file.
-const ALIAS_LIMIT: usize = 100_000;
+/// How many values a file may hold: twice as many as 100,000 resources have.
+const VALUE_LIMIT: usize = 5_000_000;
+/// How many documents a file may hold.
+const DOCUMENT_LIMIT: usize = 200_000;
+/// How many anchors a document may have.
+const ANCHOR_LIMIT: usize = 100_000;
+/// How many bytes aliases may add to one file, at [`NODE_WEIGHT`] and its text for each value.
+const ALIAS_LIMIT: usize = 8 * 1024 * 1024;
+/// How many bytes of anchored values are kept for aliases. What lies beyond is as if it were beyond [`ALIAS_LIMIT`].
+const KEPT_LIMIT: usize = 8 * ALIAS_LIMIT;
+/// What a node weighs, beside its text.
+const NODE_WEIGHT: usize = 64;
 /// How many problems of one file are reported; beyond that it is not a manifest.
 const PROBLEM_LIMIT: usize = 1_000;
 
@@ -31,23 +42,34 @@ const PROBLEM_LIMIT: usize = 1_000;
 pub struct Parsed {
     pub documents: Vec<Node>,
     pub complete: bool,
+    /// Whether any text holds a `$`, and so perhaps a variable.
+    pub has_variables: bool,
+    /// Whether any `body` is a map, and so perhaps names a file.
+    pub has_bodies: bool,
 }
 
-/// The text of a file as far as it is UTF-8, and what is wrong with the rest.
-pub fn to_text(bytes: Vec<u8>) -> (String, Option<&'static str>) {
-    match String::from_utf8(bytes) {
-        Ok(text) => (text, None),
+/// The text of a file as far as it is UTF-8, and what is wrong with the rest. A byte 0 stands in no text: it is what
+/// UTF-16, pictures and damaged files are full of.
+pub fn to_text(mut bytes: Vec<u8>) -> (String, Option<&'static str>) {
+    let wide = matches!(bytes[..], [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=255, ..] | [1..=255, 0, ..]);
+    let nul = if bytes.contains(&0) { bytes.iter().position(|byte| *byte == 0) } else { None };
+    bytes.truncate(nul.unwrap_or(bytes.len()));
+    let (text, damaged) = match String::from_utf8(bytes) {
+        Ok(text) => (text, false),
         Err(error) => {
             let good = error.utf8_error().valid_up_to();
             let mut bytes = error.into_bytes();
-            let what = match bytes.get(..2) {
-                Some([0xff, 0xfe] | [0xfe, 0xff]) => "the file is UTF-16, not UTF-8",
-                _ => "the file is not UTF-8 text from here on",
-            };
             bytes.truncate(good);
-            (String::from_utf8(bytes).unwrap_or_default(), Some(what))
+            (String::from_utf8(bytes).unwrap_or_default(), true)
         }
-    }
+    };
+    let wrong = match (damaged, nul) {
+        (false, None) => None,
+        _ if wide => Some("the file is UTF-16, not UTF-8"),
+        (true, _) => Some("the file is not UTF-8 text from here on"),
+        (false, Some(_)) => Some("a byte 0, which no text has"),
+    };
+    (text, wrong)
 }
 
 /// Reads all documents of a file.
@@ -57,10 +79,17 @@ pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
         text: &source.text,
         stack: Vec::new(),
         anchors: HashMap::new(),
+        kept: 0,
         copied: 0,
+        values: 0,
+        trimmed: (0, 0),
         documents: Vec::new(),
+        begun: 0,
         findings: Vec::new(),
         broken: false,
+        spoiled: false,
+        has_variables: false,
+        has_bodies: false,
     };
     let mut options = granit_parser::options! {
         strict_indentation: true,
@@ -80,7 +109,13 @@ pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
                 builder.event(event, Span::new(file, range), span.tag_span().and_then(|tag| tag.byte_range()));
             }
             Some(Err(error)) => {
-                complete = false;
+                let is_first = std::mem::take(&mut complete);
+                // It is looked for once: what else is wrong comes of it.
+                if is_first && let Some(conflict) = slips::conflict(file, source) {
+                    builder.findings.push(conflict);
+                    builder.abandon();
+                    break;
+                }
                 let problem = syntax::problem(&error, file, source);
                 // What was found within it came of the same slip.
                 builder.findings.retain(|earlier| !problem.at.contains(earlier.at));
@@ -92,14 +127,17 @@ pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
                 }
             }
         }
-        if builder.findings.len() > PROBLEM_LIMIT {
+        if let Some(problem) = builder.excess() {
             complete = false;
+            builder.documents.clear();
+            builder.findings.push(problem);
             break;
         }
     }
     complete &= !builder.broken;
-    findings.extend(builder.findings);
-    Parsed { documents: builder.documents, complete }
+    let Builder { documents, has_variables, has_bodies, findings: found, .. } = builder;
+    findings.extend(found);
+    Parsed { documents, complete, has_variables, has_bodies }
 }
 
 /// A collection that is not yet closed.
@@ -109,25 +147,46 @@ struct Open {
     tree: Tree,
     /// The key whose value comes next.
     key: Option<At<String>>,
-    /// Where each key of the map stands, once there are many of them.
-    seen: Option<HashMap<String, Span>>,
+    seen: Seen,
+    /// What it weighs so far.
+    weight: usize,
     /// The entry cannot be kept: its key was reported.
     skip: bool,
     /// An entry was not kept.
     dropped: bool,
 }
 
+/// What an alias would stand for.
+enum Anchored {
+    /// The node is still open: an alias would be part of what it stands for.
+    Open,
+    Kept(Node, usize),
+    TooLarge,
+}
+
 struct Builder<'t> {
     file: FileId,
     text: &'t str,
     stack: Vec<Open>,
-    /// Anchored nodes; `None` while the node is still open.
-    anchors: HashMap<usize, Option<Node>>,
+    anchors: HashMap<usize, Anchored>,
+    /// What the anchored nodes weigh.
+    kept: usize,
+    /// What aliases have added.
     copied: usize,
+    /// How many values there are so far.
+    values: usize,
+    /// The end of the last collection as the parser gave it, and without what is blank before it.
+    trimmed: (usize, usize),
     documents: Vec<Node>,
+    /// How many documents stand before the one that is being read.
+    begun: usize,
     findings: Vec<Finding>,
     /// Something was dropped, so that what is there is not all that was meant.
     broken: bool,
+    /// The document is something else than what was meant, which was reported: nothing in it is kept.
+    spoiled: bool,
+    has_variables: bool,
+    has_bodies: bool,
 }
 
 impl Builder<'_> {
@@ -135,7 +194,7 @@ impl Builder<'_> {
         let tagged = tag.is_some();
         if let Some(range) = tag {
             let finding =
-                yaml_tag(Span::new(self.file, range.clone()), self.text.get(range).unwrap_or(""), &event, span);
+                slips::yaml_tag(Span::new(self.file, range.clone()), self.text.get(range).unwrap_or(""), &event, span);
             self.findings.push(finding);
         }
         match event {
@@ -158,10 +217,13 @@ impl Builder<'_> {
                         .note("the service takes 5 MiB in one request")
                         .help("a quote that is not closed makes a value of all that follows it"),
                     );
-                    return self.node(Node::unread(span), 0);
+                    return self.nothing(span);
                 }
+                let style = if style == Style::Plain { self.look(&value, span) } else { style };
+                self.has_variables |= value.as_bytes().contains(&b'$');
+                let weight = NODE_WEIGHT + value.len();
                 let node = Node { span, tree: Tree::Scalar(Scalar { text: value.into_owned(), style }) };
-                self.node(node, anchor);
+                self.node(node, weight, anchor);
             }
             Event::SequenceStart(_, anchor, _) => self.open(span, anchor, Tree::List(Vec::new())),
             Event::MappingStart(_, anchor, _) => self.open(span, anchor, Tree::Map(Vec::new())),
@@ -176,35 +238,81 @@ impl Builder<'_> {
                         )),
                 );
                 self.broken = true;
-                self.node(Node::unread(span), 0);
+                self.nothing(span);
             }
-            Event::DocumentStart(..) | Event::DocumentEnd => self.anchors.clear(),
+            Event::DocumentStart(..) => {
+                self.begun = self.documents.len();
+                self.forget();
+            }
+            Event::DocumentEnd => self.forget(),
             _ => {}
         }
     }
 
+    /// Looks for what is not what it seems in a scalar without quotes, and says what it may then be.
+    fn look(&mut self, value: &str, span: Span) -> Style {
+        let role = match self.stack.last() {
+            Some(Open { tree: Tree::Map(_), key: None, .. }) => Role::Key,
+            Some(Open { tree: Tree::Map(_), key: Some(_), .. }) => {
+                let before = self.text.get(..span.range().start).unwrap_or("").trim_end_matches([' ', '\t']);
+                if before.ends_with(['\n', '\r']) { Role::Free } else { Role::Value }
+            }
+            _ => Role::Free,
+        };
+        if let Some((finding, end)) = signs::in_scalar(self.file, self.text, span.range(), role) {
+            self.findings.push(finding);
+            self.spoiled |= role == Role::Key || end > span.range().end;
+            self.broken |= self.spoiled;
+            return Style::Filled;
+        }
+        if role == Role::Key && value.strip_prefix('-').is_some_and(slips::is_field) {
+            self.findings.push(slips::glued_dash(span.slice(0..1)));
+            self.broken = true;
+            self.spoiled = true;
+        }
+        Style::Plain
+    }
+
     fn open(&mut self, span: Span, anchor: usize, tree: Tree) {
         if anchor != 0 {
-            self.anchors.insert(anchor, None);
+            self.anchors.insert(anchor, Anchored::Open);
         }
-        self.stack.push(Open { span, anchor, tree, key: None, seen: None, skip: false, dropped: false });
+        self.stack.push(Open {
+            span,
+            anchor,
+            tree,
+            key: None,
+            seen: Seen::default(),
+            weight: NODE_WEIGHT,
+            skip: false,
+            dropped: false,
+        });
     }
 
     fn close(&mut self, end: Span) {
         let Some(open) = self.stack.pop() else { return };
-        let range = open.span.range().start..end.range().end.max(open.span.range().end);
-        // A block collection ends where the next thing begins: what is blank behind it is not part of it.
-        let text = self.text.get(range.clone()).unwrap_or("");
-        let span = Span::new(self.file, range.start..range.start + text.trim_end().len());
+        let start = open.span.range().start;
+        let end = self.trim(end.range().end.max(open.span.range().end)).max(start);
+        let text = self.text.get(start..end).unwrap_or("");
+        let span = Span::new(self.file, start..end);
         let node = match open.tree {
             // It was reported as a placeholder without quotes, and is a text for all that follows.
-            Tree::Map(entries) if entries.is_empty() && text.starts_with("{{") => Node::filled(span, text.trim_end()),
+            Tree::Map(entries) if entries.is_empty() && text.starts_with("{{") => Node::filled(span, text),
             // All that stood in it was reported.
             Tree::Map(entries) if entries.is_empty() && open.dropped => Node::unread(span),
             Tree::Map(entries) => self.without_merge_key(span, entries),
             tree => Node { span, tree },
         };
-        self.node(node, open.anchor);
+        self.node(node, open.weight, open.anchor);
+    }
+
+    /// A block collection ends where the next thing begins: what is blank behind it is not part of it. Collections that end
+    /// together look for their end once.
+    fn trim(&mut self, end: usize) -> usize {
+        if self.trimmed.0 != end {
+            self.trimmed = (end, self.text.get(..end).map_or(end, |text| text.trim_end().len()));
+        }
+        self.trimmed.1
     }
 
     /// Reports `<<` and does what its author meant by it, so that nothing seems to be missing.
@@ -229,54 +337,70 @@ impl Builder<'_> {
     }
 
     fn alias(&mut self, id: usize, span: Span) {
-        let copy = match self.anchors.get(&id) {
-            Some(Some(node)) => Some(node.clone()),
-            _ => None,
+        let weight = match self.anchors.get(&id) {
+            Some(Anchored::Kept(_, weight)) => *weight,
+            Some(Anchored::TooLarge) => ALIAS_LIMIT + 1,
+            Some(Anchored::Open) | None => {
+                self.broken = true;
+                self.findings.push(
+                    Finding::new(&codes::YM104, span, "an alias to something that contains it")
+                        .label("never ends")
+                        .help("write out what is meant here"),
+                );
+                return self.nothing(span);
+            }
         };
-        let Some(node) = copy else {
-            self.broken = true;
-            self.findings.push(
-                Finding::new(&codes::YM104, span, "an alias to something that contains it")
-                    .label("never ends")
-                    .help("write out what is meant here"),
-            );
-            return self.node(Node::unread(span), 0);
-        };
-        let size = size(&node);
-        if self.copied + size > ALIAS_LIMIT {
+        if self.copied + weight > ALIAS_LIMIT {
             if self.copied <= ALIAS_LIMIT {
                 self.findings.push(
                     Finding::new(&codes::YM104, span, "the aliases of this file copy too much")
-                        .label(format!("more than {ALIAS_LIMIT} values"))
+                        .label(format!("more than {} MiB", ALIAS_LIMIT / (1024 * 1024)))
                         .help("write the values out, or put what resources share under `defaults:`"),
                 );
             }
             self.copied = ALIAS_LIMIT + 1;
             self.broken = true;
-            return self.node(Node::unread(span), 0);
+            return self.nothing(span);
         }
-        self.copied += size;
-        self.node(node, 0);
+        self.copied += weight;
+        if let Some(Anchored::Kept(node, _)) = self.anchors.get(&id) {
+            let node = node.clone();
+            self.node(node, weight, 0);
+        }
+    }
+
+    /// Stands in for a value that was reported and cannot be had.
+    fn nothing(&mut self, span: Span) {
+        self.node(Node::unread(span), NODE_WEIGHT, 0);
     }
 
     /// Puts a finished node where it belongs: into a list, behind its key, as a key, or as a document.
-    fn node(&mut self, node: Node, anchor: usize) {
+    fn node(&mut self, node: Node, weight: usize, anchor: usize) {
+        self.values += 1;
         if anchor != 0 {
-            self.anchors.insert(anchor, Some(node.clone()));
+            self.keep(&node, weight, anchor);
         }
         let Some(open) = self.stack.last_mut() else {
-            self.documents.push(node);
+            if !std::mem::take(&mut self.spoiled) {
+                self.documents.push(node);
+            }
             return;
         };
+        open.weight += weight;
         match &mut open.tree {
             Tree::List(items) => items.push(node),
             Tree::Map(entries) => match open.key.take() {
                 Some(_) if std::mem::take(&mut open.skip) => {}
-                Some(key) => entries.push(Entry { key, value: node }),
+                Some(key) => {
+                    self.has_bodies |= *key == "body" && matches!(node.tree, Tree::Map(_));
+                    entries.push(Entry { key, value: node });
+                }
                 None => {
                     let (key, problem) = key_of(node, open.span, self.text, entries, &mut open.seen);
                     if let Some(problem) = problem {
-                        self.findings.push(problem);
+                        if !self.spoiled {
+                            self.findings.push(problem);
+                        }
                         self.broken = true;
                         open.skip = true;
                         open.dropped = true;
@@ -288,44 +412,61 @@ impl Builder<'_> {
         }
     }
 
+    fn keep(&mut self, node: &Node, weight: usize, anchor: usize) {
+        let fits = weight <= ALIAS_LIMIT && self.kept + weight <= KEPT_LIMIT;
+        self.kept += if fits { weight } else { 0 };
+        self.anchors.insert(anchor, if fits { Anchored::Kept(node.clone(), weight) } else { Anchored::TooLarge });
+    }
+
+    /// Why nothing more of the file is read: there is too much of something.
+    fn excess(&self) -> Option<Finding> {
+        let at = |finding: &Finding| finding.at;
+        if self.findings.len() >= PROBLEM_LIMIT {
+            let at = self.findings.last().map_or(Span::new(self.file, 0..0), at);
+            return Some(
+                Finding::new(
+                    &codes::YM101,
+                    at,
+                    format!("more than {PROBLEM_LIMIT} problems: the rest of the file is not read"),
+                )
+                .label("the last that is reported"),
+            );
+        }
+        let (code, what) = if self.values > VALUE_LIMIT {
+            (&codes::YM106, format!("more than {VALUE_LIMIT} values"))
+        } else if self.documents.len() > DOCUMENT_LIMIT {
+            (&codes::YM106, format!("more than {DOCUMENT_LIMIT} documents"))
+        } else if self.anchors.len() > ANCHOR_LIMIT {
+            (&codes::YM104, format!("more than {ANCHOR_LIMIT} anchors"))
+        } else {
+            return None;
+        };
+        Some(
+            Finding::new(code, Span::new(self.file, 0..0), format!("{what} in one file: the rest of it is not read"))
+                .help("split it into several files"),
+        )
+    }
+
     /// Drops what is unfinished, after a syntax error.
     fn abandon(&mut self) {
         self.stack.clear();
-        self.anchors.clear();
+        self.documents.truncate(self.begun);
+        self.spoiled = false;
+        self.forget();
     }
-}
 
-/// `!!str 42`, or a text that begins with `!`.
-fn yaml_tag(at: Span, written: &str, event: &Event, value: Span) -> Finding {
-    let finding = Finding::new(&codes::YM103, at, format!("the tag `{written}` is not used in manifests"))
-        .label("a YAML tag")
-        .note("every field has its own type, so that a YAML tag has nothing to say");
-    let whole = at.to(value);
-    match event {
-        Event::Scalar(text, ..) if written == "!!str" => {
-            let quoted = text::quoted(text);
-            finding.help(format!("write {}", text::short(&quoted, 80))).fix(whole, quoted)
-        }
-        Event::Scalar(text, ScalarStyle::Plain, ..) if !written.starts_with("!!") => {
-            let quoted = text::quoted(format!("{written} {text}").trim_end());
-            let help = format!("for a text that begins with `!` write {}", text::short(&quoted, 80));
-            finding.help(help).suggest(whole, quoted)
-        }
-        _ => finding.help("remove it"),
+    /// Anchors end with their document.
+    fn forget(&mut self) {
+        self.anchors.clear();
+        self.kept = 0;
     }
 }
 
 /// A node as a key, and what is wrong with it.
-fn key_of(
-    node: Node,
-    map: Span,
-    text: &str,
-    entries: &[Entry],
-    seen: &mut Option<HashMap<String, Span>>,
-) -> (At<String>, Option<Finding>) {
+fn key_of(node: Node, map: Span, text: &str, entries: &[Entry], seen: &mut Seen) -> (At<String>, Option<Finding>) {
     let Tree::Scalar(scalar) = node.tree else {
         let problem = match text.get(map.range().start..).filter(|written| written.starts_with("{{")) {
-            Some(written) => unquoted(written, map),
+            Some(written) => slips::unquoted(written, map),
             None => Finding::new(&codes::YM110, node.span, "a key must be plain text")
                 .label("a list or a map as a key")
                 .help("a key that begins with [ or { needs quotes"),
@@ -333,7 +474,7 @@ fn key_of(
         return (At::new(String::new(), node.span), Some(problem));
     };
     let key = At::new(scalar.text, node.span);
-    let problem = first_place(&key, entries, seen).map(|first| {
+    let problem = seen.first(&key, entries).map(|first| {
         Finding::new(&codes::YM102, node.span, format!("`{key}` stands here a second time"))
             .label("the second")
             .related(first, "the first")
@@ -341,37 +482,4 @@ fn key_of(
             .help("remove one of them, or rename it")
     });
     (key, problem)
-}
-
-/// Where a key stood before in its map. Small maps are searched, large ones get an index.
-fn first_place(key: &At<String>, entries: &[Entry], seen: &mut Option<HashMap<String, Span>>) -> Option<Span> {
-    if entries.len() < 16 {
-        return entries.iter().find(|entry| entry.key == *key).map(|entry| entry.key.span);
-    }
-    let index = seen.get_or_insert_with(|| entries.iter().map(|e| (e.key.value.clone(), e.key.span)).collect());
-    let first = index.get(&key.value).copied();
-    if first.is_none() {
-        index.insert(key.value.clone(), key.span);
-    }
-    first
-}
-
-/// `{{NAME}}` without quotes, which YAML reads as a map in a map.
-fn unquoted(written: &str, map: Span) -> Finding {
-    let end = written.find("}}").map_or(2, |end| end + 2);
-    let placeholder = &written[..end];
-    let start = map.range().start;
-    let at = map.file().map_or(map, |file| Span::new(file, start..start + end));
-    Finding::new(&codes::YM109, at, format!("`{}` without quotes is a YAML map", text::short(placeholder, 40)))
-        .label("needs quotes")
-        .help(format!("write {}", text::quoted(placeholder)))
-        .fix(at, text::quoted(placeholder))
-}
-
-fn size(node: &Node) -> usize {
-    match &node.tree {
-        Tree::Scalar(_) => 1,
-        Tree::List(items) => 1 + items.iter().map(size).sum::<usize>(),
-        Tree::Map(entries) => 1 + entries.iter().map(|entry| 1 + size(&entry.value)).sum::<usize>(),
-    }
 }

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use jiff::civil::Time;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
+use super::files::{self, Refused};
 use super::variables::{Variables, is_name};
-use super::{FILE_LIMIT, files, to_text};
+use super::{FILE_LIMIT, bodies, to_text};
 use crate::codes::{self, CODES, Code};
 use crate::finding::{Finding, Findings, Severity};
 use crate::model::many::Many;
@@ -221,15 +222,25 @@ impl Project {
 
     /// The project in a folder, as far as its file can be read. What is wrong with it is for `validate` to say.
     pub fn open(root: &Path) -> Self {
-        let text = files::read(&root.join(PROJECT_FILE), FILE_LIMIT).map(|bytes| to_text(bytes).0).unwrap_or_default();
+        let text = files::read_unlinked(&root.join(PROJECT_FILE), FILE_LIMIT)
+            .map(|bytes| to_text(bytes).0)
+            .unwrap_or_default();
         Self::read(root, text, &mut Sources::default(), &mut Findings::default())
     }
 
     /// Where its manifests are: the files and folders that its file names, or the whole folder.
     pub fn places(&self) -> Vec<PathBuf> {
         match self.file.project.as_ref().and_then(|about| about.manifests.as_ref()) {
-            Some(names) => names.iter().map(|name| self.root.join(name.as_str())).collect(),
+            Some(names) => names.iter().filter_map(|name| self.place(name).ok()).collect(),
             None => vec![self.root.clone()],
+        }
+    }
+
+    /// A file or folder of the project by its name. One that does not exist is a place all the same: reading it says so.
+    fn place(&self, name: &str) -> Result<PathBuf, Refused> {
+        match files::beneath(&self.root, name) {
+            Err(Refused::Unreadable(_)) => Ok(self.root.join(name)),
+            place => place,
         }
     }
 
@@ -253,13 +264,19 @@ impl Project {
     /// What the types cannot say: names that must exist elsewhere.
     fn inspect(&self, findings: &mut Findings) {
         let file = &self.file;
-        for name in file.checks.keys().filter(|name| codes::code(name).is_none()) {
-            let finding =
-                Finding::new(&codes::YM206, name.span, format!("no check has the code `{name}`")).label("not a code");
-            findings.push(match text::nearest(name, CODES.iter().map(|code| code.name)) {
-                Some(near) => finding.help(format!("did you mean `{near}`? `pushplan explain` lists all codes")),
-                None => finding.help("`pushplan explain` lists all codes"),
-            });
+        for (name, weight) in &file.checks {
+            let Some(code) = codes::code(name) else {
+                findings.push(no_code(name));
+                continue;
+            };
+            if weight.value.severity() < Some(code.severity) && !code.is_free() {
+                findings.push(not_free(code, name));
+            }
+        }
+        for name in file.project.iter().filter_map(|about| about.manifests.as_ref()).flatten() {
+            if let Err(refused) = self.place(name) {
+                findings.push(bodies::refused(&self.root, name, name.span, refused));
+            }
         }
         for target in file.targets.values() {
             for name in target.variables.keys().filter(|name| !is_name(name)) {
@@ -300,13 +317,40 @@ impl Project {
     /// How much a check matters in this project; `None`: it is off.
     pub fn weight(&self, code: &Code, usual: Severity) -> Option<Severity> {
         let set = self.file.checks.iter().find(|(name, _)| name.eq_ignore_ascii_case(code.name));
-        match set.map(|(_, weight)| weight.value) {
+        match set.map(|(_, weight)| weight.severity()) {
             None => Some(usual),
-            Some(Weight::Off) => None,
-            Some(Weight::Warning) => Some(Severity::Warning),
-            Some(Weight::Error) => Some(Severity::Error),
+            Some(given) if code.is_free() => given,
+            Some(given) => given.max(Some(usual)),
         }
     }
+}
+
+impl Weight {
+    /// What a finding then is; `None`: it is not reported.
+    fn severity(self) -> Option<Severity> {
+        match self {
+            Self::Off => None,
+            Self::Warning => Some(Severity::Warning),
+            Self::Error => Some(Severity::Error),
+        }
+    }
+}
+
+/// The finding for a name that is no code.
+pub fn no_code(name: &At<String>) -> Finding {
+    let finding = Finding::new(&codes::YM206, name.span, format!("no check has the code `{name}`")).label("not a code");
+    match text::nearest(name, CODES.iter().map(|code| code.name)) {
+        Some(near) => finding.help(format!("did you mean `{near}`? `pushplan explain` lists all codes")),
+        None => finding.help("`pushplan explain` lists all codes"),
+    }
+}
+
+/// The finding for a code that is turned off and cannot be.
+pub fn not_free(code: &Code, name: &At<String>) -> Finding {
+    Finding::new(&codes::YM206, name.span, format!("`{}` cannot be turned off: {}", code.name, code.title))
+        .label("stays an error")
+        .note("what cannot be read or leads nowhere cannot be checked, planned or sent")
+        .help("remove the setting and correct what is reported")
 }
 
 impl Target {

@@ -5,7 +5,9 @@
 
 use granit_parser::{ErrorKind, ScanError};
 
+use super::line::{Line, balanced, closing, wrong_escape};
 use super::parse::DEPTH_LIMIT;
+use super::{signs, slips};
 use crate::codes;
 use crate::finding::Finding;
 use crate::source::{FileId, Source, Span};
@@ -20,122 +22,14 @@ pub fn problem(error: &ScanError, file: FileId, source: &Source) -> Finding {
     let line = Line::of(file, source, number);
     let above = (1..number).rev().map(|number| Line::of(file, source, number)).find(|line| !line.is_blank());
     let place = Place { at: Span::new(file, start..end), start, line, above, source };
-    place.limit(error).or_else(|| place.quotes(error)).or_else(|| place.layout(error)).unwrap_or_else(|| {
-        Finding::new(&codes::YM101, place.at, format!("not valid YAML: {}", error.info())).label("here")
-    })
-}
-
-/// One line of a file.
-struct Line<'s> {
-    file: FileId,
-    start: usize,
-    text: &'s str,
-}
-
-impl<'s> Line<'s> {
-    fn of(file: FileId, source: &'s Source, number: usize) -> Self {
-        let range = source.line_range(number, number);
-        Self { file, start: range.start, text: &source.text[range] }
-    }
-
-    fn is_blank(&self) -> bool {
-        let text = self.text.trim_start();
-        text.is_empty() || text.starts_with('#')
-    }
-
-    fn indent(&self) -> usize {
-        self.text.len() - self.text.trim_start().len()
-    }
-
-    fn span(&self, range: std::ops::Range<usize>) -> Span {
-        Span::new(self.file, self.start + range.start..self.start + range.end)
-    }
-
-    /// Where the value of the line begins: behind its dashes and its key.
-    fn value(&self) -> Option<usize> {
-        let mut at = self.indent();
-        let spaces = |at: usize| self.text[at..].len() - self.text[at..].trim_start().len();
-        while self.text[at..].starts_with("- ") {
-            at += 2;
-            at += spaces(at);
-        }
-        match self.text[at..].split_once(": ") {
-            Some((key, _)) if !key.contains(['"', '\'', '[', ']', '{', '}', '#']) => {
-                at += key.len() + 2;
-                Some(at + spaces(at))
-            }
-            _ => (at > self.indent()).then_some(at),
-        }
-    }
-
-    /// A quote that opens on this line and does not close on it, and what is left open of brackets, each with its place.
-    fn left_open(&self) -> (Option<usize>, Option<usize>) {
-        let mut brackets = Vec::new();
-        let mut before = ' ';
-        let mut at = 0;
-        while let Some(c) = self.text[at..].chars().next() {
-            let mut behind = at + c.len_utf8();
-            match c {
-                '"' | '\'' if " [{,:".contains(before) => match closing(&self.text[at..]) {
-                    None => return (Some(at), brackets.first().copied()),
-                    Some(end) => behind = at + end,
-                },
-                '#' if before == ' ' => break,
-                '[' | '{' => brackets.push(at),
-                ']' | '}' => drop(brackets.pop()),
-                _ => {}
-            }
-            (before, at) = (c, behind);
-        }
-        (None, brackets.first().copied())
-    }
-}
-
-/// Where the quote that a text begins with is closed: the byte behind it.
-fn closing(text: &str) -> Option<usize> {
-    let quote = text.chars().next()?;
-    let mut rest = text.char_indices().skip(1).peekable();
-    while let Some((at, c)) = rest.next() {
-        if c == '\\' && quote == '"' {
-            rest.next();
-        } else if c == quote {
-            let doubled = quote == '\'' && rest.next_if(|(_, next)| *next == quote).is_some();
-            if !doubled {
-                return Some(at + 1);
-            }
-        }
-    }
-    None
-}
-
-/// The first backslash in double quotes that begins no special character, with the character behind it.
-fn wrong_escape(text: &str) -> Option<(usize, usize)> {
-    let mut rest = text.char_indices();
-    while let Some((at, c)) = rest.next() {
-        if c == '\\' {
-            let (next, c) = rest.next()?;
-            if !"0abt\tnvfre \"/\\N_LPxuU\r\n".contains(c) {
-                return Some((at, next + c.len_utf8()));
-            }
-        }
-    }
-    None
-}
-
-/// Where the bracket that a text begins with is closed: the byte behind it.
-fn balanced(text: &str) -> Option<usize> {
-    let mut depth = 0_usize;
-    for (at, c) in text.char_indices() {
-        match c {
-            '[' | '{' => depth += 1,
-            ']' | '}' => depth = depth.checked_sub(1)?,
-            _ => {}
-        }
-        if depth == 0 {
-            return Some(at + 1);
-        }
-    }
-    None
+    slips::half_conflict(&place.line)
+        .or_else(|| place.limit(error))
+        .or_else(|| place.signs())
+        .or_else(|| place.quotes(error))
+        .or_else(|| place.layout(error))
+        .unwrap_or_else(|| {
+            Finding::new(&codes::YM101, place.at, format!("not valid YAML: {}", error.info())).label("here")
+        })
 }
 
 /// Where the parser stopped, and the lines around.
@@ -175,6 +69,12 @@ impl Place<'_> {
         self.start <= self.line.start + self.line.indent()
     }
 
+    /// A typographic quote, or a blank that is not a space.
+    fn signs(&self) -> Option<Finding> {
+        let reached = self.start - self.line.start;
+        signs::in_line(&self.line, reached).or_else(|| signs::in_line(self.above.as_ref()?, usize::MAX))
+    }
+
     /// A text that needs quotes, or has too few of them.
     fn quotes(&self, error: &ScanError) -> Option<Finding> {
         let above = self.above.as_ref().filter(|_| self.is_at_beginning());
@@ -193,6 +93,9 @@ impl Place<'_> {
         let value = line.text[from..].trim_end();
         let first = value.chars().next()?;
         if matches!(first, '"' | '\'') {
+            if let Some(finding) = slips::behind(line, from, value) {
+                return Some(finding);
+            }
             let end = closing(value)?;
             let behind = value[end..].trim_start();
             let trailing = matches!(
@@ -213,43 +116,87 @@ impl Place<'_> {
         if let Some(finding) = placeholder(line, from, value) {
             return Some(finding);
         }
+        if let Some(finding) = self.reserved(error) {
+            return Some(finding);
+        }
         // How far into the value the parser came.
         let reached = self.start.checked_sub(line.start + from).unwrap_or(value.len());
+        let at = line.span(from..from + value.len());
+        let is_closed = || balanced(value).is_some_and(|end| end <= reached && end < value.len());
         let why = match (first, error.kind()) {
             ('`', ErrorKind::UnexpectedCharacter { .. }) => "a text that begins with a backtick".to_owned(),
             ('@' | '%', ErrorKind::UnexpectedCharacter { .. }) => format!("a text that begins with `{first}`"),
             ('*' | '&' | '!' | '>' | '|', _) => format!("a text that begins with `{first}`"),
-            ('[' | '{', _) if balanced(value).is_some_and(|end| end <= reached && end < value.len()) => {
-                format!("a text that begins with `{first}`")
-            }
+            ('[' | '{', _) if is_closed() => match slips::behind(line, from, value) {
+                Some(finding) => return Some(finding),
+                None if slips::is_prose(value) => format!("a text that begins with `{first}`"),
+                None => return None,
+            },
             ('-', ErrorKind::BlockSequenceEntryNotAllowed) => "a text that begins with `-` and a space".to_owned(),
             ('[' | '{', _) => return None,
-            (_, ErrorKind::MappingValueNotAllowed) if reached < value.len() => "a text with a colon in it".to_owned(),
+            (_, ErrorKind::MappingValueNotAllowed) if reached < value.len() => match slips::second_key(at, value) {
+                Some(finding) => return Some(finding),
+                None => "a text with a colon in it".to_owned(),
+            },
             _ => return None,
         };
-        let finding = needs_quotes(&codes::YM101, line.span(from..from + value.len()), value, &why);
+        let finding = needs_quotes(&codes::YM101, at, value, &why);
         Some(finding.note("without quotes, YAML gives the character a meaning of its own"))
+    }
+
+    /// A text in brackets that begins with a character which YAML keeps for itself.
+    fn reserved(&self, error: &ScanError) -> Option<Finding> {
+        let ErrorKind::UnexpectedCharacter { character: first @ ('@' | '%' | '`') } = error.kind() else { return None };
+        let rest = self.source.text[self.start..].lines().next().filter(|rest| rest.starts_with(*first))?;
+        let in_brackets = self.line.text[..self.start - self.line.start].contains(['[', '{']);
+        let value = rest.split([',', ']', '}']).next().filter(|_| in_brackets)?.trim_end();
+        let why = if *first == '`' {
+            "a text that begins with a backtick".to_owned()
+        } else {
+            format!("a text that begins with `{first}`")
+        };
+        let at = Span::new(self.line.file, self.start..self.start + value.len());
+        let finding = needs_quotes(&codes::YM101, at, value, &why);
+        Some(finding.note("without quotes, YAML gives the character a meaning of its own"))
+    }
+
+    /// A dash without a space behind it, on this line or on the one above beside it.
+    fn glued_dash(&self) -> Option<Span> {
+        let beside = self.above.as_ref().filter(|above| above.indent() == self.line.indent());
+        slips::dash(&self.line).or_else(|| beside.and_then(slips::dash))
+    }
+
+    /// The bracket that is not closed, or what took its closing bracket away.
+    fn unclosed(&self, line: &Line, open: usize) -> Option<Finding> {
+        let bracket = line.text.get(open..=open)?;
+        slips::comment(line, open).or_else(|| {
+            let finding =
+                Finding::new(&codes::YM101, line.span(open..open + 1), format!("the `{bracket}` is not closed"));
+            Some(finding.label("no closing bracket").help("close it behind the last of what belongs in it"))
+        })
     }
 
     /// A line or a bracket that is out of place.
     fn layout(&self, error: &ScanError) -> Option<Finding> {
         let finding = |at, message: String| Some(Finding::new(&codes::YM101, at, message));
         let above = self.above.as_ref().filter(|_| self.is_at_beginning());
+        if let Some(dash) = self.glued_dash() {
+            return Some(slips::glued_dash(dash));
+        }
         match error.kind() {
-            ErrorKind::UnclosedFlowCollection { open } => {
-                Some(finding(self.at, format!("the `{open}` is not closed"))?.label("no closing bracket"))
-            }
+            ErrorKind::UnclosedFlowCollection { .. } => self.unclosed(&self.line, self.start - self.line.start),
             ErrorKind::MismatchedFlowCollectionEnd { open, close } => {
                 Some(finding(self.at, format!("the `{open}` is closed by a `{close}`"))?.label("opens here"))
             }
             ErrorKind::InvalidIndentation if above.is_some_and(|line| line.left_open().1.is_some()) => {
                 let line = above?;
-                let at = line.left_open().1?;
-                let open = &line.text[at..=at];
-                Some(finding(line.span(at..at + 1), format!("the `{open}` is not closed"))?.label("no closing bracket"))
+                self.unclosed(line, line.left_open().1?)
             }
             ErrorKind::MappingValueNotAllowed => {
                 let above = self.above.as_ref().filter(|line| line.indent() <= self.line.indent())?;
+                if let Some(finding) = slips::colon(above) {
+                    return Some(finding);
+                }
                 let written = above.text.trim();
                 if !written.contains(':') {
                     let at = above.span(above.indent()..above.indent() + written.len());
@@ -265,6 +212,9 @@ impl Place<'_> {
                 Some(finding.label("belongs to nothing").help("indent it like the line above"))
             }
             ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
+                if let Some(finding) = slips::colon(&self.line) {
+                    return Some(finding);
+                }
                 let written = self.source.text[self.start..].lines().next()?.trim_end();
                 let at = Span::new(self.line.file, self.start..self.start + written.len());
                 let finding = finding(at, format!("`{}` is not a key with a value", text::short(written, 40)))?;

@@ -8,10 +8,13 @@ use crate::finding::{Finding, Findings};
 use crate::node::{At, Entry, Node, Scalar, Style, Tree};
 use crate::source::{FileId, Source, Span};
 
+/// How many problems are reported; beyond that it is not TOML.
+const PROBLEM_LIMIT: usize = 1_000;
+
 /// Reads TOML. What cannot be parsed is reported, each place of it.
 pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Node {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
-    for error in errors {
+    for error in errors.into_iter().take(PROBLEM_LIMIT) {
         let span = error.span().unwrap_or(0..0);
         findings.push(
             Finding::new(&codes::YM301, Span::new(file, span), format!("not valid TOML: {}", error.message().trim()))

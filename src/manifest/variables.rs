@@ -1,7 +1,8 @@
 //! `${var.x}` and `${var.x:-default}`: values that differ between targets. `$${` stands for `${`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
+use super::growth::Growth;
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::node::{Entry, Node, Style, Tree};
@@ -20,41 +21,65 @@ pub fn has_variables(node: &Node) -> bool {
     }
 }
 
-/// Fills in every variable. One that is not known is reported and left as it is.
-pub fn fill(node: &mut Node, variables: &Variables, target: &str, sources: &Sources, findings: &mut Findings) {
+/// Fills in every variable of a tree. One that is not known is reported and left as it is.
+pub fn fill(node: &mut Node, with: &Filling, findings: &mut Findings) {
     match &mut node.tree {
-        Tree::List(items) => items.iter_mut().for_each(|item| fill(item, variables, target, sources, findings)),
+        Tree::List(items) => items.iter_mut().for_each(|item| fill(item, with, findings)),
         Tree::Map(entries) => {
             for Entry { value, .. } in entries {
-                fill(value, variables, target, sources, findings);
+                fill(value, with, findings);
             }
         }
         Tree::Scalar(scalar) if scalar.text.contains("${") => {
-            let mut filler = Filler { span: node.span, variables, target, sources, findings };
-            scalar.text = filler.text(&scalar.text);
+            let mut filler = Filler { span: node.span, file: None, with, findings, told: HashSet::new() };
+            scalar.text = filler.text(&scalar.text, "${");
             scalar.style = Style::Filled;
         }
         Tree::Scalar(_) => {}
     }
 }
 
+/// Fills in the variables of a file that a manifest names. A page has other uses for `${`: only `${var.` begins a variable in
+/// it, and `$${var.` stands for these characters.
+pub fn fill_file(text: String, name: &str, at: Span, with: &Filling, findings: &mut Findings) -> String {
+    if !text.contains("${var.") {
+        return text;
+    }
+    Filler { span: at, file: Some((name, &text)), with, findings, told: HashSet::new() }.text(&text, "${var.")
+}
+
+/// What variables are filled in with.
+#[derive(Debug)]
+pub struct Filling<'a> {
+    pub variables: &'a Variables,
+    pub target: &'a str,
+    pub sources: &'a Sources,
+    pub growth: &'a Growth,
+}
+
+/// How many problems of one text are told; nobody reads more of them.
+const TOLD_LIMIT: usize = 20;
+
 struct Filler<'a> {
     span: Span,
-    variables: &'a Variables,
-    target: &'a str,
-    sources: &'a Sources,
+    /// The file that the text is from, where a manifest only names it.
+    file: Option<(&'a str, &'a str)>,
+    with: &'a Filling<'a>,
     findings: &'a mut Findings,
+    /// What was reported of this text, each once.
+    told: HashSet<String>,
 }
 
 impl Filler<'_> {
-    fn text(&mut self, text: &str) -> String {
+    /// The text with everything filled in that begins with `mark`.
+    fn text(&mut self, text: &str, mark: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
-        while let Some(at) = rest.find("${") {
+        while let Some(at) = rest.find(mark) {
             if rest[..at].ends_with('$') {
                 out.push_str(&rest[..at - 1]);
-                out.push_str("${");
-                rest = &rest[at + 2..];
+                out.push_str(mark);
+                rest = &rest[at + mark.len()..];
                 continue;
             }
             out.push_str(&rest[..at]);
@@ -65,8 +90,8 @@ impl Filler<'_> {
             };
             let written = &rest[..=end];
             match self.value(written) {
-                Some(value) => out.push_str(&value),
-                None => out.push_str(written),
+                Some(value) if self.with.growth.allows(value.len()) => out.push_str(&value),
+                _ => out.push_str(written),
             }
             rest = &rest[end + 1..];
         }
@@ -85,19 +110,19 @@ impl Filler<'_> {
             self.malformed(written, "a variable is written ${var.name}");
             return None;
         };
-        let value = self.variables.get(name).cloned().or_else(|| default.map(str::to_owned));
-        if value.is_none() {
+        let value = self.with.variables.get(name).cloned().or_else(|| default.map(str::to_owned));
+        if value.is_none() && self.tells(written) {
             let finding = Finding::new(
                 &codes::RF104,
                 self.place(written),
-                format!("the target `{}` has no variable `{name}`", self.target),
+                format!("no value is given for the variable `{name}`{}", self.line(written)),
             )
             .label("not known");
-            let finding = match text::nearest(name, self.variables.keys().map(String::as_str)) {
+            let finding = match text::nearest(name, self.with.variables.keys().map(String::as_str)) {
                 Some(near) => finding.help(format!("did you mean `{near}`?")),
                 None => finding.help(format!(
                     "add `{name} = \"...\"` under [targets.{}.variables] in pushplan.toml, or write ${{var.{name}:-a default}}",
-                    self.target
+                    self.with.target
                 )),
             };
             self.findings.push(finding);
@@ -105,17 +130,32 @@ impl Filler<'_> {
         value
     }
 
+    /// Whether a problem is worth telling: it is new, and not one of very many.
+    fn tells(&mut self, written: &str) -> bool {
+        self.told.len() < TOLD_LIMIT && self.told.insert(written.to_owned())
+    }
+
     fn malformed(&mut self, written: &str, why: &str) {
-        let finding =
-            Finding::new(&codes::RF112, self.place(written), format!("`{}`: {why}", text::short(written, 40)))
-                .label("not a variable")
-                .help("write ${var.name} or ${var.name:-default}; for the characters themselves, $${");
+        if !self.tells(written) {
+            return;
+        }
+        let message = format!("`{}`{}: {why}", text::short(written, 40), self.line(written));
+        let finding = Finding::new(&codes::RF112, self.place(written), message)
+            .label("not a variable")
+            .help("write ${var.name} or ${var.name:-default}; for the characters themselves, $${");
         self.findings.push(finding);
+    }
+
+    /// Where in its file the variable stands, where a manifest only names that file.
+    fn line(&self, written: &str) -> String {
+        let Some((name, text)) = self.file else { return String::new() };
+        let before = text.find(written).map_or(text, |at| &text[..at]);
+        format!(" in line {} of `{name}`", before.matches('\n').count() + 1)
     }
 
     /// Where the variable stands, to the character, if the text was written as it is meant.
     fn place(&self, written: &str) -> Span {
-        match self.sources.text(self.span).find(written) {
+        match self.with.sources.text(self.span).find(written) {
             Some(at) => self.span.slice(at..at + written.len()),
             None => self.span,
         }

@@ -6,10 +6,10 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
-use super::many::Many;
 use crate::codes;
 use crate::finding::Finding;
 use crate::node::{At, Decode, Node, Reader, Tree};
+use crate::source::Span;
 use crate::text;
 
 /// One kind of device.
@@ -31,6 +31,21 @@ const NAMES: [(&str, DeviceType); 5] = [
     ("amazon", DeviceType::Amazon),
     ("web", DeviceType::Web),
     ("wns", DeviceType::Wns),
+];
+
+/// What people call their devices, and the kind that it is.
+const EVERYDAY: &[(&str, &str)] = &[
+    ("iphone", "ios"),
+    ("ipad", "ios"),
+    ("ipod", "ios"),
+    ("apple", "ios"),
+    ("browser", "web"),
+    ("chrome", "web"),
+    ("firefox", "web"),
+    ("safari", "web"),
+    ("kindle", "amazon"),
+    ("fire", "amazon"),
+    ("windows", "wns"),
 ];
 
 impl DeviceType {
@@ -64,15 +79,21 @@ impl Decode for DeviceType {
         let word = reader.text(node)?;
         let read = Self::parse(word);
         if read.is_none() {
-            let finding = Finding::new(&codes::YM206, node.span, format!("`{word}` is not a device type"))
-                .label(format!("expected {}", Self::WHAT));
-            let names = NAMES.iter().map(|(name, _)| *name);
-            reader.report(match text::nearest(word, names) {
-                Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(node.span, near),
-                None => finding,
-            });
+            reader.report(unknown(word, node.span, Self::WHAT));
         }
         read
+    }
+}
+
+fn unknown(word: &str, at: Span, expected: &str) -> Finding {
+    let finding = Finding::new(&codes::YM206, at, format!("`{}` is not a device type", text::short(word, 40)))
+        .label(format!("expected {expected}"));
+    let lower = word.to_lowercase();
+    let everyday = EVERYDAY.iter().find(|(name, _)| lower == *name || lower.strip_suffix('s') == Some(*name));
+    let near = everyday.map(|(_, device)| *device);
+    match near.or_else(|| text::nearest(word, NAMES.iter().map(|(name, _)| *name))) {
+        Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(at, near),
+        None => finding,
     }
 }
 
@@ -129,10 +150,16 @@ impl Decode for DeviceTypes {
     const WHAT: &'static str = "`all`, or a list of ios, android, amazon, web and open::<platform>";
 
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
-        if matches!(&node.tree, Tree::Scalar(scalar) if scalar.text.eq_ignore_ascii_case("all")) {
+        if is_all(node) {
             return Some(Self::All);
         }
-        let list = Many::<At<DeviceType>>::decode(node, reader)?.0;
+        let list = match &node.tree {
+            Tree::List(items) => {
+                let read: Vec<_> = items.iter().filter_map(|item| listed(item, reader)).collect();
+                (read.len() == items.len()).then_some(read)?
+            }
+            _ => vec![listed(node, reader)?],
+        };
         if list.is_empty() {
             reader.report(
                 Finding::new(&codes::YM206, node.span, "a push to no kind of device reaches nobody")
@@ -142,6 +169,26 @@ impl Decode for DeviceTypes {
         }
         Some(Self::Some(list))
     }
+}
+
+fn is_all(node: &Node) -> bool {
+    matches!(&node.tree, Tree::Scalar(scalar) if scalar.text.eq_ignore_ascii_case("all"))
+}
+
+/// One of the device types that a push goes to.
+fn listed(node: &Node, reader: &mut Reader) -> Option<At<DeviceType>> {
+    if is_all(node) {
+        let finding = Finding::new(&codes::YM206, node.span, "`all` cannot stand in a list of device types")
+            .label("every kind of device, or some");
+        reader.report(finding.help("write `device_types: all`, or name the kinds of device"));
+        return None;
+    }
+    let word = reader.text(node)?;
+    let read = DeviceType::parse(word);
+    if read.is_none() {
+        reader.report(unknown(word, node.span, DeviceTypes::WHAT));
+    }
+    Some(At::new(read?, node.span))
 }
 
 impl JsonSchema for DeviceTypes {

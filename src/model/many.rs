@@ -40,6 +40,7 @@ impl<'a, T> IntoIterator for &'a Many<T> {
 
 impl<T: Decode> Decode for Many<T> {
     const WHAT: &'static str = T::WHAT;
+    const FIELDS: &'static [&'static str] = T::FIELDS;
 
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
         match node.tree {

@@ -7,7 +7,7 @@ use crate::node::{At, shape};
 
 shape! {
     /// What the device shows.
-    pub struct Notification as "a notification" {
+    pub struct Notification as "a notification" text "alert" {
         /// The text of the notification.
         alert: Option<At<String>>,
         /// What happens when the notification is tapped.
@@ -68,7 +68,7 @@ shape! {
 
 shape! {
     /// An image, by its address.
-    pub struct Icon as "an icon" {
+    pub struct Icon as "an icon" text "url" {
         /// The address of the image.
         url: At<String>,
     }

@@ -15,9 +15,24 @@ pub fn placeholders(text: &str) -> impl Iterator<Item = Placeholder<'_>> {
     std::iter::from_fn(move || {
         let start = from + text[from..].find("{{")?;
         let end = start + text[start..].find("}}")? + 2;
+        // Of `{{A} and {{B}}`, the second is one.
+        let start = start + text[start..end].rfind("{{").unwrap_or(0);
         from = end;
         Some(Placeholder { key: text[start + 2..end - 2].trim(), range: start..end })
     })
+}
+
+/// Where a `{{` stands that nothing closes.
+pub fn unclosed(text: &str) -> Vec<Range<usize>> {
+    let mut open = Vec::new();
+    let mut from = 0;
+    let end = text.len();
+    for range in placeholders(text).map(|placeholder| placeholder.range).chain(std::iter::once(end..end)) {
+        let between = &text[from..range.start];
+        open.extend(between.match_indices("{{").map(|(at, mark)| from + at..from + at + mark.len()));
+        from = range.end;
+    }
+    open
 }
 
 /// The text with every placeholder replaced that `value` knows.
@@ -41,7 +56,17 @@ mod tests {
     fn placeholders_are_found_and_filled() {
         let keys: Vec<&str> = placeholders("{{A}} and {{ B }}, {{C").map(|p| p.key).collect();
         assert_eq!(keys, ["A", "B"]);
+        assert_eq!(placeholders("{{A} and {{B}}").map(|p| p.key).collect::<Vec<_>>(), ["B"]);
         let filled = fill("Hi {{NAME}}, {{OTHER}}", |key| (key == "NAME").then_some("Ann"));
         assert_eq!(filled, "Hi Ann, {{OTHER}}");
+    }
+
+    #[test]
+    fn what_is_never_closed_is_found() {
+        for (text, starts) in
+            [("{{A}}", vec![]), ("Hi {{A}", vec![3]), ("{{A} {{B}} {{C", vec![0, 11]), ("{ {a} }}", vec![])]
+        {
+            assert_eq!(unclosed(text).into_iter().map(|range| range.start).collect::<Vec<_>>(), starts, "{text}");
+        }
     }
 }

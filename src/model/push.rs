@@ -2,13 +2,16 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
 
 use super::audience::Selector;
 use super::device::DeviceTypes;
 use super::many::Many;
 use super::message::Message;
 use super::notification::Notification;
-use crate::node::{At, Decode, Node, Reader, shape};
+use crate::codes;
+use crate::finding::Finding;
+use crate::node::{At, Decode, Entry, Node, Reader, Tree, owner_of, shape};
 
 shape! {
     /// A whole push: who gets it, on what, and what it says.
@@ -18,7 +21,7 @@ shape! {
         /// On which kinds of device.
         device_types: At<DeviceTypes>,
         /// What the device shows. It may come from a template instead.
-        notification: Option<Notification>,
+        notification: Option<At<Notification>>,
         /// A Message Center message that comes with it.
         message: Option<At<Message>>,
         /// The campaigns that it belongs to.
@@ -32,11 +35,45 @@ shape! {
     }
 }
 
+/// A push to whoever set off a pipeline. Its audience can be left out: it is always `triggered`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct TriggeredPush(pub At<Push>);
+
+impl Decode for TriggeredPush {
+    const WHAT: &'static str = Push::WHAT;
+    const FIELDS: &'static [&'static str] = Push::FIELDS;
+
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let Some(entries) = node.entries().filter(|_| node.get("audience").is_none()) else {
+            return At::decode(node, reader).map(Self);
+        };
+        let at = owner_of(node);
+        let audience = Entry { key: At::new("audience".to_owned(), at), value: Node::filled(at, "triggered") };
+        let entries = std::iter::once(audience).chain(entries.iter().cloned()).collect();
+        At::decode(&Node { span: node.span, tree: Tree::Map(entries) }, reader).map(Self)
+    }
+}
+
+impl JsonSchema for TriggeredPush {
+    fn schema_name() -> Cow<'static, str> {
+        "TriggeredPush".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = Push::json_schema(generator);
+        schema.insert("description".into(), "A push to whoever set off the pipeline.".into());
+        if let Some(required) = schema.get_mut("required").and_then(|required| required.as_array_mut()) {
+            required.retain(|key| key != "audience");
+        }
+        schema
+    }
+}
+
 shape! {
     /// What a push says, without who gets it.
     pub struct Content as "a push without an audience" {
         /// What the device shows.
-        notification: Notification,
+        notification: At<Notification>,
         /// A Message Center message that comes with it.
         message: Option<At<Message>>,
         ..rest
@@ -45,7 +82,7 @@ shape! {
 
 shape! {
     /// The campaigns that a push belongs to.
-    pub struct Campaigns as "campaign categories" {
+    pub struct Campaigns as "campaign categories" text "categories" {
         /// Their names.
         categories: Many<At<String>>,
     }
@@ -59,6 +96,15 @@ impl Decode for TemplateName {
     const WHAT: &'static str = "the key of a template";
 
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        if node.entries().is_some() {
+            let finding = Finding::new(&codes::YM205, owner_of(node), "expected the key of a template, found a map")
+                .label(format!("expected {}", Self::WHAT))
+                .note("pushplan fills the template in by itself, so that it must stand in the project");
+            reader.report(
+                finding.help("write `template: <key>`, with its key under `templates:`; ids are not used here"),
+            );
+            return None;
+        }
         reader.text(node).map(|text| Self(text.to_owned()))
     }
 }

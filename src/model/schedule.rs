@@ -8,12 +8,12 @@ use jiff::{Timestamp, ToSpan};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use super::clock::{Written, clock_time};
 use super::zone::Zone;
 use crate::codes;
 use crate::finding::Finding;
 use crate::node::{At, Decode, Fields, Node, ObjectSchema, Reader};
 use crate::source::Span;
-use crate::text;
 
 /// A time to send at. Two schedules are equal when they are the same instant, in whatever zone they were written.
 #[derive(Clone, Debug)]
@@ -62,9 +62,14 @@ impl Decode for Schedule {
         fields.close(Self::KEYS, reader);
         let local = fields.entry("local_scheduled_time");
         let Some(local) = local else {
-            let time = fields.take::<At<String>>("scheduled_time", reader);
+            let time = fields.take::<At<Written>>("scheduled_time", reader);
             let zone = fields.take_own::<Option<At<Zone>>>("time_zone", reader);
-            let (time, zone) = (time?, zone?);
+            let time = time?;
+            let Some(zone) = zone else {
+                // The zone was reported; the time may be wrong as well.
+                clock_time(&time, reader);
+                return None;
+            };
             return instant(&time, zone.map(|zone| At::new(zone.value.0, zone.span)), reader);
         };
         for other in ["scheduled_time", "time_zone"].iter().filter_map(|key| fields.entry(key)) {
@@ -78,7 +83,7 @@ impl Decode for Schedule {
                 .related(local.key.span, "this says the time already"),
             );
         }
-        let text = reader.value::<At<String>>(local)?;
+        let text = reader.value::<At<Written>>(local)?;
         let (time, suffix) = clock_time(&text, reader)?;
         if !suffix.is_empty() {
             reader.report(
@@ -93,7 +98,7 @@ impl Decode for Schedule {
 }
 
 /// The instant that a clock time means in a zone. A time that does not exist there, or exists twice, is reported.
-fn instant(text: &At<String>, zone: Option<At<TimeZone>>, reader: &mut Reader) -> Option<Schedule> {
+fn instant(text: &At<Written>, zone: Option<At<TimeZone>>, reader: &mut Reader) -> Option<Schedule> {
     let (time, suffix) = clock_time(text, reader)?;
     let utc = suffix == "Z";
     if !suffix.is_empty() && (!utc || zone.as_ref().is_some_and(|zone| zone.value != TimeZone::UTC)) {
@@ -150,63 +155,13 @@ fn instant(text: &At<String>, zone: Option<At<TimeZone>>, reader: &mut Reader) -
     Some(Schedule { when: When::At(at), written: At::new(time, text.span), zone })
 }
 
-/// Reads `2026-11-27T09:00`, `2026-11-27T0900` or either with `:00` behind it; what follows is given back: `Z`, an offset.
-fn clock_time<'t>(text: &'t At<String>, reader: &mut Reader) -> Option<(DateTime, &'t str)> {
-    let wrong = |label: &str, help: String| {
-        Finding::new(&codes::SC106, text.span, format!("`{}` is not a time", text::short(text, 40)))
-            .label(label)
-            .help(help)
-    };
-    let Some((date, clock)) = text.split_once(['T', 't', ' ']) else {
-        let help = format!("write date and time, such as {}T09:00", if is_date(text) { text } else { "2026-11-27" });
-        reader.report(wrong("expected YYYY-MM-DDTHH:MM", help));
-        return None;
-    };
-    let end = clock.find(|c: char| !c.is_ascii_digit() && c != ':' && c != '.').unwrap_or(clock.len());
-    let (clock, suffix) = clock.split_at(end);
-    let suffix = if suffix.eq_ignore_ascii_case("z") { "Z" } else { suffix };
-    let (minutes, seconds) = match clock.split(':').collect::<Vec<_>>()[..] {
-        [hhmm] if hhmm.len() == 4 => (format!("{}:{}", &hhmm[..2], &hhmm[2..]), ""),
-        [hh, mm] => (format!("{hh}:{mm}"), ""),
-        [hh, mm, ss] => (format!("{hh}:{mm}"), ss),
-        _ => (clock.to_owned(), ""),
-    };
-    let read = DateTime::strptime("%Y-%m-%d %H:%M", format!("{date} {minutes}"));
-    let (Ok(time), false) = (read, text.contains(' ')) else {
-        reader.report(wrong("expected YYYY-MM-DDTHH:MM", "write it like 2026-11-27T09:00".to_owned()));
-        return None;
-    };
-    if reader.is_wire() && !seconds.is_empty() {
-        // The newer form has seconds.
-        let Ok(time) = DateTime::strptime("%Y-%m-%d %H:%M:%S%.f", format!("{date} {minutes}:{seconds}")) else {
-            reader.report(wrong("expected YYYY-MM-DDTHH:MM:SS", "write it like 2026-11-27T09:00:00".to_owned()));
-            return None;
-        };
-        return Some((time, suffix));
-    }
-    if seconds.chars().any(|c| c != '0' && c != '.') {
-        reader.report(
-            Finding::new(&codes::SC105, text.span, "a send time has no seconds")
-                .label("the contract's form ends with the minute")
-                .help(format!("write {}", time.strftime("%Y-%m-%dT%H:%M")))
-                .suggest(text.span, time.strftime("%Y-%m-%dT%H:%M").to_string()),
-        );
-        return None;
-    }
-    Some((time, suffix))
-}
-
-fn is_date(text: &str) -> bool {
-    jiff::civil::Date::strptime("%Y-%m-%d", text).is_ok()
-}
-
-fn no_offset(text: &At<String>, suffix: &str) -> Finding {
+fn no_offset(text: &At<Written>, suffix: &str) -> Finding {
     Finding::new(&codes::SC105, text.span, format!("a send time has no offset, but `{suffix}` follows this one"))
         .label("the contract's form cannot carry it")
 }
 
 /// The same for the time of a single moment, with that moment as it can be written.
-fn no_offset_at(time: DateTime, text: &At<String>, suffix: &str, zone: Option<&At<TimeZone>>) -> Finding {
+fn no_offset_at(time: DateTime, text: &At<Written>, suffix: &str, zone: Option<&At<TimeZone>>) -> Finding {
     let finding = no_offset(text, suffix);
     if let Some(zone) = zone {
         return finding.related(zone.span, "this says the zone already").help(format!("leave out `{suffix}`"));

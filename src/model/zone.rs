@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use jiff::tz::TimeZone;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -7,8 +8,12 @@ use serde::{Serialize, Serializer};
 use super::vocabulary;
 use crate::codes;
 use crate::finding::Finding;
-use crate::node::{At, Decode, Node, Reader};
+use crate::node::{At, Decode, Node, Reader, Tree};
 use crate::text;
+
+/// The names of all zones.
+static NAMES: LazyLock<Vec<String>> =
+    LazyLock::new(|| jiff::tz::db().available().map(|name| name.to_string()).collect());
 
 /// A time zone, by its IANA name.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,9 +29,11 @@ impl Decode for Zone {
     const WHAT: &'static str = "the IANA name of a time zone, such as Europe/Paris";
 
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
-        let name = At::<String>::decode(node, reader)?;
+        let name = written(node, reader)?;
+        let everyday = vocabulary::everyday(&name);
         if let Ok(zone) = TimeZone::get(&name)
             && zone.iana_name().is_some_and(|iana| iana == name.value)
+            && everyday.is_none()
         {
             return Some(Self(zone));
         }
@@ -42,8 +49,32 @@ impl Decode for Zone {
             );
             return None;
         }
-        let names: Vec<String> = jiff::tz::db().available().map(|name| name.to_string()).collect();
-        reader.report(match text::nearest(&name, names.iter().map(String::as_str)) {
+        if let Some(meant) = everyday {
+            reader.report(
+                finding
+                    .note("an abbreviation does not say whether the clocks change in summer; the name of a place does")
+                    .help(format!("did you mean `{meant}`?"))
+                    .suggest(name.span, meant),
+            );
+            return None;
+        }
+        if let Some(hours) = offset(&name) {
+            let finding =
+                finding.note("an offset does not say whether the clocks change in summer; the name of a place does");
+            reader.report(match hours {
+                0 => finding.help("write `UTC`").suggest(name.span, "UTC"),
+                // POSIX counts westward, and zone data kept that.
+                -14..=12 => finding.help(format!(
+                    "name a place, such as Europe/Paris; for a clock that never changes write `Etc/GMT{:+}`, whose sign is the other way round",
+                    -hours
+                )),
+                _ => finding.help("name a place, such as Europe/Paris"),
+            });
+            return None;
+        }
+        let names = || NAMES.iter().map(String::as_str);
+        let near = text::nearest(&name, names().filter(|name| vocabulary::everyday(name).is_none()));
+        reader.report(match vocabulary::by_city(&name, names()).or(near) {
             Some(near) if near.eq_ignore_ascii_case(&name) => {
                 finding.note("upper and lower case count").help(format!("write `{near}`")).fix(name.span, near)
             }
@@ -52,6 +83,30 @@ impl Decode for Zone {
         });
         None
     }
+}
+
+/// The name as it stands there. A number is an offset, which is told as such.
+fn written(node: &Node, reader: &mut Reader) -> Option<At<String>> {
+    match &node.tree {
+        Tree::Scalar(scalar) if node.what() == "a number" => Some(At::new(scalar.text.clone(), node.span)),
+        _ => At::decode(node, reader),
+    }
+}
+
+/// The whole hours of `GMT+1`, `UTC-5` or `+02:00`, where a name is nothing but an offset.
+fn offset(name: &str) -> Option<i32> {
+    let upper = name.to_ascii_uppercase();
+    let rest = ["GMT", "UTC", "Z"].iter().find_map(|word| upper.strip_prefix(word)).unwrap_or(&upper).trim_start();
+    let (sign, digits) = match rest.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, rest.strip_prefix('+').unwrap_or(rest)),
+    };
+    let hours = match digits.split_once(':') {
+        Some((hours, minutes)) => hours.to_owned() + minutes.trim_start_matches("00"),
+        None if digits.len() == 4 => digits.trim_end_matches("00").to_owned(),
+        None => digits.to_owned(),
+    };
+    (hours.len() <= 2).then(|| hours.parse::<i32>().ok()).flatten().map(|hours| sign * hours)
 }
 
 impl JsonSchema for Zone {
@@ -63,5 +118,27 @@ impl JsonSchema for Zone {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_are_told_from_names() {
+        for (name, hours) in [
+            ("GMT+1", Some(1)),
+            ("utc-5", Some(-5)),
+            ("UTC +2", Some(2)),
+            ("+02:00", Some(2)),
+            ("-0800", Some(-8)),
+            ("GMT+5:30", None),
+            ("Etc/GMT-1", None),
+            ("Zulu", None),
+            ("", None),
+        ] {
+            assert_eq!(offset(name), hours, "{name}");
+        }
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{At, Entry, Node, Plain, Style, Tree};
+use super::levels::{self, Below};
+use super::{At, Entry, Node, Plain, Tree};
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::source::Span;
@@ -14,6 +15,9 @@ use crate::text;
 pub trait Decode: Sized {
     /// What the type is, in the words of a message: "expected *a list of tags*".
     const WHAT: &'static str;
+
+    /// The keys of a map of this type, or of the maps in a list of it; none where keys are free or there are none.
+    const FIELDS: &'static [&'static str] = &[];
 
     /// Reads a node. Every problem goes to the reader, and `None` says that there was one.
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self>;
@@ -42,6 +46,8 @@ pub struct Reader {
     owner: Option<Span>,
     /// What is read came over the wire: it has the service's own forms and none of a manifest's.
     wire: bool,
+    /// The keys of the maps that are being read, outermost first.
+    pub(super) open: Vec<&'static [&'static str]>,
 }
 
 impl Reader {
@@ -78,7 +84,7 @@ impl Reader {
         value
     }
 
-    fn item<T: Decode>(&mut self, node: &Node) -> Option<T> {
+    pub(super) fn item<T: Decode>(&mut self, node: &Node) -> Option<T> {
         let outer = self.owner.take();
         let value = T::decode(node, self);
         self.owner = outer;
@@ -106,11 +112,18 @@ impl Reader {
 
     /// The text of a scalar. A plain one that YAML takes for something else is reported with the quotes to write.
     pub fn text<'n>(&mut self, node: &'n Node) -> Option<&'n str> {
+        if let Some(help) = levels::in_place_of_text(node) {
+            let finding = Finding::new(&codes::YM205, owner_of(node), "expected text, found a map");
+            self.report(finding.label("expected text").help(help));
+            return None;
+        }
         let Tree::Scalar(scalar) = &node.tree else {
             let finding = Finding::new(&codes::YM205, owner_of(node), format!("expected text, found {}", node.what()))
-                .label("expected text")
-                .help("a text that begins with [ or { needs quotes");
-            self.report(finding);
+                .label("expected text");
+            self.report(match is_prose(node) {
+                true => finding.help("a text that begins with [ or { needs quotes"),
+                false => finding.help(format!("write a text in the place of the {}", &node.what()[2..])),
+            });
             return None;
         };
         let taken_for = match scalar.plain() {
@@ -146,16 +159,18 @@ impl Reader {
 #[derive(Debug)]
 pub struct Fields<'n> {
     node: &'n Node,
-    entries: &'n [Entry],
+    pub(super) entries: &'n [Entry],
     /// All keys that the map may have, where the reader of the map says so.
-    known: &'static [&'static str],
+    pub(super) known: &'static [&'static str],
+    /// What its fields are, for keys that stand one level too high.
+    pub(super) below: fn() -> Vec<Below>,
 }
 
 impl<'n> Fields<'n> {
     /// The entries of a map; anything else is reported.
     pub fn of(node: &'n Node, what: &str, reader: &mut Reader) -> Option<Self> {
         match &node.tree {
-            Tree::Map(entries) => Some(Self { node, entries, known: &[] }),
+            Tree::Map(entries) => Some(Self { node, entries, known: &[], below: Vec::new }),
             _ => {
                 reader.unexpected(node, what);
                 None
@@ -165,14 +180,17 @@ impl<'n> Fields<'n> {
 
     /// Says which keys there are, so that a misspelt one is not reported as missing besides. Whoever says so also closes
     /// the map or keeps the rest, where the misspelt key is reported.
-    pub fn knowing(self, known: &'static [&'static str]) -> Self {
-        Self { known, ..self }
+    pub fn knowing(self, known: &'static [&'static str], below: fn() -> Vec<Below>) -> Self {
+        Self { known, below, ..self }
     }
 
     /// Whether an unknown key was probably meant to be this one.
     fn is_misspelt(&self, name: &str) -> bool {
-        self.known.contains(&name)
-            && self.unknown(self.known, false).any(|entry| meant(&entry.key, self.known) == Some(name))
+        let stands_in = |entry: &Entry| match meant(&entry.key, self.known) {
+            Some(near) => near == name,
+            None => (self.below)().iter().any(|field| field.name == name && field.keys.contains(&entry.key.as_str())),
+        };
+        self.known.contains(&name) && self.unknown(self.known, false).any(stands_in)
     }
 
     pub fn entry(&self, name: &str) -> Option<&'n Entry> {
@@ -188,7 +206,7 @@ impl<'n> Fields<'n> {
         if absent.is_none() && !self.is_misspelt(name) {
             let at = reader.owner.unwrap_or_else(|| owner_of(self.node));
             reader.report(
-                Finding::new(&codes::YM203, at, format!("`{name}` is missing"))
+                Finding::new(&codes::YM203, at, missing(name))
                     .label(format!("needs `{name}`"))
                     .help(format!("add `{name}`: {}", T::WHAT)),
             );
@@ -198,8 +216,10 @@ impl<'n> Fields<'n> {
 
     /// Reports the keys that are not `known`. Keys beginning with `x-` are the author's own.
     pub fn close(&self, known: &[&str], reader: &mut Reader) {
-        for entry in self.unknown(known, reader.wire) {
-            reader.report(unknown_key(entry, known));
+        let mut unknown: Vec<&Entry> = self.unknown(known, reader.wire).collect();
+        self.too_high(&mut unknown, |_| true, reader);
+        for entry in unknown {
+            reader.report(if reader.is_above(&entry.key) { levels::too_low(entry) } else { unknown_key(entry, known) });
         }
     }
 
@@ -207,8 +227,15 @@ impl<'n> Fields<'n> {
     /// nearly a known key is a slip of the pen and an error all the same.
     pub fn keep(&self, known: &[&str], reader: &mut Reader) -> Rest {
         let mut rest = BTreeMap::new();
-        for entry in self.unknown(known, reader.wire) {
-            if meant(&entry.key, known).is_some() {
+        let mut unknown: Vec<&Entry> = self.unknown(known, reader.wire).collect();
+        // Further fields may have the names of those below. Where what they belong to is missing, they are meant to be it.
+        self.too_high(&mut unknown, |field| field.required && self.entry(field.name).is_none(), reader);
+        for entry in unknown {
+            if reader.is_above(&entry.key) {
+                reader.report(levels::too_low(entry));
+                continue;
+            }
+            if near_name(&entry.key, known).is_some() {
                 reader.report(unknown_key(entry, known));
                 continue;
             }
@@ -244,10 +271,17 @@ impl<'n> Fields<'n> {
     }
 }
 
-/// The known key that an unknown one was probably meant to be: a near one, or one with no space behind its colon.
-fn meant<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
-    let glued = known.iter().copied().find(|name| key.strip_prefix(name).is_some_and(|rest| rest.starts_with(':')));
-    glued.or_else(|| text::nearest(key, known.iter().copied()))
+/// The known key that an unknown one was probably meant to be: a near one, one with no space behind its colon, or one that
+/// has a part in common with it.
+pub(super) fn meant<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    near_name(key, known).or_else(|| text::part_of(key, known.iter().copied()))
+}
+
+/// The same without keys that have more to say than the known one: a further field can be called `message_type`.
+fn near_name<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    let names = || known.iter().copied();
+    let glued = names().find(|name| key.strip_prefix(name).is_some_and(|rest| rest.starts_with(':')));
+    glued.or_else(|| text::nearest(key, names())).or_else(|| text::with_part(key, names()))
 }
 
 fn unknown_key(entry: &Entry, known: &[&str]) -> Finding {
@@ -255,12 +289,41 @@ fn unknown_key(entry: &Entry, known: &[&str]) -> Finding {
     let finding = Finding::new(&codes::YM201, key.span, format!("unknown key `{}`", text::short(key, 40)))
         .label("not known here");
     match meant(key, known) {
-        Some(near) if key.contains(':') => finding.help(format!("a space is missing behind the colon: `{near}: ...`")),
+        Some(near) if key.get(near.len()..).is_some_and(|rest| rest.starts_with(':')) => {
+            let colon = key.span.slice(near.len()..near.len() + 1);
+            let at = if key.span.range().len() == key.len() { colon } else { key.span };
+            Finding::new(&codes::YM201, at, "a space is missing behind the colon")
+                .label("no space behind it")
+                .note("without the space, the colon is part of the key")
+                .help(format!("write `{near}: ...`"))
+        }
         Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(key.span, near),
         None => {
             let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
             finding.help(format!("expected {}", text::any_of(&known)))
         }
+    }
+}
+
+/// What is said of a key that is missing.
+pub fn missing(key: &str) -> String {
+    format!("`{key}` is missing")
+}
+
+/// Whether a list or a map is more likely a text in brackets: `{Hello, friend}`, `[SALE]`, `[Last chance]`.
+fn is_prose(node: &Node) -> bool {
+    let is_word = |node: &Node| match &node.tree {
+        Tree::Scalar(scalar) => {
+            let text = &scalar.text;
+            scalar.style == super::Style::Plain
+                && (text.contains(' ') || !text.contains(char::is_lowercase) && text.contains(char::is_alphabetic))
+        }
+        _ => false,
+    };
+    match &node.tree {
+        Tree::Map(entries) => !entries.is_empty() && entries.iter().all(|entry| entry.value.span.range().is_empty()),
+        Tree::List(items) => items.first().is_some_and(is_word),
+        Tree::Scalar(_) => false,
     }
 }
 
@@ -277,142 +340,3 @@ pub fn owner_of(node: &Node) -> Span {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Rest(pub BTreeMap<String, serde_json::Value>);
-
-impl Decode for String {
-    const WHAT: &'static str = "text";
-    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
-        reader.text(node).map(str::to_owned)
-    }
-}
-
-impl Decode for bool {
-    const WHAT: &'static str = "true or false";
-    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
-        if let Tree::Scalar(scalar) = &node.tree {
-            match (scalar.style, super::resolve(&scalar.text)) {
-                (Style::Plain | Style::Filled, Plain::Bool(value)) => return Some(value),
-                (Style::Quoted, Plain::Bool(value)) => {
-                    reader.report(
-                        Finding::new(&codes::YM205, node.span, "expected true or false, found text")
-                            .label("a text, because of its quotes")
-                            .help(format!("write {value}"))
-                            .fix(node.span, value.to_string()),
-                    );
-                    return None;
-                }
-                (_, Plain::Word) => {
-                    let value = ["yes", "on"].iter().any(|w| scalar.text.eq_ignore_ascii_case(w));
-                    reader.report(
-                        Finding::new(
-                            &codes::YM205,
-                            node.span,
-                            format!("expected true or false, found `{}`", scalar.text),
-                        )
-                        .label("a text in YAML 1.2")
-                        .help(format!("write {value}"))
-                        .fix(node.span, value.to_string()),
-                    );
-                    return None;
-                }
-                _ => {}
-            }
-        }
-        reader.unexpected(node, Self::WHAT);
-        None
-    }
-}
-
-impl Decode for i64 {
-    const WHAT: &'static str = "a whole number";
-    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
-        if let Tree::Scalar(scalar) = &node.tree
-            && let Plain::Integer(value) = super::resolve(&scalar.text)
-        {
-            if scalar.style != Style::Quoted {
-                return Some(value);
-            }
-            reader.report(
-                Finding::new(&codes::YM205, node.span, "expected a whole number, found text")
-                    .label("a text, because of its quotes")
-                    .help(format!("write {value}"))
-                    .fix(node.span, value.to_string()),
-            );
-            return None;
-        }
-        reader.unexpected(node, Self::WHAT);
-        None
-    }
-}
-
-impl<T: Decode> Decode for At<T> {
-    const WHAT: &'static str = T::WHAT;
-    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
-        T::decode(node, reader).map(|value| At::new(value, node.span))
-    }
-    fn absent() -> Option<Self> {
-        T::absent().map(|value| At::new(value, Span::NONE))
-    }
-    fn is_absent(&self) -> bool {
-        self.value.is_absent()
-    }
-}
-
-impl<T: Decode> Decode for Option<T> {
-    const WHAT: &'static str = T::WHAT;
-    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
-        if node.is_null() {
-            return Some(None);
-        }
-        T::decode(node, reader).map(Some)
-    }
-    fn absent() -> Option<Self> {
-        Some(None)
-    }
-    fn is_absent(&self) -> bool {
-        self.is_none()
-    }
-}
-
-impl<T: Decode> Decode for Box<T> {
-    const WHAT: &'static str = T::WHAT;
-    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
-        T::decode(node, reader).map(Box::new)
-    }
-}
-
-/// A list. Every item is read, so that each wrong one is reported.
-impl<T: Decode> Decode for Vec<T> {
-    const WHAT: &'static str = "a list";
-    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
-        let Tree::List(items) = &node.tree else {
-            reader.unexpected(node, &format!("a list, each of it {}", T::WHAT));
-            return None;
-        };
-        let read: Vec<T> = items.iter().filter_map(|item| reader.item(item)).collect();
-        (read.len() == items.len()).then_some(read)
-    }
-}
-
-/// A map with free keys.
-impl<T: Decode> Decode for BTreeMap<At<String>, T> {
-    const WHAT: &'static str = "a map";
-    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
-        let fields = Fields::of(node, Self::WHAT, reader)?;
-        let read: Self =
-            fields.entries.iter().filter_map(|entry| Some((entry.key.clone(), reader.value(entry)?))).collect();
-        (read.len() == fields.entries.len()).then_some(read)
-    }
-    fn absent() -> Option<Self> {
-        Some(Self::new())
-    }
-    fn is_absent(&self) -> bool {
-        self.is_empty()
-    }
-}
-
-impl Decode for serde_json::Value {
-    const WHAT: &'static str = "a value";
-    fn decode(node: &Node, _: &mut Reader) -> Option<Self> {
-        Some(node.to_json())
-    }
-}

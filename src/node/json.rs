@@ -214,6 +214,20 @@ mod tests {
     }
 
     #[test]
+    fn a_place_has_a_path() {
+        let text = r#"{"a": 1, "variants": [{"push": {}}, {"push": {"alert1": "x"}}]}"#;
+        let node = read(text).unwrap();
+        let at = |needle: &str| {
+            let start = text.find(needle).unwrap();
+            node.path_to(Span::new(FileId::ONLY, start..start + needle.len()))
+        };
+        assert_eq!(at("1"), "a");
+        assert_eq!(at("\"alert1\""), "variants[1].push.alert1");
+        assert_eq!(at("\"x\""), "variants[1].push.alert1");
+        assert_eq!(at("\"variants\""), "variants");
+    }
+
+    #[test]
     fn what_is_not_json_is_refused_at_its_place() {
         for (text, at) in [
             ("", 0),

@@ -4,14 +4,17 @@
 //! at the first problem: a reader of manifests must report all of them, each under the exact value.
 
 mod at;
+mod basics;
 mod decode;
 mod json;
+mod levels;
 mod scalar;
 mod shape;
 
 pub use at::At;
-pub use decode::{Decode, Fields, Reader, Rest, is_absent, owner_of};
+pub use decode::{Decode, Fields, Reader, Rest, is_absent, missing, owner_of};
 pub use json::{NotJson, from_json};
+pub use levels::Below;
 pub use scalar::{Plain, Scalar, Style, resolve};
 pub use shape::{ObjectSchema, field_name};
 
@@ -91,6 +94,27 @@ impl Node {
                 Some(Plain::Bool(_) | Plain::Word) => "true or false",
                 Some(Plain::Integer(_) | Plain::Float) => "a number",
             },
+        }
+    }
+
+    /// The path from this node to what stands at a place, such as `outcome.push.audience` or `variants[1].schedule`.
+    pub fn path_to(&self, at: Span) -> String {
+        let within = |span: Span| span.range().start <= at.range().start && at.range().end <= span.range().end;
+        let (step, next) = match &self.tree {
+            Tree::Scalar(_) => return String::new(),
+            Tree::Map(entries) => match entries.iter().find(|entry| within(entry.key.span) || within(entry.value.span))
+            {
+                Some(entry) => (entry.key.value.clone(), &entry.value),
+                None => return String::new(),
+            },
+            Tree::List(items) => match items.iter().position(|item| within(item.span)) {
+                Some(at) => (format!("[{at}]"), &items[at]),
+                None => return String::new(),
+            },
+        };
+        match next.path_to(at) {
+            rest if rest.is_empty() || rest.starts_with('[') => step + &rest,
+            rest => format!("{step}.{rest}"),
         }
     }
 

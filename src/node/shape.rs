@@ -9,11 +9,12 @@ use super::Decode;
 ///
 /// A field is required unless its type says otherwise ([`Decode::absent`]). With `..rest` at the end, further fields are
 /// kept and warned about; without it they are errors. `#[serde(skip)]` marks what is read and not sent,
-/// `#[manifest(only)]` what is not even read from the wire.
+/// `#[manifest(only)]` what is not even read from the wire. `text "alert"` names the key that is meant where people write a
+/// text in place of the map.
 macro_rules! shape {
     (
         $(#[doc = $doc:literal])*
-        $vis:vis struct $name:ident as $what:literal {
+        $vis:vis struct $name:ident as $what:literal $(text $slot:literal)? {
             $($(#[doc = $field_doc:literal])* $(#[serde($serde:ident)])? $(#[manifest($own:ident)])? $field:ident: $type:ty,)*
             $(..$rest:ident)?
         }
@@ -37,16 +38,24 @@ macro_rules! shape {
         impl $name {
             /// The keys, in the order of their declaration.
             pub const KEYS: &'static [&'static str] = &[$($crate::node::field_name(stringify!($field))),*];
+
+            fn below() -> Vec<$crate::node::Below> {
+                vec![$($crate::node::Below::of::<$type>($crate::node::field_name(stringify!($field)))),*]
+            }
         }
 
         impl $crate::node::Decode for $name {
             const WHAT: &'static str = $what;
+            const FIELDS: &'static [&'static str] = Self::KEYS;
 
             fn decode(node: &$crate::node::Node, reader: &mut $crate::node::Reader) -> Option<Self> {
-                let fields = $crate::node::Fields::of(node, $what, reader)?.knowing(Self::KEYS);
-                $(let $field = $crate::node::shape!(@take fields, reader, $field, $type $(, $own)?);)*
-                $crate::node::shape!(@unknown fields, reader $(, $rest)?);
-                Some(Self { $($field: $field?,)* $($rest,)? })
+                let fields = $crate::node::shape!(@map node, reader, $what $(, $slot)?)?;
+                let fields = fields.knowing(Self::KEYS, Self::below);
+                reader.within(Self::KEYS, |reader| {
+                    $(let $field = $crate::node::shape!(@take fields, reader, $field, $type $(, $own)?);)*
+                    $crate::node::shape!(@unknown fields, reader $(, $rest)?);
+                    Some(Self { $($field: $field?,)* $($rest,)? })
+                })
             }
         }
 
@@ -66,6 +75,10 @@ macro_rules! shape {
     };
     (@take $fields:ident, $reader:ident, $field:ident, $type:ty, only) => {
         $fields.take_own::<$type>($crate::node::field_name(stringify!($field)), $reader)
+    };
+    (@map $node:ident, $reader:ident, $what:literal) => { $crate::node::Fields::of($node, $what, $reader) };
+    (@map $node:ident, $reader:ident, $what:literal, $slot:literal) => {
+        $crate::node::Fields::or_text($node, $what, $slot, $reader)
     };
     (@unknown $fields:ident, $reader:ident) => { $fields.close(Self::KEYS, $reader); };
     (@unknown $fields:ident, $reader:ident, $rest:ident) => { let $rest = $fields.keep(Self::KEYS, $reader); };

@@ -38,7 +38,8 @@ pub fn page(code: &Code) -> String {
     let mut lines = code.page.lines();
     while let Some(line) = lines.next() {
         if let Some(title) = line.strip_prefix("# ") {
-            let _ = writeln!(out, "{BOLD}{title}{BOLD:#}\n\nSeverity: {}", code.severity.word());
+            let off = if code.is_free() { "can be turned off" } else { "cannot be turned off" };
+            let _ = writeln!(out, "{BOLD}{title}{BOLD:#}\n\nSeverity: {}; {off}", code.severity.word());
         } else if let Some(title) = line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#')) {
             heading(&mut out, title);
         } else if let Some(info) = line.strip_prefix("```") {
@@ -126,6 +127,7 @@ fn wrap(text: &str, indent: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codes::Setting;
     use crate::finding::Severity;
 
     #[test]
@@ -133,6 +135,7 @@ mod tests {
         let code = Code {
             name: "XX101",
             severity: Severity::Warning,
+            setting: Setting::Free,
             title: "a title",
             page: "# XX101: a title\n\nWhy it matters.\n\n## Wrong\n\n```yaml\nsegments:\n\n  a: {}\n```\n\n```html bodies/a.html\n<p>\n```\n",
         };
@@ -140,7 +143,7 @@ mod tests {
         let plain = anstream::adapter::strip_str(&page).to_string();
         assert_eq!(
             plain,
-            "XX101: a title\n\nSeverity: warning\n\nWhy it matters.\n\nWrong\n\n    segments:\n\n      a: {}\n\n  bodies/a.html:\n    <p>\n"
+            "XX101: a title\n\nSeverity: warning; can be turned off\n\nWhy it matters.\n\nWrong\n\n    segments:\n\n      a: {}\n\n  bodies/a.html:\n    <p>\n"
         );
         assert_ne!(plain, page, "headings are bold");
     }

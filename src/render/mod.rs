@@ -3,6 +3,10 @@
 pub mod explain;
 pub mod findings;
 mod out;
+mod ready;
 pub mod schema;
+mod visible;
 
 pub use out::Out;
+pub use ready::Ready;
+pub use visible::{one_line, shown, visible};

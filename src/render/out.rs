@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use anstream::{AutoStream, ColorChoice};
 
+use super::visible::visible;
 use crate::failure::Failure;
 
 /// Standard output and standard error. A reader that has gone away ends the run quietly and is not an error.
@@ -50,10 +51,10 @@ impl Out {
     /// Says why a command could not do its work.
     pub fn failure(&self, failure: &Failure) {
         let bold = anstyle::AnsiColor::Red.on_default().bold();
-        let mut text = format!("{bold}error{bold:#}: {}", failure.message);
+        let mut text = format!("{bold}error{bold:#}: {}", visible(&failure.message));
         if let Some(help) = &failure.help {
             text.push_str("\n  = help: ");
-            text.push_str(help);
+            text.push_str(&visible(help));
         }
         self.note(&text);
     }

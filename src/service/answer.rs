@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::finding::{Finding, Severity};
+use crate::node::Node;
 use crate::source::Source;
 
 /// A status, a body and what else the header says.
@@ -92,11 +93,12 @@ impl Refusal {
     }
 
     /// The body was read and found wrong; the first error speaks for all.
-    pub fn findings(findings: &[Finding], source: &Source) -> Option<Self> {
+    pub fn findings(findings: &[Finding], source: &Source, body: &Node) -> Option<Self> {
         let first = findings.iter().find(|finding| finding.severity == Severity::Error)?;
         let position = source.position(first.at.range().start);
         let mut details = json!({
             "error": first.message,
+            "path": body.path_to(first.at),
             "location": { "line": position.line, "column": position.column },
         });
         if let Some(help) = &first.help {
@@ -110,6 +112,13 @@ impl Refusal {
         let error = error.into();
         let details = json!({ "error": error, "path": path });
         Self::invalid(error).with(details)
+    }
+
+    /// The key at `path` is none that could stand there.
+    pub fn unknown_key(path: &str) -> Self {
+        let key = path.rsplit('.').next().unwrap_or(path);
+        let details = json!({ "error": format!("unknown key `{key}`"), "path": path });
+        Self::new(40000, "Could not parse request body.").with(details)
     }
 
     pub fn unauthorized() -> Self {
@@ -142,6 +151,11 @@ impl Refusal {
 
     pub fn forbidden(error: impl Into<String>) -> Self {
         Self::new(40301, error)
+    }
+
+    /// The state of things does not allow it.
+    pub fn conflict(error: impl Into<String>) -> Self {
+        Self::new(40901, error)
     }
 
     pub fn timed_out() -> Self {

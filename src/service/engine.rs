@@ -4,11 +4,13 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use subtle::ConstantTimeEq;
 use tokio::sync::{Notify, watch};
 
 use super::Settings;
 use super::clock::Clock;
 use super::faults::{Faults, History, Lag, Rules};
+use super::requests::Requests;
 use super::state::State;
 use super::store::{Store, Ticket};
 
@@ -17,12 +19,16 @@ use super::store::{Store, Ticket};
 pub struct Engine {
     pub settings: Settings,
     pub clock: Clock,
+    /// What clients asked of the API.
+    pub requests: Requests,
     state: RwLock<State>,
     store: Option<Store>,
     /// Something was changed that may fall due earlier than what is waited for.
     changed: Notify,
     /// How many events have been written.
     events: watch::Sender<u64>,
+    /// Why nothing can be kept any more.
+    broken: watch::Sender<Option<String>>,
     pub faults: Option<Faults>,
     /// What was, where a fault makes listings lag behind.
     history: Option<Mutex<History>>,
@@ -43,8 +49,21 @@ impl Engine {
         let clock = Clock::new(settings.clock);
         let events = watch::Sender::new(state.events_written());
         let faults = settings.faults.clone().map(Faults::new);
-        let (state, changed) = (RwLock::new(state), Notify::new());
-        Ok(Self { settings, clock, state, store, changed, events, faults, history })
+        let requests = Requests::new(settings.apps.iter().map(|(_, secret)| secret.clone()));
+        let (state, changed, broken) = (RwLock::new(state), Notify::new(), watch::Sender::new(None));
+        Ok(Self { settings, clock, requests, state, store, changed, events, broken, faults, history })
+    }
+
+    /// The application of a key and a secret. All are compared, in a time that tells nothing of either.
+    pub fn authenticate(&self, key: &str, secret: &str) -> Option<&str> {
+        let mut found = None;
+        for (its_key, its_secret) in &self.settings.apps {
+            let same = its_key.as_bytes().ct_eq(key.as_bytes()) & its_secret.as_bytes().ct_eq(secret.as_bytes());
+            if bool::from(same) {
+                found = Some(its_key.as_str());
+            }
+        }
+        found
     }
 
     /// Looks at the state.
@@ -73,18 +92,20 @@ impl Engine {
     pub async fn kept(&self) -> Result<(), String> {
         match &self.store {
             // Batches are written in order, so an empty one comes after all that were handed over.
-            Some(store) => store.submit(Vec::new()).kept().await,
+            Some(store) => self.durable((), Some(store.submit(Vec::new()))).await,
             None => Ok(()),
         }
     }
 
     /// Changes the state, and returns once the change is durable. What has fallen due meanwhile comes first.
     pub async fn write<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<T, String> {
-        durable(self.change(change)).await
+        let (value, ticket) = self.change(change)?;
+        self.durable(value, ticket).await
     }
 
     /// The same without waiting for the disk: what is changed here is durable before whatever is changed after it.
-    pub fn change<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> (T, Option<Ticket>) {
+    /// An error says that it was not made, because nothing can be kept.
+    pub fn change<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<(T, Option<Ticket>), String> {
         let at_its_time = self.clock.is_virtual();
         self.commit(|state, now| {
             state.fire_due(now, at_its_time);
@@ -97,13 +118,17 @@ impl Engine {
 
     /// Fires what fell due while the service was down: once, and late, on a virtual clock as well.
     pub async fn catch_up(&self) -> Result<(), String> {
-        durable(self.commit(|state, now| state.fire_due(now, false))).await
+        let ((), ticket) = self.commit(|state, now| state.fire_due(now, false))?;
+        self.durable((), ticket).await
     }
 
     /// Carries out a change and hands its rows to the store.
-    fn commit<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> (T, Option<Ticket>) {
+    fn commit<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<(T, Option<Ticket>), String> {
         let (changed, on_time) = {
             let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+            if let Some(why) = &*self.broken.borrow() {
+                return Err(why.clone());
+            }
             let waited_for = state.next_due();
             let value = change(&mut state, self.clock.now());
             let rows = state.take_rows();
@@ -119,7 +144,40 @@ impl Engine {
         if !on_time {
             self.changed.notify_one();
         }
-        changed
+        Ok(changed)
+    }
+
+    /// What was changed, once it is durable. If it cannot be, it has not happened, and no further change is taken.
+    async fn durable<T>(&self, value: T, ticket: Option<Ticket>) -> Result<T, String> {
+        if let Some(ticket) = ticket
+            && let Err(why) = ticket.kept().await
+        {
+            self.fall_back(&why);
+            return Err(why);
+        }
+        Ok(value)
+    }
+
+    /// Goes back to what the disk holds, and stays there: it can still be read.
+    fn fall_back(&self, why: &str) {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        if self.broken.borrow().is_some() {
+            return;
+        }
+        let left = self.store.as_ref().and_then(Store::left);
+        if let Some(left) = left.and_then(|left| State::new(&self.settings, left, true).ok()) {
+            *state = left;
+        }
+        self.broken.send_replace(Some(why.to_owned()));
+    }
+
+    /// Returns once nothing can be kept any more, and says why.
+    pub async fn broken(&self) -> String {
+        let mut broken = self.broken.subscribe();
+        match broken.wait_for(Option::is_some).await {
+            Ok(why) => why.clone().unwrap_or_default(),
+            Err(_) => std::future::pending().await,
+        }
     }
 
     /// Moves a virtual clock forward, firing whatever falls due on the way, in time order.
@@ -157,12 +215,4 @@ impl Engine {
             }
         }
     }
-}
-
-/// What was changed, once it is durable.
-async fn durable<T>((value, ticket): (T, Option<Ticket>)) -> Result<T, String> {
-    if let Some(ticket) = ticket {
-        ticket.kept().await?;
-    }
-    Ok(value)
 }

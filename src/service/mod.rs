@@ -3,7 +3,7 @@
 //! It stands at the other end of HTTP: it shares the nouns of `model` with the rest of the crate and nothing else. A request
 //! comes in through [`http`], is matched against the table in [`routes`], and is answered by a function of [`api`] that looks
 //! at or changes the [`state`] of one application. The [`engine`] puts changes in order, makes them durable before they are
-//! answered, and fires what falls due.
+//! answered, and fires what falls due. Beside the API stands [`local`], with which devices are made and moved.
 
 pub mod answer;
 pub mod api;
@@ -12,8 +12,11 @@ pub mod config;
 pub mod engine;
 pub mod faults;
 mod http;
+pub mod local;
 pub mod places;
+pub mod population;
 pub mod request;
+pub mod requests;
 pub mod routes;
 pub mod state;
 pub mod store;
@@ -22,6 +25,7 @@ pub mod webhook;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::net::TcpListener;
@@ -49,6 +53,8 @@ pub struct Settings {
     pub webhooks: Vec<webhook::Webhook>,
     /// What goes wrong on purpose.
     pub faults: Option<faults::Rules>,
+    /// How long a client may take to send its header, and then its body.
+    pub patience: Duration,
 }
 
 impl Default for Settings {
@@ -62,6 +68,7 @@ impl Default for Settings {
             vendor: VENDOR.to_owned(),
             webhooks: Vec::new(),
             faults: None,
+            patience: Duration::from_secs(10),
         }
     }
 }

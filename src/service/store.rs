@@ -4,7 +4,7 @@
 //! answered after its transaction is on the disk.
 
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
 use rusqlite::{Connection, params};
@@ -33,11 +33,15 @@ struct Batch {
     done: oneshot::Sender<Result<(), String>>,
 }
 
-/// The thread that writes.
+/// What the disk holds after a transaction that failed.
+type Left = Arc<Mutex<Option<Vec<Kept>>>>;
+
+/// The thread that writes. After a transaction that failed it writes no more: what comes later builds on what was lost.
 #[derive(Debug)]
 pub struct Store {
     batches: Option<mpsc::Sender<Batch>>,
     thread: Option<thread::JoinHandle<()>>,
+    left: Left,
 }
 
 /// A promise that a change is durable.
@@ -68,11 +72,13 @@ impl Store {
             .map_err(explain)?;
         let kept = load(&connection).map_err(explain)?;
         let (batches, waiting) = mpsc::channel();
+        let left = Left::default();
+        let for_thread = left.clone();
         let thread = thread::Builder::new()
             .name("store".into())
-            .spawn(move || write(connection, &waiting))
+            .spawn(move || write(connection, &waiting, &for_thread))
             .map_err(|error| error.to_string())?;
-        Ok((Self { batches: Some(batches), thread: Some(thread) }, kept))
+        Ok((Self { batches: Some(batches), thread: Some(thread), left }, kept))
     }
 
     /// Hands rows over to be written. Rows become durable in the order of these calls.
@@ -83,6 +89,11 @@ impl Store {
             let _ = batches.send(Batch { rows, done });
         }
         Ticket(ticket)
+    }
+
+    /// What the disk holds, after a ticket has told of a failure. It is given once.
+    pub fn left(&self) -> Option<Vec<Kept>> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
@@ -102,10 +113,16 @@ fn load(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
     rows.collect()
 }
 
-fn write(mut connection: Connection, waiting: &mpsc::Receiver<Batch>) {
+fn write(mut connection: Connection, waiting: &mpsc::Receiver<Batch>, left: &Left) {
+    let mut result = Ok(());
     while let Ok(first) = waiting.recv() {
         let batches: Vec<Batch> = std::iter::once(first).chain(waiting.try_iter()).collect();
-        let result = commit(&mut connection, &batches).map_err(|error| error.to_string());
+        if result.is_ok() {
+            result = commit(&mut connection, &batches).map_err(|error| error.to_string());
+            if result.is_err() {
+                *left.lock().unwrap_or_else(PoisonError::into_inner) = load(&connection).ok();
+            }
+        }
         for batch in batches {
             // Whoever asked may have gone away; the change is kept all the same.
             let _ = batch.done.send(result.clone());

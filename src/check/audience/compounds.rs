@@ -1,11 +1,15 @@
 //! Conditions that do not go together.
 
+use std::collections::HashMap;
+
 use super::super::{One, Subject};
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::kinds::Role;
 use crate::model::audience::{Selector, Tag};
+use crate::model::vocabulary::{self, Group, Values};
 use crate::node::At;
+use crate::text;
 
 /// How many conditions the service takes in one audience.
 const MOST: usize = 1_000;
@@ -73,6 +77,41 @@ fn too_many(selector: &At<Selector>) -> Finding {
         .label("the first that is too many")
         .note("each value of a list counts; the service refuses the whole audience")
         .help("upload the values as a list and name it with `static_list`, or give these devices a tag")
+}
+
+/// An `and` that asks for two values of which a device has one. Only what stands side by side is compared.
+pub fn exclusive(_: &Subject, one: &One, findings: &mut Findings) {
+    for audience in &one.parts.audiences {
+        audience.selector.walk(&mut |selector| {
+            let Selector::And(members) = &selector.value else { return };
+            let mut firsts: HashMap<&str, &At<String>> = HashMap::new();
+            for member in members {
+                let Selector::Tag(Tag { tag, group: Some(id) }) = &member.value else { continue };
+                let Some(group) = vocabulary::group(id) else { continue };
+                let first = *firsts.entry(group.id).or_insert(tag);
+                if first != tag {
+                    findings.push(two_values(group, first, tag));
+                    return;
+                }
+            }
+        });
+    }
+}
+
+fn two_values(group: &Group, first: &At<String>, second: &At<String>) -> Finding {
+    let (a, b) = (text::short(first, 40), text::short(second, 40));
+    let message = format!("no device has both `{a}` and `{b}` for `{}`", group.shorthand);
+    let finding = Finding::new(&codes::AU119, second.span, message)
+        .label("excludes the other")
+        .related(first.span, "the other")
+        .note("a device has one tag of this group: nobody gets it");
+    finding.help(match group.values {
+        Values::Flag => "take one of the two out".to_owned(),
+        _ => {
+            let (a, b) = (text::scalar(&a), text::scalar(&b));
+            format!("for devices with either of them write {{{}: [{a}, {b}]}}", group.shorthand)
+        }
+    })
 }
 
 /// Location tags together with an SDK that does not report them.

@@ -40,6 +40,8 @@ pub const COMPOUNDS: Check = Check {
 
 pub const LOCATION: Check = Check { codes: &[&codes::AU114], run: Run::Each(compounds::location) };
 
+pub const EXCLUSIVE: Check = Check { codes: &[&codes::AU119], run: Run::Each(compounds::exclusive) };
+
 /// A selector that an audience comes down to.
 #[derive(Clone, Copy, Debug)]
 pub struct Reached<'d> {

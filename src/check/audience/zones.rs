@@ -6,26 +6,9 @@ use jiff::{Timestamp, ToSpan};
 use super::tags::{correct, shown, suggest, suggest_with};
 use crate::codes;
 use crate::finding::Finding;
-use crate::model::vocabulary::{SAO_PAULO_IANA, SAO_PAULO_TAG, ZONES, Zone, iana};
+use crate::model::vocabulary::{SAO_PAULO_IANA, SAO_PAULO_TAG, ZONES, Zone, by_city, everyday, iana, zone};
 use crate::node::At;
 use crate::text;
-
-/// Abbreviations that zone data lacks, or has for something else than people mean.
-const ABBREVIATIONS: &[(&str, &str)] = &[
-    ("AKST", "America/Juneau"),
-    ("BST", "Europe/London"),
-    ("CDT", "America/Chicago"),
-    ("CST", "America/Chicago"),
-    ("EDT", "America/New_York"),
-    ("EST", "America/New_York"),
-    ("HST", "Pacific/Honolulu"),
-    ("IST", "Asia/Kolkata"),
-    ("JST", "Asia/Tokyo"),
-    ("MDT", "America/Denver"),
-    ("MST", "America/Denver"),
-    ("PDT", "America/Los_Angeles"),
-    ("PST", "America/Los_Angeles"),
-];
 
 /// What is wrong with a tag of the time zone group that is not in its list.
 pub fn wrong(tag: &At<String>, now: Timestamp) -> Finding {
@@ -40,12 +23,14 @@ pub fn wrong(tag: &At<String>, now: Timestamp) -> Finding {
     if let Some(zone) = ZONES.iter().find(|zone| zone.tag.eq_ignore_ascii_case(name)) {
         return correct(finding, tag, zone.tag);
     }
-    if let Some(meant) = everyday(tag) {
+    let everyday = everyday(tag).or_else(|| by_city(tag, ZONES.iter().map(|zone| zone.tag)));
+    if let Some(meant) = everyday.filter(|meant| zone(meant).is_some()) {
         return suggest(finding, tag, meant);
     }
     let known: Vec<String> = jiff::tz::db().available().map(|name| name.to_string()).collect();
     let listed = ZONES.iter().map(|zone| zone.tag);
     let exact = known.iter().find(|name| name.eq_ignore_ascii_case(tag)).map(String::as_str);
+    let exact = everyday.or(exact).or_else(|| by_city(tag, known.iter().map(String::as_str)));
     let Some(near) = exact.or_else(|| text::nearest(tag, listed.chain(known.iter().map(String::as_str)))) else {
         return finding.help("`pushplan explain AU104` lists the tags");
     };
@@ -67,14 +52,6 @@ fn sao_paulo(tag: &At<String>) -> Finding {
         .label("Paulo, where the service's list has Paolo")
         .note(format!("`{SAO_PAULO_IANA}` is right everywhere else, such as in the time_zone of a schedule"));
     correct(finding, tag, SAO_PAULO_TAG)
-}
-
-/// The zone with an everyday name such as Eastern, or an abbreviation such as EST.
-fn everyday(name: &str) -> Option<&'static str> {
-    let word = name.strip_suffix(" Time").unwrap_or(name);
-    let labelled = ZONES.iter().find(|zone| zone.label.is_some_and(|label| label.eq_ignore_ascii_case(word)));
-    let abbreviated = || ABBREVIATIONS.iter().find(|(short, _)| short.eq_ignore_ascii_case(word)).map(|(_, tag)| *tag);
-    labelled.map(|zone| zone.tag).or_else(abbreviated)
 }
 
 /// The listed zone whose clock differs least from this one's over the year to come, and whether it is the same. Among

@@ -6,7 +6,6 @@ use super::super::{Check, One, Run, Subject};
 use super::{message_texts, own};
 use crate::codes;
 use crate::finding::{Finding, Findings};
-use crate::model::notification::Notification;
 use crate::node::At;
 use crate::text::{self, is_hidden};
 
@@ -38,7 +37,7 @@ const NAMES: &[(char, &str)] = &[
 
 fn controls(subject: &Subject, one: &One, findings: &mut Findings) {
     for said in own(subject, one) {
-        let shown = said.notification.into_iter().flat_map(Notification::texts);
+        let shown = said.notification.into_iter().flat_map(|notification| notification.texts());
         let defaults = said.variables.into_iter().flatten().filter_map(|variable| variable.default_value.as_ref());
         for text in shown.chain(message_texts(&said)).chain(defaults) {
             look(text, findings);

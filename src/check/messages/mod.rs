@@ -2,6 +2,7 @@
 
 mod buttons;
 mod devices;
+mod empty;
 mod filled;
 mod hidden;
 mod placeholders;
@@ -11,6 +12,7 @@ mod urls;
 
 pub use buttons::BUTTONS;
 pub use devices::{MESSAGE_CENTER, WEB};
+pub use empty::EMPTY;
 pub use filled::{RESULT, VALUES};
 pub use hidden::CONTROLS;
 pub use placeholders::{DECLARED, KEYS, TWICE, USED};
@@ -20,7 +22,6 @@ pub use urls::URLS;
 
 use super::{One, Subject};
 use crate::kinds::{Said, Template, Variable};
-use crate::model::notification::Notification;
 use crate::model::placeholder;
 use crate::node::At;
 
@@ -51,7 +52,7 @@ fn with_defaults(text: &str, variables: Option<&[Variable]>) -> String {
 
 /// Every text of a notification and a message that can hold a placeholder.
 fn fillable<'d>(said: &Said<'d>) -> impl Iterator<Item = &'d At<String>> + use<'d> {
-    said.notification.into_iter().flat_map(Notification::fillable).chain(message_texts(said))
+    said.notification.into_iter().flat_map(|notification| notification.fillable()).chain(message_texts(said))
 }
 
 /// Title and body of a message.

@@ -9,7 +9,7 @@ use super::{fillable, own};
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::kinds::{Template, Variable, of_kind};
-use crate::model::placeholder::placeholders;
+use crate::model::placeholder::{placeholders, unclosed};
 use crate::node::At;
 use crate::text;
 
@@ -25,6 +25,7 @@ fn declared(subject: &Subject, one: &One, findings: &mut Findings) {
     for said in own(subject, one) {
         for text in fillable(&said) {
             undeclared(text, said.variables, findings);
+            open_ended(text, said.variables.is_some(), findings);
         }
     }
 }
@@ -40,6 +41,19 @@ fn undeclared(text: &At<String>, variables: Option<&[Variable]>, findings: &mut 
             findings.push(unknown(text, written, placeholder.key, variables).within(written, *nth));
         }
         *nth += 1;
+    }
+}
+
+/// Braces that begin a placeholder and end none.
+fn open_ended(text: &At<String>, template: bool, findings: &mut Findings) {
+    let all: Vec<usize> = text.match_indices("{{").map(|(at, _)| at).collect();
+    for range in unclosed(text) {
+        let nth = all.iter().position(|at| *at == range.start).unwrap_or_default();
+        let finding = Finding::new(&codes::MS101, text.span, "`{{` is not closed")
+            .label("no `}}` follows")
+            .note("what is not closed is not filled in, and people read the braces");
+        let help = if template { "write {{KEY}}, with two braces on each side" } else { "write the words themselves" };
+        findings.push(finding.help(help).within("{{", nth));
     }
 }
 

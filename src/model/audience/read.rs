@@ -67,7 +67,12 @@ fn word(node: &Node, reader: &mut Reader) -> Option<Selector> {
         .label(format!("expected {}", Selector::WHAT));
     reader.report(match text::nearest(word, ["all", "triggered"]) {
         Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(node.span, near),
-        None => finding.help(format!("for a tag write {{tag: {}}}", text::quoted(word))),
+        None => {
+            let name = text::scalar(&text::short(word, 40));
+            finding.help(format!(
+                "for a segment write {{segment: {name}}}, for a tag {{tag: {name}}}, or {{tag: {name}, group: ...}} if it is in a group"
+            ))
+        }
     });
     None
 }
@@ -111,21 +116,35 @@ fn head<'n>(node: &Node, entries: &'n [Entry], reader: &mut Reader) -> Option<&'
                         format!("unknown key `{}` beside `{}`", entry.key, head.key),
                     )
                     .label("not known here");
-                    reader.report(match text::nearest(&entry.key, allowed.iter().copied()) {
+                    let near = text::nearest(&entry.key, allowed.iter().copied());
+                    reader.report(match near.or_else(|| text::part_of(&entry.key, allowed.iter().copied())) {
                         Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(entry.key.span, near),
-                        None => finding,
+                        None if allowed.is_empty() => finding.help(format!("remove it: `{}` stands alone", head.key)),
+                        None => {
+                            let allowed: Vec<String> = allowed.iter().map(|key| format!("`{key}`")).collect();
+                            finding.help(format!("expected {}", text::any_of(&allowed)))
+                        }
                     });
                 }
             }
             Some(head)
         }
         [first, second, ..] => {
-            reader.report(
+            let finding =
                 Finding::new(&codes::AU116, second.key.span, "several conditions in one map need `and` or `or`")
-                    .label("a second condition")
+                    .label("a second condition");
+            // Of layers that are laid on each other, the map has the place of the upper one.
+            let inherited = !node.span.contains(first.key.span) && node.span.contains(second.key.span);
+            reader.report(if inherited {
+                finding
+                    .related(first.key.span, "the first, which is joined with it")
+                    .note("defaults, a resource and an overlay are joined key by key")
+                    .help(format!("write `{}: null` beside it to take the first away", first.key))
+            } else {
+                finding
                     .related(first.key.span, "the first")
-                    .help(format!("write {{and: [{{{}: ...}}, {{{}: ...}}]}}", first.key, second.key)),
-            );
+                    .help(format!("write {{and: [{{{}: ...}}, {{{}: ...}}]}}", first.key, second.key))
+            });
             None
         }
     }

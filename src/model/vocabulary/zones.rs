@@ -32,6 +32,60 @@ pub fn iana(tag: &str) -> &str {
     if tag == SAO_PAULO_TAG { SAO_PAULO_IANA } else { tag }
 }
 
+/// What people write for a zone, and its name in zone data. The data has some of these too, for clocks that keep the same
+/// offset all year or follow the rules of another time.
+const ABBREVIATIONS: &[(&str, &str)] = &[
+    ("AEDT", "Australia/Sydney"),
+    ("AEST", "Australia/Sydney"),
+    ("AKDT", "America/Juneau"),
+    ("AKST", "America/Juneau"),
+    ("BST", "Europe/London"),
+    ("CDT", "America/Chicago"),
+    ("CEST", "Europe/Paris"),
+    ("CET", "Europe/Paris"),
+    ("CST", "America/Chicago"),
+    ("CST6CDT", "America/Chicago"),
+    ("EDT", "America/New_York"),
+    ("EEST", "Europe/Athens"),
+    ("EET", "Europe/Athens"),
+    ("EST", "America/New_York"),
+    ("EST5EDT", "America/New_York"),
+    ("ET", "America/New_York"),
+    ("HST", "Pacific/Honolulu"),
+    ("IST", "Asia/Kolkata"),
+    ("JST", "Asia/Tokyo"),
+    ("MDT", "America/Denver"),
+    ("MET", "Europe/Paris"),
+    ("MSK", "Europe/Moscow"),
+    ("MST", "America/Denver"),
+    ("MST7MDT", "America/Denver"),
+    ("NZDT", "Pacific/Auckland"),
+    ("NZST", "Pacific/Auckland"),
+    ("PDT", "America/Los_Angeles"),
+    ("PST", "America/Los_Angeles"),
+    ("PST8PDT", "America/Los_Angeles"),
+    ("PT", "America/Los_Angeles"),
+    ("WEST", "Europe/Lisbon"),
+    ("WET", "Europe/Lisbon"),
+];
+
+/// The name of the zone with an everyday name such as Eastern, or an abbreviation such as EST.
+pub fn everyday(name: &str) -> Option<&'static str> {
+    let word = name.strip_suffix(" Time").unwrap_or(name);
+    let labelled = ZONES.iter().find(|zone| zone.label.is_some_and(|label| label.eq_ignore_ascii_case(word)));
+    let abbreviated =
+        || ABBREVIATIONS.iter().find(|(short, _)| short.eq_ignore_ascii_case(word)).map(|(_, name)| *name);
+    labelled.map(|zone| zone.tag).or_else(abbreviated)
+}
+
+/// The only one of these names whose city this is: `Paris` and `new york` name one.
+pub fn by_city<'n>(city: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let city = city.replace(' ', "_");
+    let mut found =
+        names.filter(|name| name.rsplit_once('/').is_some_and(|(_, last)| last.eq_ignore_ascii_case(&city)));
+    found.next().filter(|_| found.next().is_none())
+}
+
 /// A zone without an everyday name.
 const fn plain(tag: &'static str, standard: &'static str, daylight: &'static str) -> Zone {
     Zone { tag, label: None, standard, daylight }

@@ -7,7 +7,8 @@ use std::ops::Range;
 
 use unicode_width::UnicodeWidthChar;
 
-use super::{Found, shown};
+use super::Found;
+use crate::render::shown;
 use crate::source::{Source, Span};
 
 /// How far apart two lines may be to stand in one excerpt.

@@ -1,6 +1,7 @@
 //! Findings as workflow commands: lines that a GitHub workflow shows beside the changed lines of a pull request.
 
-use super::{Place, Report, visible};
+use super::{Place, Report};
+use crate::render::{one_line, visible};
 
 /// One command per finding.
 pub fn github(report: &Report) -> String {
@@ -9,7 +10,7 @@ pub fn github(report: &Report) -> String {
         let finding = found.finding;
         let mut properties = Vec::new();
         if let Some(Place { path, region }) = found.place() {
-            properties.push(("file", path.to_owned()));
+            properties.push(("file", one_line(path)));
             if let Some(region) = region {
                 properties.push(("line", region.start.line.to_string()));
                 properties.push(("col", region.start.column.to_string()));

@@ -16,7 +16,6 @@ pub use text::{Style, fixed, text};
 
 use crate::finding::{Finding, Severity};
 use crate::source::{Position, Sources, Span};
-use crate::text::is_hidden;
 
 /// What a run of the checks has to say.
 #[derive(Debug)]
@@ -29,6 +28,10 @@ pub struct Report<'a> {
     pub resources: usize,
     /// The files that were looked at, by the paths that people know them by.
     pub files: Vec<&'a str>,
+    /// The project files that were looked at.
+    pub project_files: Vec<&'a str>,
+    /// What is to be said besides, a line each.
+    pub notes: Vec<&'a str>,
     /// From which severity on the run fails.
     pub fails_from: Severity,
 }
@@ -100,15 +103,4 @@ impl<'a> Found<'a> {
         lines.extend(help.iter().map(|help| format!("help: {help}")));
         lines.join("\n")
     }
-}
-
-/// A text whose every character can be seen, on as many lines as it has. What would move the cursor, colour the terminal
-/// or turn the direction of reading is shown as one replacement character each.
-fn visible(text: &str) -> String {
-    text.chars().map(|c| if c == '\n' { c } else { shown(c) }).collect()
-}
-
-fn shown(c: char) -> char {
-    let breaks_lines = matches!(c, '\u{2028}' | '\u{2029}');
-    if c.is_control() || is_hidden(c) || breaks_lines { char::REPLACEMENT_CHARACTER } else { c }
 }

@@ -4,8 +4,9 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use rayon::prelude::*;
 
 use super::excerpt::{self, Excerpt};
-use super::{Found, Report, visible};
+use super::{Found, Report};
 use crate::finding::Severity;
+use crate::render::{one_line, visible};
 use crate::text::count;
 
 /// How the terminal shows it.
@@ -25,8 +26,10 @@ pub fn text(report: &Report, style: Style) -> String {
         out.push_str(&one);
         out.push_str("\n\n");
     }
-    out.push_str(&summary(report));
-    out.push('\n');
+    for line in summary(report).iter().map(String::as_str).chain(report.notes.iter().copied()) {
+        out.push_str(line);
+        out.push('\n');
+    }
     out
 }
 
@@ -38,8 +41,17 @@ pub fn fixed(problems: usize, files: usize) -> String {
     }
 }
 
-/// `2 errors, 1 warning in 3 files (1 suppressed); 2 can be fixed with --fix`, or that there are none.
-fn summary(report: &Report) -> String {
+/// `2 errors, 1 warning in 3 files (1 suppressed); 2 can be fixed with --fix`, or that there are none. Nothing where there
+/// was nothing to look at.
+fn summary(report: &Report) -> Option<String> {
+    if report.found.is_empty() && report.files.is_empty() {
+        let own = report.project_files.join(", ");
+        return report.notes.is_empty().then(|| format!("No problems in {own}."));
+    }
+    Some(conclusion(report))
+}
+
+fn conclusion(report: &Report) -> String {
     if report.found.is_empty() {
         let (resources, files) = (count(report.resources, "resource"), count(report.files.len(), "file"));
         return match report.suppressed {
@@ -109,10 +121,6 @@ fn help(found: &Found) -> Option<String> {
     }
 }
 
-fn one_line(text: &str) -> String {
-    visible(text).replace('\n', " ")
-}
-
 /// Stands for the place of an excerpt until it is rendered. The renderer counts columns in the text that it is given, which
 /// may be a part of the line; ours are those of the file. No other text has these characters in it: they are not visible.
 fn token(number: usize) -> String {
@@ -145,7 +153,15 @@ mod tests {
 
     fn report<'a>(finding: &'a Finding, sources: &'a Sources) -> Report<'a> {
         let found = vec![Found { finding, sources }];
-        Report { found, suppressed: 0, resources: 0, files: Vec::new(), fails_from: Severity::Error }
+        Report {
+            found,
+            suppressed: 0,
+            resources: 0,
+            files: Vec::new(),
+            project_files: Vec::new(),
+            notes: Vec::new(),
+            fails_from: Severity::Error,
+        }
     }
 
     proptest! {

@@ -92,7 +92,7 @@ fn read_all(request: &Request) -> Result<Vec<Value>, Refusal> {
 fn read(body: &Body, node: &Node) -> Result<Value, Refusal> {
     let sent: SentPipeline = body.read(node)?;
     if let Some(key) = sent.rest.0.keys().find(|key| !FURTHER.contains(&key.as_str())) {
-        return Err(Refusal::invalid_at(key, format!("unknown key `{key}`")));
+        return Err(Refusal::unknown_key(key));
     }
     at_least_one(sent.immediate_trigger.len(), "trigger")?;
     at_least_one(sent.outcome.len(), "outcome")?;

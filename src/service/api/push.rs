@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::model::audience::{ChannelKey, Selector};
 use crate::model::device::{DeviceType, DeviceTypes};
+use crate::model::notification::Notification;
 use crate::model::push::{Content, Push};
 use crate::node::At;
 use crate::service::answer::{Answer, Answered, Refusal};
@@ -85,9 +86,9 @@ pub(super) fn sendable(push: &Push, path: &str) -> Result<(), Refusal> {
 
 /// Whether a push says something that its devices can get, whoever they are.
 pub(super) fn complete(push: &Push, path: &str) -> Result<(), Refusal> {
-    if push.notification.is_none() {
-        return Err(Refusal::invalid_at(&format!("{path}notification"), "`notification` is missing"));
-    }
+    let notification = push.notification.as_ref();
+    let missing = || Refusal::invalid_at(&format!("{path}notification"), "`notification` is missing");
+    known_notification(notification.ok_or_else(missing)?, path)?;
     deliverable(push.message.is_some(), &push.device_types, path)
 }
 
@@ -103,34 +104,11 @@ pub(super) fn deliverable(has_message: bool, device_types: &DeviceTypes, path: &
     Ok(())
 }
 
-/// Whether an audience is possible where nothing was triggered. Tags and segments that nobody has are: they match nobody.
+/// Whether an audience is possible where nothing was triggered, for these devices.
 pub(super) fn addressed(audience: &At<Selector>, device_types: &DeviceTypes, path: &str) -> Result<(), Refusal> {
-    let mut wrong: Option<String> = None;
-    let mut number = 0;
+    possible(audience, &format!("{path}audience"))?;
     let mut open = false;
-    audience.walk(&mut |selector| {
-        number += 1;
-        let inside = !std::ptr::eq(selector, audience);
-        let why = match &selector.value {
-            Selector::Triggered if !inside => "`triggered` is possible in a pipeline only",
-            Selector::All | Selector::Triggered if inside => {
-                "`all` and `triggered` stand alone, never inside another selector"
-            }
-            Selector::And(members) | Selector::Or(members) if members.is_empty() => "an empty list of selectors",
-            Selector::Channel(ChannelKey::Open, _) => {
-                open = true;
-                return;
-            }
-            _ => return,
-        };
-        wrong.get_or_insert_with(|| why.to_owned());
-    });
-    if number > SELECTORS {
-        wrong = Some(format!("{number} selectors in one audience; {SELECTORS} are possible"));
-    }
-    if let Some(why) = wrong {
-        return Err(Refusal::invalid_at(&format!("{path}audience"), why));
-    }
+    audience.walk(&mut |selector| open |= matches!(selector.value, Selector::Channel(ChannelKey::Open, _)));
     let reaches_open = match device_types {
         DeviceTypes::All => true,
         DeviceTypes::Some(list) => list.iter().any(|device| matches!(device.value, DeviceType::Open(_))),
@@ -147,7 +125,38 @@ pub(super) fn addressed(audience: &At<Selector>, device_types: &DeviceTypes, pat
 /// Whether a push without an audience has no key that a push does not have.
 pub(super) fn known_content(content: &Content, path: &str) -> Result<(), Refusal> {
     match content.rest.0.keys().find(|key| *key != "campaigns") {
-        Some(key) => Err(Refusal::invalid_at(&format!("{path}{key}"), format!("unknown key `{key}`"))),
+        Some(key) => Err(Refusal::unknown_key(&format!("{path}{key}"))),
+        None => known_notification(&content.notification, path),
+    }
+}
+
+/// Beside what the contract describes, a notification has overrides by kind of device.
+fn known_notification(notification: &Notification, path: &str) -> Result<(), Refusal> {
+    match notification.rest.0.keys().find(|key| DeviceType::parse(key).is_none()) {
+        Some(key) => Err(Refusal::unknown_key(&format!("{path}notification.{key}"))),
         None => Ok(()),
     }
+}
+
+/// Whether a selector can stand where nothing was triggered. Tags and segments that nobody has can: they match nobody.
+pub(super) fn possible(selector: &At<Selector>, path: &str) -> Result<(), Refusal> {
+    let mut wrong: Option<String> = None;
+    let mut number = 0;
+    selector.walk(&mut |one| {
+        number += 1;
+        let inside = !std::ptr::eq(one, selector);
+        let why = match &one.value {
+            Selector::Triggered if !inside => "`triggered` is possible in a pipeline only",
+            Selector::All | Selector::Triggered if inside => {
+                "`all` and `triggered` stand alone, never inside another selector"
+            }
+            Selector::And(members) | Selector::Or(members) if members.is_empty() => "an empty list of selectors",
+            _ => return,
+        };
+        wrong.get_or_insert_with(|| why.to_owned());
+    });
+    if number > SELECTORS {
+        wrong = Some(format!("{number} selectors in one audience; {SELECTORS} are possible"));
+    }
+    wrong.map_or(Ok(()), |why| Err(Refusal::invalid_at(path, &why)))
 }

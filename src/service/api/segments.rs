@@ -2,6 +2,8 @@
 
 use serde_json::json;
 
+use super::paging;
+use super::push::possible;
 use crate::model::audience::Selector;
 use crate::node::{At, shape};
 use crate::service::answer::{Answer, Answered, Refusal, new_id};
@@ -29,9 +31,7 @@ shape! {
 fn read(request: &Request) -> Result<(String, String, At<Selector>), Refusal> {
     let body = request.json()?;
     let sent: Sent = body.read(&body.node)?;
-    if matches!(sent.criteria.value, Selector::Triggered) {
-        return Err(Refusal::invalid("`triggered` is not possible in a segment"));
-    }
+    possible(&sent.criteria, "criteria")?;
     let criteria = body.node.get("criteria").map_or("", |criteria| body.text(criteria)).to_owned();
     Ok((sent.display_name.value, criteria, sent.criteria))
 }
@@ -46,14 +46,12 @@ pub fn create(app: &mut App, call: &Call) -> Answered {
 }
 
 pub fn list(app: &App, call: &Call) -> Answered {
-    let limit = call.request.number("limit", PAGE, PAGE)?.max(1);
+    let limit = paging::limit(call.request, PAGE)?;
     let start = call.request.query("start").unwrap_or("");
     let mut rest = app.segments.table.from(start);
     let lines: Vec<&str> = rest.by_ref().take(limit).map(|(id, segment)| segment.listed(id)).collect();
-    let next_page = rest.next().map(|(next, _)| {
-        let url = format!("{}/api/segments?limit={limit}&start={next}", call.request.origin);
-        format!(r#","next_page":{}"#, json!(url))
-    });
+    let next_page = rest.next().map(|(next, _)| paging::next_page(call.request, limit, next));
+    let next_page = next_page.map(|url| format!(r#","next_page":{}"#, json!(url)));
     let end = format!("]{}}}", next_page.unwrap_or_default());
     let length = lines.iter().map(|line| line.len() + 1).sum::<usize>() + end.len() + BEGIN.len();
     let mut body = String::with_capacity(length);

@@ -46,6 +46,11 @@ impl Queue {
         self.order.insert((at, number), what);
     }
 
+    /// Everything that waits, the next first.
+    pub fn iter(&self) -> impl Iterator<Item = (Timestamp, &Due)> {
+        self.order.iter().map(|((at, _), what)| (*at, what))
+    }
+
     pub fn next_time(&self) -> Option<Timestamp> {
         self.order.keys().next().map(|(at, _)| *at)
     }

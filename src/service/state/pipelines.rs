@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::{Timestamp, ToSpan};
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -147,7 +147,9 @@ impl App {
         let started = started.filter(|(_, pipeline)| pipeline.immediate_trigger.iter().any(|one| is_it(one)));
         for (id, pipeline) in started {
             for (outcome, one) in pipeline.outcome.iter().enumerate() {
-                let at = now.checked_add(pipeline.delay(one).seconds()).unwrap_or(Timestamp::MAX);
+                // One that is longer than the calendar never ends.
+                let delay = SignedDuration::from_secs(pipeline.delay(one));
+                let at = now.checked_add(delay).unwrap_or(Timestamp::MAX);
                 let what = Due::Firing { pipeline: id.clone(), outcome, device: device.clone() };
                 self.due.put(&mut self.journal, at, what);
             }

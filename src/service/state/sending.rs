@@ -16,6 +16,9 @@ use crate::service::answer::new_id;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sent {
     pub time: Timestamp,
+    /// Counts the pushes, which gives them an order where the clock stands still.
+    #[serde(default)]
+    pub number: u64,
     pub push_type: PushType,
     /// What sent it, where that was not a request: a schedule, an experiment, a pipeline.
     pub group_id: Option<String>,
@@ -161,6 +164,7 @@ impl App {
         if added.is_none() {
             let sent = Sent {
                 time: now,
+                number: self.sent.len() as u64,
                 push_type: out.push_type,
                 group_id: out.group_id.map(str::to_owned),
                 push: out.push.clone(),

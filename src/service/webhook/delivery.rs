@@ -43,18 +43,22 @@ pub async fn deliver(engine: Arc<Engine>, webhook: Webhook, mut stopped: watch::
                     _ = stopped.changed() => {}
                 }
             }
-            Next::Unwanted { until } => confirm(&engine, &webhook, until),
+            Next::Unwanted { until } => {
+                if !confirm(&engine, &webhook, until) {
+                    return;
+                }
+            }
             Next::Event { offset, event } => {
                 // An event that a crash could still undo is told to nobody: its offset would be given to another.
                 if offset >= kept_until {
                     if engine.kept().await.is_err() {
-                        wait(LONGEST_WAIT, &mut stopped).await;
-                        continue;
+                        return;
                     }
                     kept_until = until;
                 }
-                if post.until_taken(&engine, &webhook, &event, &mut stopped).await {
-                    confirm(&engine, &webhook, offset + 1);
+                let taken = post.until_taken(&engine, &webhook, &event, &mut stopped).await;
+                if !taken || !confirm(&engine, &webhook, offset + 1) {
+                    return;
                 }
             }
         }
@@ -62,13 +66,14 @@ pub async fn deliver(engine: Arc<Engine>, webhook: Webhook, mut stopped: watch::
 }
 
 /// Notes that a connection has everything before an offset. The next event does not wait for the disk: what a crash undoes
-/// of this is delivered once more.
-fn confirm(engine: &Engine, webhook: &Webhook, until: u64) {
-    engine.change(|state, _| {
+/// of this is delivered once more. `false` says that nothing can be noted any more.
+fn confirm(engine: &Engine, webhook: &Webhook, until: u64) -> bool {
+    let confirmed = engine.change(|state, _| {
         if let Some(app) = state.app_mut(&webhook.app) {
             app.confirm(&webhook.url, until);
         }
     });
+    confirmed.is_ok()
 }
 
 /// Waits, or returns early where the service stops.
@@ -99,11 +104,14 @@ impl Post {
         let mut pause = FIRST_WAIT;
         loop {
             let Err(why) = self.once(event).await else { return true };
-            engine.change(|state, _| {
+            let noted = engine.change(|state, _| {
                 if let Some(app) = state.app_mut(&webhook.app) {
                     app.delivery_failed(&webhook.url, why);
                 }
             });
+            if noted.is_err() {
+                return false;
+            }
             wait(pause, stopped).await;
             if *stopped.borrow() {
                 return false;

@@ -1,0 +1,220 @@
+//! Dates and times as people write them, and what is wrong with those that are none.
+
+use jiff::ToSpan;
+use jiff::civil::{Date, DateTime};
+
+use crate::codes;
+use crate::finding::Finding;
+use crate::node::{At, Decode, Node, Reader, Tree};
+use crate::text;
+
+/// A date and time as it was written. A number is taken as well: it is told as a wrong time, not as a text without quotes.
+#[derive(Clone, Debug)]
+pub struct Written(pub String);
+
+impl Decode for Written {
+    const WHAT: &'static str = "a time such as 2026-11-27T09:00";
+
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        match &node.tree {
+            Tree::Scalar(scalar) if node.what() == "a number" => Some(Self(scalar.text.clone())),
+            _ => reader.text(node).map(|text| Self(text.to_owned())),
+        }
+    }
+}
+
+/// Why something is not a time, and what was meant by it, where that can be said.
+#[derive(Debug, PartialEq, Eq)]
+struct Wrong {
+    why: String,
+    meant: Option<String>,
+    /// What is meant is only another way to write the same.
+    sure: bool,
+}
+
+impl Wrong {
+    fn new(why: impl Into<String>) -> Self {
+        Self { why: why.into(), meant: None, sure: false }
+    }
+
+    fn meant(self, meant: String) -> Self {
+        Self { meant: Some(meant), ..self }
+    }
+}
+
+/// Reads `2026-11-27T09:00`, `2026-11-27T0900` or either with `:00` behind it; what follows is given back: `Z`, an offset.
+pub fn clock_time<'t>(text: &'t At<Written>, reader: &mut Reader) -> Option<(DateTime, &'t str)> {
+    let (time, seconds, suffix) = match parse(&text.0) {
+        Ok(read) => read,
+        Err(Wrong { why, meant, sure }) => {
+            let message = format!("`{}` is not a time: {why}", text::short(&text.0, 40));
+            let finding = Finding::new(&codes::SC106, text.span, message).label("expected YYYY-MM-DDTHH:MM");
+            reader.report(match meant {
+                Some(meant) if sure => finding.help(format!("write {meant}")).fix(text.span, meant),
+                Some(meant) => finding.help(format!("write {meant}")).suggest(text.span, meant),
+                None => finding.help("write it like 2026-11-27T09:00"),
+            });
+            return None;
+        }
+    };
+    if reader.is_wire() {
+        // The newer form of the service has seconds.
+        let whole = seconds.split('.').next().unwrap_or_default();
+        let whole = if whole.is_empty() { Some(0) } else { whole.parse::<i64>().ok().filter(|whole| *whole < 60) };
+        if whole.is_none() {
+            let message = format!("`{}` is not a time: the seconds go from 00 to 59", text::short(&text.0, 40));
+            reader.report(Finding::new(&codes::SC106, text.span, message).label("expected YYYY-MM-DDTHH:MM:SS"));
+        }
+        return whole.and_then(|whole| time.checked_add(whole.seconds()).ok()).map(|time| (time, suffix));
+    }
+    if seconds.chars().any(|c| c != '0' && c != '.') {
+        reader.report(
+            Finding::new(&codes::SC105, text.span, "a send time has no seconds")
+                .label("the contract's form ends with the minute")
+                .help(format!("write {}", minute(time)))
+                .suggest(text.span, minute(time)),
+        );
+        return None;
+    }
+    Some((time, suffix))
+}
+
+fn minute(time: DateTime) -> String {
+    time.strftime("%Y-%m-%dT%H:%M").to_string()
+}
+
+/// The time, its seconds and what stands behind it.
+fn parse(text: &str) -> Result<(DateTime, &str, &str), Wrong> {
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+        return Err(Wrong::new("a number says neither day nor hour"));
+    }
+    let Some((day, clock)) = text.split_once(['T', 't', ' ']) else {
+        let date = date(text)?;
+        return Err(Wrong::new("the hour is missing").meant(format!("{date}T09:00")));
+    };
+    let date = date(day)?;
+    let clock = clock.trim_start();
+    let end = clock.find(|c: char| !c.is_ascii_digit() && c != ':' && c != '.').unwrap_or(clock.len());
+    let (clock, suffix) = clock.split_at(end);
+    let suffix = if suffix.eq_ignore_ascii_case("z") { "Z" } else { suffix };
+    let (hour, minutes, seconds) = match clock.split(':').collect::<Vec<_>>()[..] {
+        [hhmm] if hhmm.len() == 4 => (&hhmm[..2], &hhmm[2..], ""),
+        [hour] => (hour, "", ""),
+        [hour, minutes] => (hour, minutes, ""),
+        [hour, minutes, seconds] => (hour, minutes, seconds),
+        _ => return Err(Wrong::new("behind the date stand hour and minute, as 09:00")),
+    };
+    let half = half_of_day(suffix);
+    let minutes = if minutes.is_empty() && half.is_some() { "00" } else { minutes };
+    let number = |text: &str| (1..=2).contains(&text.len()).then(|| text.parse::<i8>().ok()).flatten();
+    let (Some(hour), Some(minutes)) = (number(hour), number(minutes)) else {
+        return Err(Wrong::new("behind the date stand hour and minute, as 09:00"));
+    };
+    if minutes > 59 {
+        return Err(Wrong::new("the minutes go from 00 to 59"));
+    }
+    if let Some(afternoon) = half.filter(|_| (1..=12).contains(&hour)) {
+        let hour = hour % 12 + if afternoon { 12 } else { 0 };
+        return Err(Wrong::new("the hours go from 00 to 23").meant(format!("{date}T{hour:02}:{minutes:02}")));
+    }
+    if (hour, minutes) == (24, 0)
+        && let Ok(next) = date.tomorrow()
+    {
+        return Err(Wrong::new("the hours go from 00 to 23").meant(format!("{next}T00:00")));
+    }
+    if !(0..=23).contains(&hour) {
+        return Err(Wrong::new("the hours go from 00 to 23"));
+    }
+    let time = date.at(hour, minutes, 0, 0);
+    if text.contains(' ') {
+        let meant = format!("{}{}", minute(time), suffix.trim_start());
+        let wrong = Wrong::new("a T stands between date and time, and no space").meant(meant);
+        return Err(Wrong { sure: suffix.is_empty() && seconds.is_empty(), ..wrong });
+    }
+    Ok((time, seconds, suffix))
+}
+
+/// Whether a time of twelve hours means the afternoon: `am`, `p.m.`
+fn half_of_day(suffix: &str) -> Option<bool> {
+    match suffix.to_ascii_lowercase().replace(['.', ' '], "").as_str() {
+        "am" => Some(false),
+        "pm" => Some(true),
+        _ => None,
+    }
+}
+
+fn date(text: &str) -> Result<Date, Wrong> {
+    if let [year, month, day] = text.split('-').collect::<Vec<_>>()[..]
+        && let (4, Ok(year), Ok(month), Ok(day)) = (year.len(), year.parse::<i16>(), month.parse(), day.parse::<i8>())
+    {
+        let Ok(first) = Date::new(year, month, 1) else {
+            return Err(Wrong::new("the months go from 01 to 12"));
+        };
+        return Date::new(year, month, day)
+            .map_err(|_| Wrong::new(format!("{} has {} days", first.strftime("%B %Y"), first.days_in_month())));
+    }
+    // The year stands last in most ways to write a date by hand, and its day and month in either order.
+    if text
+        .split(['.', '/', '-'])
+        .filter(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+        .count()
+        == 3
+    {
+        return Err(Wrong::new("a date is written year-month-day, as 2026-11-27"));
+    }
+    Err(Wrong::new("it begins with a date, as 2026-11-27"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_time_is_said() {
+        let hours = "the hours go from 00 to 23";
+        let order = "a date is written year-month-day, as 2026-11-27";
+        let behind = "behind the date stand hour and minute, as 09:00";
+        for (text, why, meant) in [
+            ("2026-11-27T24:00", hours, Some("2026-11-28T00:00")),
+            ("2026-11-27T25:00", hours, None),
+            ("2026-11-27T10:00 pm", hours, Some("2026-11-27T22:00")),
+            ("2026-11-27 12:30 a.m.", hours, Some("2026-11-27T00:30")),
+            ("2026-11-27T9am", hours, Some("2026-11-27T09:00")),
+            ("2026-11-27T10:60", "the minutes go from 00 to 59", None),
+            ("2026-02-30T10:00", "February 2026 has 28 days", None),
+            ("2026-13-01T10:00", "the months go from 01 to 12", None),
+            ("2026-11-27 10:00", "a T stands between date and time, and no space", Some("2026-11-27T10:00")),
+            ("2026-11-27", "the hour is missing", Some("2026-11-27T09:00")),
+            ("2026-11-27T", behind, None),
+            ("2026-11-27T10", behind, None),
+            ("2026-11-27T10:00:00:00", behind, None),
+            ("27.11.2026 10:00", order, None),
+            ("11/27/2026T10:00", order, None),
+            ("20261127", "a number says neither day nor hour", None),
+            ("1.5", "a number says neither day nor hour", None),
+            ("tomorrow", "it begins with a date, as 2026-11-27", None),
+            ("", "it begins with a date, as 2026-11-27", None),
+        ] {
+            let wrong = parse(text).expect_err(text);
+            assert_eq!((wrong.why.as_str(), wrong.meant.as_deref()), (why, meant), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_are_read_in_all_their_forms() {
+        for (text, seconds, suffix) in [
+            ("2026-11-27T09:05", "", ""),
+            ("2026-11-27t0905", "", ""),
+            ("2026-11-27T09:05:00", "00", ""),
+            ("2026-11-27T09:05:30.5z", "30.5", "Z"),
+            ("2026-11-27T09:05+01:00", "", "+01:00"),
+            ("2026-11-27T9:5", "", ""),
+        ] {
+            assert_eq!(
+                parse(text).expect(text),
+                ("2026-11-27T09:05".parse().expect("a time"), seconds, suffix),
+                "{text}"
+            );
+        }
+    }
+}

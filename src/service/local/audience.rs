@@ -1,0 +1,75 @@
+//! Who is in an audience, and why.
+
+use serde_json::json;
+
+use super::devices::find;
+use super::explain::Explainer;
+use crate::model::audience::Selector;
+use crate::model::device::{DeviceType, DeviceTypes};
+use crate::node::{At, shape};
+use crate::service::answer::{Answer, Answered};
+use crate::service::routes::Call;
+use crate::service::state::App;
+use crate::service::state::devices::{Device, Members};
+
+/// How many members are named.
+const NAMED: usize = 100;
+
+shape! {
+    /// An audience that is asked about.
+    pub struct Asked as "{audience: ...}" {
+        /// Who is meant.
+        audience: At<Selector>,
+        /// On which kinds of device; on all, where it is left out.
+        device_types: Option<At<DeviceTypes>>,
+    }
+}
+
+shape! {
+    /// An audience and a device that is in it, or not.
+    pub struct AskedWhy as "{audience: ..., device: ...}" {
+        /// Who is meant.
+        audience: At<Selector>,
+        /// The id of the device.
+        device: At<String>,
+    }
+}
+
+/// How many devices an audience has, and which.
+pub fn count(app: &App, call: &Call) -> Answered {
+    let Asked { audience, device_types } = call.request.read()?;
+    let is_wanted = |kind: &str| match &device_types {
+        None => true,
+        Some(types) => DeviceType::parse(kind).is_some_and(|kind| types.includes(&kind)),
+    };
+    let mut members = app.members(&audience, call.now);
+    members.retain(|number| app.devices.device(*number).is_some_and(|device| is_wanted(&device.device_type)));
+    let reachable = |number: &&u32| app.devices.device(**number).is_some_and(Device::is_reachable);
+    let body = json!({
+        "count": members.len(),
+        "reachable": members.iter().filter(reachable).count(),
+        "devices": members.iter().take(NAMED).map(|number| app.devices.id(*number)).collect::<Vec<_>>(),
+    });
+    Ok(Answer::bare(200, body))
+}
+
+/// Whether a device is in an audience, and why, in words.
+pub fn explain(app: &App, call: &Call) -> Answered {
+    let AskedWhy { audience, device: id } = call.request.read()?;
+    let device = find(app, &id)?;
+    let members = Members { devices: &app.devices, segments: &app.segments.criteria, now: call.now };
+    let why = Explainer::new(app, members, &id).why(&audience);
+    let unreached = match (device.installed, device.opt_in) {
+        (false, _) => Some("the app is not installed"),
+        (true, false) => Some("it has not opted in to notifications"),
+        (true, true) => None,
+    };
+    let body = json!({
+        "device": id,
+        "in": why.holds,
+        "reachable": device.is_reachable(),
+        "unreachable_because": unreached,
+        "why": why,
+    });
+    Ok(Answer::bare(200, body))
+}

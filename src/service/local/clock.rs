@@ -1,0 +1,100 @@
+//! Reading and moving the clock.
+
+use jiff::{Span, Timestamp};
+use serde_json::json;
+
+use super::Later;
+use super::form::Time;
+use crate::model::delay::Delay;
+use crate::node::{Decode, Fields, Node, Plain, Reader, Tree, resolve};
+use crate::service::answer::{Answer, Answered, Refusal};
+use crate::service::engine::Engine;
+use crate::service::request::Request;
+
+pub fn get(engine: &Engine, _: &Request) -> Answered {
+    let next_due = engine.read(|state, _| state.next_due());
+    let clock = &engine.clock;
+    Ok(Answer::bare(200, json!({ "now": clock.now(), "virtual": clock.is_virtual(), "next_due": next_due })))
+}
+
+/// Where the clock is to go: to a time, or on by a while.
+enum Move {
+    To(Timestamp),
+    By(i64),
+}
+
+impl Decode for Move {
+    const WHAT: &'static str = "{to: <time>} or {by: <length of time>}";
+
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let fields = Fields::of(node, Self::WHAT, reader)?;
+        fields.close(&["to", "by"], reader);
+        let to = fields.take::<Option<Time>>("to", reader)?;
+        let by = fields.take::<Option<Length>>("by", reader)?;
+        match (to, by) {
+            (Some(Time(at)), None) => Some(Self::To(at)),
+            (None, Some(Length(seconds))) => Some(Self::By(seconds)),
+            _ => {
+                reader.unexpected(node, Self::WHAT);
+                None
+            }
+        }
+    }
+}
+
+/// A length of time as people write it.
+struct Length(i64);
+
+impl Decode for Length {
+    const WHAT: &'static str = Delay::WHAT;
+
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let read = match &node.tree {
+            Tree::Scalar(scalar) => match resolve(&scalar.text) {
+                Plain::Integer(seconds) => Some(seconds),
+                _ => Delay::parse(&scalar.text).map(|delay| delay.0),
+            },
+            _ => None,
+        };
+        if read.is_none() {
+            reader.unexpected(node, Self::WHAT);
+        }
+        read.map(Self)
+    }
+}
+
+pub fn set<'e>(engine: &'e Engine, request: &'e Request) -> Later<'e> {
+    Box::pin(async move {
+        let to = match target(engine, request) {
+            Ok(to) => to,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let moved = engine.move_clock(to).await?;
+        Ok(match moved {
+            true => get(engine, request),
+            false => Err(backwards(engine, to)),
+        })
+    })
+}
+
+fn target(engine: &Engine, request: &Request) -> Result<Timestamp, Refusal> {
+    let wanted: Move = request.read()?;
+    if !engine.clock.is_virtual() {
+        let error = "the clock shows the real time; only one that was started with --clock can be moved";
+        return Err(Refusal::conflict(error));
+    }
+    let now = engine.clock.now();
+    let to = match wanted {
+        Move::To(at) => at,
+        Move::By(seconds) => Span::new()
+            .try_seconds(seconds)
+            .and_then(|length| now.checked_add(length))
+            .map_err(|_| Refusal::invalid("the clock cannot go that far"))?,
+    };
+    if to < now { Err(backwards(engine, to)) } else { Ok(to) }
+}
+
+fn backwards(engine: &Engine, to: Timestamp) -> Refusal {
+    let now = engine.clock.now();
+    Refusal::conflict(format!("the clock stands at {now} and never goes back: {to} is past"))
+}

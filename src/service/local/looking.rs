@@ -1,0 +1,77 @@
+//! A look behind the service: what was asked, what went out, what waits, what happened.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::service::answer::{Answer, Answered, Refusal};
+use crate::service::engine::Engine;
+use crate::service::request::Request;
+use crate::service::routes::Call;
+use crate::service::state::App;
+
+/// The largest page of the stream of events.
+const EVENTS: usize = 1000;
+
+/// The log of requests, the newest last.
+pub fn requests(engine: &Engine, request: &Request) -> Answered {
+    let since = match request.query("since") {
+        None => Timestamp::MIN,
+        Some(text) => text.parse().map_err(|_| Refusal::invalid(format!("`since` is not a time: {text}")))?,
+    };
+    let (method, app) = (request.query("method"), request.query("app"));
+    let logged = engine.requests.list(|logged| {
+        logged.time >= since
+            && method.is_none_or(|method| logged.method.eq_ignore_ascii_case(method))
+            && app.is_none_or(|app| logged.app.as_deref() == Some(app))
+    });
+    Ok(Answer::bare(200, json!({ "count": logged.len(), "requests": logged })))
+}
+
+pub fn forget_requests(engine: &Engine, _: &Request) -> Answered {
+    engine.requests.clear();
+    Ok(Answer::empty(204))
+}
+
+/// Pushes that went out, the newest last.
+pub fn sent(app: &App, _: &Call) -> Answered {
+    let mut pushes: Vec<_> = app.sent.iter().collect();
+    pushes.sort_by_key(|(_, sent)| sent.number);
+    let pushes = pushes.into_iter().map(|(id, sent)| {
+        let mut record = json!(sent);
+        record["push_id"] = id.into();
+        record
+    });
+    let pushes: Vec<Value> = pushes.collect();
+    Ok(Answer::bare(200, json!({ "count": pushes.len(), "sent": pushes })))
+}
+
+/// What waits for its time, the next first.
+pub fn due(app: &App, _: &Call) -> Answered {
+    let waiting: Vec<Value> = app.due.iter().map(|(at, what)| json!({ "at": at, "what": what })).collect();
+    Ok(Answer::bare(200, json!({ "count": waiting.len(), "due": waiting })))
+}
+
+/// Events after an offset, as webhooks get them. `next` is the offset to ask with again.
+pub fn events(app: &App, call: &Call) -> Answered {
+    let limit = call.request.number("limit", EVENTS, EVENTS)?.max(1);
+    let after = call.request.query("after");
+    let later = app.events.from(after.unwrap_or("")).filter(|(offset, _)| Some(*offset) != after);
+    let events: Vec<_> = later.map(|(_, event)| event).take(limit).collect();
+    let next = events.last().map(|event| event.offset.as_str()).or(after);
+    Ok(Answer::bare(200, json!({ "count": events.len(), "events": events, "next": next })))
+}
+
+pub fn health(engine: &Engine, _: &Request) -> Answered {
+    let devices: usize = engine.read(|state, _| {
+        let apps = engine.settings.apps.iter().filter_map(|(key, _)| state.app(key));
+        apps.map(|app| app.devices.len()).sum()
+    });
+    let body = json!({
+        "ok": true,
+        "now": engine.clock.now(),
+        "apps": engine.settings.apps.len(),
+        "devices": devices,
+        "durable": engine.settings.data.is_some(),
+    });
+    Ok(Answer::bare(200, body))
+}

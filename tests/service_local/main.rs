@@ -1,0 +1,6 @@
+//! The control API: devices, audiences, the clock and the log of requests, over HTTP.
+
+mod audience;
+mod devices;
+mod harness;
+mod looking;

@@ -1,0 +1,185 @@
+//! Several targets: overlays, variables, settings, and which target a finding is about.
+
+mod support;
+
+use support::{Folder, Ran};
+
+const TWO: &str = "[targets.production]\n[targets.staging]\n";
+
+fn validate(folder: &Folder) -> Ran {
+    folder.run(&["validate", "--color", "never", "--now", "2026-11-15T12:00Z"])
+}
+
+fn project(toml: &str, manifest: &str) -> Folder {
+    let folder = Folder::project(manifest);
+    folder.write("pushplan.toml", toml);
+    folder
+}
+
+fn told(toml: &str, manifest: &str) -> Ran {
+    validate(&project(toml, manifest))
+}
+
+fn times(ran: &Ran, code: &str) -> usize {
+    ran.stdout.matches(&format!("[{code}]:")).count()
+}
+
+/// All of these words are in the output.
+fn assert_says(ran: &Ran, words: &[&str]) {
+    for words in words {
+        assert!(ran.stdout.contains(words), "`{words}` is not said\n{}", ran.stdout);
+    }
+}
+
+const PUSH: &str = "scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2026-11-27T12:00}
+    push:
+      audience: {segment: vip}
+      device_types: all
+      notification: {alert: Hi}
+segments:
+  vip: {criteria: {tag: vip}}
+";
+
+#[test]
+fn what_cannot_be_read_cannot_be_turned_off() {
+    for code in ["YM101", "YM203", "RF101", "AU116", "SC106"] {
+        let ran = told(&format!("[checks]\n{code} = \"off\"\n"), "segments: {}\n");
+        assert_eq!((ran.code, times(&ran, "YM206")), (3, 1), "{code}\n{}", ran.stdout);
+        assert_says(&ran, &["pushplan.toml:2:1", &format!("`{code}` cannot be turned off")]);
+    }
+    // As an error, it is what it is anyway.
+    assert_eq!(told("[checks]\nYM101 = \"error\"\n", "segments: {}\n").code, 0);
+
+    let ran =
+        told("[checks]\nYM203 = \"off\"\nRF101 = \"warning\"\n", "segments:\n  a: {}\n  b: {criteria: {segment: c}}\n");
+    assert_says(&ran, &["error[YM203]", "error[RF101]"]);
+
+    let broken = "segments:\n  a:\n    lifecycle: {allow: [YM203]}\n  b:\n    lifecycle: {allow: [RF101]}\n    criteria: {segment: c}\n";
+    let ran = told(TWO, broken);
+    assert_says(&ran, &["error[YM203]", "error[RF101]", "messages.yaml:3:25", "`RF101` cannot be turned off"]);
+    assert_eq!(times(&ran, "YM206"), 2, "{}", ran.stdout);
+}
+
+#[test]
+fn what_judges_can_be_turned_off() {
+    let segment =
+        "segments:\n  a: {criteria: {country: us}}\n  b: {criteria: {tag: x}, lifecycle: {allow: [PL101, ym202]}}\n";
+    let ran = told("[checks]\nAU107 = \"off\"\n", segment);
+    assert_eq!((ran.code, ran.stdout.contains("1 suppressed")), (0, true), "{}", ran.stdout);
+    for (code, off) in [("YM202", true), ("AU107", true), ("YM203", false), ("RF110", false), ("RF113", true)] {
+        let page = Folder::new().run(&["explain", code]).stdout;
+        assert_eq!(page.contains("; can be turned off"), off, "{code}\n{page}");
+        assert_eq!(page.contains("; cannot be turned off"), !off, "{code}\n{page}");
+    }
+}
+
+#[test]
+fn a_second_condition_from_another_layer_is_told_how_to_replace_the_first() {
+    let overlay = "overlays:\n  production:\n    scheduled_pushes: {sale: {push: {audience: {tag: qa}}}}\n";
+    let ran = told(TWO, &format!("{PUSH}{overlay}"));
+    assert_eq!(times(&ran, "AU116"), 1, "{}", ran.stdout);
+    assert_says(
+        &ran,
+        &["messages.yaml:12:49", "write `segment: null` beside it", "this holds for the target `production`"],
+    );
+    let right = overlay.replace("{tag: qa}", "{segment: null, tag: qa}");
+    assert_eq!(told(TWO, &format!("{PUSH}{right}")).code, 0);
+
+    let defaults = "defaults:\n  segments: {criteria: {tag: a}}\nsegments:\n  b: {criteria: {country: US}}\n";
+    let ran = told(TWO, defaults);
+    assert_says(&ran, &["messages.yaml:4:18", "write `tag: null` beside it"]);
+    assert!(!ran.stdout.contains("this holds"), "both targets have it\n{}", ran.stdout);
+
+    let same = told(TWO, "segments:\n  b: {criteria: {tag: a, country: US}}\n");
+    assert_says(&same, &["write {and: [{tag: ...}, {country: ...}]}"]);
+}
+
+#[test]
+fn a_variable_that_some_targets_lack_is_told_once_with_their_names() {
+    let manifest = "segments:\n  a: {criteria: {tag: \"${var.tag}\"}}\n";
+    let toml = |production: &str| format!("[targets.local]\n[targets.production]\n{production}[targets.staging]\n");
+    let ran = told(&toml("variables = {tag = \"x\"}\n"), manifest);
+    assert_eq!(times(&ran, "RF104"), 1, "{}", ran.stdout);
+    assert_says(
+        &ran,
+        &["no value is given for the variable `tag`", "this holds for the targets `local` and `staging`"],
+    );
+    let ran = told(&toml(""), manifest);
+    assert_eq!((times(&ran, "RF104"), ran.stdout.contains("this holds")), (1, false), "{}", ran.stdout);
+}
+
+#[test]
+fn a_slip_in_the_key_of_an_overlay_is_told() {
+    let overlay =
+        |key: &str, value: &str| format!("{PUSH}overlays:\n  production:\n    scheduled_pushes: {{{key}: {value}}}\n");
+    let ran = told(TWO, &overlay("sales", "{push: {device_types: ios}}"));
+    assert_eq!((ran.code, times(&ran, "RF113"), times(&ran, "YM203")), (3, 1, 0), "{}", ran.stdout);
+    assert_says(&ran, &["messages.yaml:12:24", "did you mean `sale`?"]);
+
+    // Far from any other key, it is a push of its own, and must be one.
+    let ran = told(TWO, &overlay("spring", "{push: {audience: all, device_types: ios, notification: {alert: Hi}}}"));
+    assert_eq!((times(&ran, "RF113"), times(&ran, "YM203")), (0, 1), "{}", ran.stdout);
+    assert_says(&ran, &["the scheduled push `spring` is declared in this overlay alone"]);
+
+    let whole = "{schedule: {scheduled_time: 2026-11-28T12:00}, push: {audience: all, device_types: ios, notification: {alert: Hi}}}";
+    assert_eq!(told(TWO, &overlay("spring", whole)).code, 0);
+    assert_eq!(told(TWO, &overlay("sales", whole)).code, 3);
+    let meant = whole.replacen('{', "{lifecycle: {allow: [RF113]}, ", 1);
+    assert_eq!(told(TWO, &overlay("sales", &meant)).code, 0);
+
+    assert_eq!(told(TWO, &overlay("sale", "null")).code, 0);
+    let ran = told(TWO, &overlay("sales", "null"));
+    assert_says(&ran, &["error[RF113]", "to take away", "did you mean `sale`?"]);
+}
+
+#[test]
+fn what_an_overlay_takes_away_is_missing_where_it_does() {
+    let overlay =
+        |null: &str| format!("{PUSH}overlays:\n  production:\n    scheduled_pushes: {{sale: {{push: {{{null}}}}}}}\n");
+    for (null, place, words) in [
+        ("notification: null", "12:52", "`notification` is missing"),
+        ("device_types: ~", "12:52", "`device_types` is missing"),
+        ("audience: ", "12:38", "`audience` is missing"),
+    ] {
+        let ran = told(TWO, &overlay(null));
+        assert_eq!(times(&ran, "YM203"), 1, "{}", ran.stdout);
+        assert_says(&ran, &[&format!("messages.yaml:{place}"), words, "this holds for the target `production`"]);
+    }
+}
+
+#[test]
+fn manifests_lie_beneath_the_project() {
+    let outer = Folder::new();
+    outer.write("base/m/segments.yaml", "segments: {a: {criteria: {tag: no}}}\n");
+    for place in ["../base/m", "/etc", "m/../../base/m"] {
+        outer.write("project/pushplan.toml", format!("[project]\nmanifests = [\"{place}\"]\n"));
+        let ran = outer.run_in("project", &["validate", "--color", "never"], b"");
+        assert_eq!((ran.code, times(&ran, "RF106"), times(&ran, "YM204")), (3, 1, 0), "{}", ran.stdout);
+        assert_says(&ran, &["pushplan.toml:2:14"]);
+    }
+    outer.write("project/pushplan.toml", "[project]\nmanifests = [\"m\"]\n");
+    outer.write("project/m/segments.yaml", "segments: {a: {criteria: {tag: vip}}}\n");
+    assert_eq!(outer.run_in("project", &["validate"], b"").code, 0);
+}
+
+#[test]
+fn variables_are_filled_in_in_body_files_too() {
+    let manifest = "templates:\n  t:\n    push:\n      notification: {alert: Hi}\n      message: {title: T, body: {file: b.html}}\n";
+    let folder = project("[targets.local.variables]\nsale = \"40 %\"\n", manifest);
+    folder.write("b.html", "<p>\n${var.sale} off, ${var.until:-today}</p><script>`${x} $${var.sale} $${y}`</script>\n");
+    assert_eq!(validate(&folder).code, 0);
+    let (desired, _) = pushplan::manifest::read_project(folder.path(), None).resolve(Some("local"));
+    let spec = desired.resources.values().next().expect("a template").spec.canonical();
+    let body = spec["push"]["message"]["body"].as_str().expect("a text");
+    assert_eq!(body, "<p>\n40 % off, today</p><script>`${x} ${var.sale} $${y}`</script>\n");
+
+    folder.write("b.html", "<p>\n${var.sal} off</p>\n${var.a b}\n");
+    let ran = validate(&folder);
+    assert_eq!((times(&ran, "RF104"), times(&ran, "RF112")), (1, 1), "{}", ran.stdout);
+    assert_says(
+        &ran,
+        &["messages.yaml:5:40", "`sal` in line 2 of `b.html`", "did you mean `sale`?", "in line 3 of `b.html`"],
+    );
+}

@@ -1,0 +1,222 @@
+//! The habits of the live service's clients, and what errors look like to them.
+
+mod service_support;
+
+use pushplan::service::Level;
+use serde_json::{Value, json};
+
+use service_support::wire::{Reply, exchange, request};
+use service_support::{PHONE, World, table};
+
+const SEGMENT: &str = r#"{"display_name":"Readers","criteria":{"tag":"news"}}"#;
+
+async fn send(world: &World, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+    exchange(world.running.address, &request(method, &world.with_ids(path), headers, body.as_bytes())).await
+}
+
+#[tokio::test]
+async fn a_body_needs_no_content_type_and_a_get_may_have_one() {
+    let world = World::new(Level::Documented).await;
+    for headers in [
+        &[][..],
+        &[("Content-Type", "application/json")],
+        &[("Content-Type", "application/json; charset=UTF-8")],
+        &[("Content-Type", "text/plain")],
+        &[("Content-Type", "application/x-www-form-urlencoded")],
+    ] {
+        assert_eq!(send(&world, "POST", "/api/segments", headers, SEGMENT).await.status, 201, "{headers:?}");
+        assert_eq!(send(&world, "GET", "/api/segments", headers, "").await.status, 200, "{headers:?}");
+        assert_eq!(send(&world, "DELETE", "/api/templates/none", headers, "").await.status, 404, "{headers:?}");
+    }
+    // A GET with a body, and a POST that says it has none.
+    assert_eq!(send(&world, "GET", "/api/segments", &[], "{}").await.status, 200);
+    assert_eq!(send(&world, "PUT", "/api/tags/a", &[("Content-Length", "0")], "").await.status, 201);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn the_version_is_three_however_it_is_written() {
+    let world = World::new(Level::Documented).await;
+    for (accept, status) in [
+        ("application/vnd.messaging+json; version=3", 200),
+        ("application/vnd.messaging+json; version=3;", 200),
+        ("application/vnd.messaging+json;version=3", 200),
+        ("application/vnd.other+json; version=3", 200),
+        ("*/*", 200),
+        ("application/json", 200),
+        ("application/vnd.messaging+json; version=4", 406),
+    ] {
+        let reply = send(&world, "GET", "/api/segments", &[("Accept", accept)], "").await;
+        assert_eq!(reply.status, status, "{accept}");
+        assert_eq!(reply.header("content-type"), Some("application/vnd.messaging+json; version=3"), "{accept}");
+    }
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn enabled_is_a_word_in_any_case() {
+    let world = World::new(Level::Documented).await;
+    for (word, number) in [("true", 1), ("True", 1), ("TRUE", 1), ("false", 0), ("False", 0)] {
+        let list = send(&world, "GET", &format!("/api/pipelines?enabled={word}"), &[], "").await.json();
+        assert_eq!(list["pipelines"].as_array().map(Vec::len), Some(number), "{word}");
+    }
+    assert_eq!(send(&world, "GET", "/api/pipelines?enabled=maybe", &[], "").await.status, 400);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn dates_are_understood_in_every_form() {
+    let world = World::new(Level::Documented).await;
+    for start in [
+        "2026-11-01",
+        "2026-11-1",
+        "2026-11-01%2000:00",
+        "2026-11-01+00%3A00%3A00",
+        "2026-11-01T00:00:00",
+        "2026-11-1+0%3A00",
+    ] {
+        let path = format!("/api/reports/sends/?start={start}&end=2026-12-01+00%3A00%3A00&precision=MONTHLY");
+        let reply = send(&world, "GET", &path, &[], "").await;
+        assert_eq!(reply.status, 200, "{path}: {}", reply.text());
+        assert_eq!(
+            reply.json()["sends"][0],
+            json!({ "date": "2026-11-01 00:00:00", "ios": 1, "android": 1 }),
+            "{path}"
+        );
+    }
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn slashes_at_the_end_and_doubled_ones_do_not_count() {
+    let world = World::new(Level::Documented).await;
+    let tags = json!([{ "ios_channel": PHONE, "tags": ["a"] }]).to_string();
+    for path in ["/api/tags/batch", "/api/tags/batch/", "/api/tags//batch", "/api/tags//batch/", "//api//tags//batch//"]
+    {
+        for method in ["PUT", "POST"] {
+            assert_eq!(send(&world, method, path, &[], &tags).await.status, 200, "{method} {path}");
+        }
+    }
+    assert_eq!(send(&world, "GET", "/api/channels/$phone/", &[], "").await.json()["channel"]["tags"], json!(["a"]));
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn what_was_made_is_there_at_once() {
+    let world = World::new(Level::Extended).await;
+    let made = [
+        ("/api/segments", table::segment(), "/segment_id", "/api/segments/"),
+        ("/api/templates", table::template(), "/template_id", "/api/templates/"),
+        ("/api/pipelines", table::pipeline(), "/pipeline_urls/0", ""),
+        ("/api/schedules", table::schedule(), "/schedule_urls/0", ""),
+        ("/api/experiments", table::experiment(), "/experiment_id", "/api/experiments/"),
+    ];
+    let origin = format!("http://{}", world.running.address);
+    for (path, body, pointer, at) in made {
+        let reply = world.call("POST", path, Some(&body)).await;
+        let answer = reply.json();
+        let id = answer.pointer(pointer).and_then(Value::as_str).expect("an id");
+        let place = format!("{at}{}", id.strip_prefix(&origin).unwrap_or(id));
+        assert_eq!(world.call("GET", &place, None).await.status, 200, "{place}");
+        if let Some(location) = reply.header("location") {
+            assert_eq!(location.strip_prefix(&origin), Some(place.as_str()));
+        }
+    }
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn urls_use_the_origin_that_the_client_called() {
+    let world = World::new(Level::Extended).await;
+    let host = [("Host", "push.example.test:8080")];
+    let reply = send(&world, "POST", "/api/segments", &host, SEGMENT).await;
+    assert!(reply.header("location").is_some_and(|url| url.starts_with("http://push.example.test:8080/api/segments/")));
+    let pipelines = send(&world, "POST", "/api/pipelines", &host, &table::pipeline().to_string()).await.json();
+    let listed = send(&world, "GET", "/api/pipelines?limit=1", &host, "").await.json();
+    let channels = send(&world, "GET", "/api/channels?limit=1", &host, "").await.json();
+    let templates = send(&world, "GET", "/api/templates?page=2", &host, "").await.json();
+    for url in [
+        &pipelines["pipeline_urls"][0],
+        &listed["pipelines"][0]["url"],
+        &listed["next_page"],
+        &channels["next_page"],
+        &templates["prev_page"],
+    ] {
+        assert!(url.as_str().is_some_and(|url| url.starts_with("http://push.example.test:8080/api/")), "{url}");
+    }
+    // A proxy's way to ask names the host in the request line.
+    let absolute = send(&world, "POST", "http://other.example.test/api/segments", &[], SEGMENT).await;
+    assert!(absolute.header("location").is_some_and(|url| url.starts_with("http://other.example.test/api/segments/")));
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn errors_say_what_where_and_why() {
+    let world = World::new(Level::Documented).await;
+    let refused = |status: u16, code: u32, error: &str, details: Value| {
+        let mut body = json!({ "ok": false, "operation_id": "<uuid>", "error": error, "error_code": code });
+        if !details.is_null() {
+            body["details"] = details;
+        }
+        (status, body)
+    };
+    let parse = "Could not parse request body.";
+    let cases = [
+        ("GET", "/api/segments/nothing", "", refused(404, 40401, "Segment not found", Value::Null)),
+        ("GET", "/api/nothing", "", refused(404, 40401, "<any>", Value::Null)),
+        ("PATCH", "/api/segments", "", refused(405, 40501, "<any>", Value::Null)),
+        (
+            "POST",
+            "/api/segments",
+            "{\n  \"display_name\" 1}",
+            refused(400, 40000, parse, json!({ "error": "<any>", "location": { "line": 2, "column": 18 } })),
+        ),
+        (
+            "POST",
+            "/api/named_users/associate",
+            r#"{"channel_id":"x","device_type":"ios","named_user_id":"u"}"#,
+            refused(404, 40404, "<any>", json!({ "error": "<any>" })),
+        ),
+    ];
+    for (method, path, body, (status, expected)) in cases {
+        let reply = send(&world, method, path, &[], body).await;
+        let answer = world.named(&reply.json());
+        assert_eq!(reply.status, status, "{method} {path}: {answer:#}");
+        assert!(
+            service_support::wire::alike(&expected, &answer),
+            "{method} {path} answers {answer:#}\nand not {expected:#}"
+        );
+    }
+    let segment = "{\n  \"display_name\": \"a\",\n  \"criteria\": {\"tag\": \"b\"},\n  \"extra\": 1\n}";
+    let answer = send(&world, "POST", "/api/segments", &[], segment).await.json();
+    assert_eq!(answer["error_code"], 40000, "{answer:#}");
+    assert_eq!(answer["details"]["path"], "extra", "{answer:#}");
+    assert_eq!(answer["details"]["location"], json!({ "line": 4, "column": 3 }), "{answer:#}");
+    for (path, body, place) in [
+        (
+            "/api/templates",
+            r#"{"name":"a","push":{"notification":{"actions":{"share":5}}}}"#,
+            "push.notification.actions.share",
+        ),
+        (
+            "/api/push",
+            r#"{"audience":"all","device_types":"all","notification":{"alert1":"a","web":{"x":1}}}"#,
+            "notification.web.x",
+        ),
+        (
+            "/api/push",
+            r#"[{"audience":{"or":[{"tag":"a"},{"tag":5}]},"device_types":"all","notification":{}}]"#,
+            "[0].audience.or[1].tag",
+        ),
+        ("/api/pipelines", r#"{"enabled":"yes"}"#, "enabled"),
+        (
+            "/api/push",
+            r#"{"audience":"all","device_types":"all","notification":{"alert1":"a","ios":{},"open::x":{}}}"#,
+            "notification.alert1",
+        ),
+    ] {
+        let answer = send(&world, "POST", path, &[], body).await.json();
+        assert_eq!((&answer["error_code"], &answer["details"]["path"]), (&json!(40000), &json!(place)), "{answer:#}");
+    }
+    world.stop().await;
+}
