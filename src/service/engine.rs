@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use subtle::ConstantTimeEq;
 use tokio::sync::{Notify, watch};
 
 use super::Settings;
@@ -51,6 +52,18 @@ impl Engine {
         let requests = Requests::new(settings.apps.iter().map(|(_, secret)| secret.clone()));
         let (state, changed, broken) = (RwLock::new(state), Notify::new(), watch::Sender::new(None));
         Ok(Self { settings, clock, requests, state, store, changed, events, broken, faults, history })
+    }
+
+    /// The application of a key and a secret. All are compared, in a time that tells nothing of either.
+    pub fn authenticate(&self, key: &str, secret: &str) -> Option<&str> {
+        let mut found = None;
+        for (its_key, its_secret) in &self.settings.apps {
+            let same = its_key.as_bytes().ct_eq(key.as_bytes()) & its_secret.as_bytes().ct_eq(secret.as_bytes());
+            if bool::from(same) {
+                found = Some(its_key.as_str());
+            }
+        }
+        found
     }
 
     /// Looks at the state.

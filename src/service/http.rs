@@ -25,7 +25,6 @@ use super::local;
 use super::request::{BODY_LIMIT, Request};
 use super::requests::Entry;
 use super::routes;
-use super::state::State;
 
 pub async fn serve(engine: Arc<Engine>, listener: TcpListener, mut stopped: watch::Receiver<bool>) {
     let patience = engine.settings.patience;
@@ -128,15 +127,14 @@ async fn enter(
     body: Incoming,
     entry: &mut Entry<'_>,
 ) -> Result<Answer, Refusal> {
-    let app = engine.read(|state, _| authenticate(state, &parts.headers));
-    let app = app.ok_or_else(Refusal::unauthorized)?;
-    entry.app(&app);
+    let app = authenticate(engine, &parts.headers).ok_or_else(Refusal::unauthorized)?;
+    entry.app(app);
     if !accepts(&parts.headers) {
         return Err(Refusal::not_acceptable());
     }
     let body = read_body(body, engine.settings.patience).await?;
     entry.body_size(body.len());
-    kept(routes::answer(engine, &app, take_apart(address, &parts, body)).await)
+    kept(routes::answer(engine, app, take_apart(address, &parts, body)).await)
 }
 
 /// The same for the control API: it takes no credentials, and answers this machine alone.
@@ -204,7 +202,7 @@ async fn whole(mut body: Incoming) -> Result<Bytes, Refusal> {
 }
 
 /// The application whose key and secret the request carries.
-fn authenticate(state: &State, headers: &HeaderMap) -> Option<String> {
+fn authenticate<'e>(engine: &'e Engine, headers: &HeaderMap) -> Option<&'e str> {
     let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
     let (scheme, encoded) = value.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
@@ -212,7 +210,7 @@ fn authenticate(state: &State, headers: &HeaderMap) -> Option<String> {
     }
     let text = String::from_utf8(BASE64_STANDARD_NO_PAD.decode(encoded.trim().trim_end_matches('=')).ok()?).ok()?;
     let (key, secret) = text.split_once(':')?;
-    state.authenticate(key, secret)
+    engine.authenticate(key, secret)
 }
 
 /// A version other than 3 cannot be had; none at all is taken for 3.

@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use hyper::body::Bytes;
-
 use crate::node::{Decode, Node, Reader, from_json};
 use crate::service::answer::Refusal;
 use crate::service::faults::Lag;
@@ -20,7 +18,7 @@ pub struct Request {
     /// The path as it was sent, without the query.
     pub path: String,
     pub query: BTreeMap<String, String>,
-    pub body: Bytes,
+    pub body: Vec<u8>,
     /// The body as a tree, once it has been asked for.
     pub parsed: OnceLock<Result<Arc<Body>, Refusal>>,
     /// `http://host:port`, as the client called it: the URLs of answers use it.

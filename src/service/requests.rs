@@ -1,5 +1,6 @@
 //! The log of requests: what clients asked and how it ended.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -74,10 +75,10 @@ impl Requests {
     }
 
     fn hide(&self, text: &str) -> String {
-        let mut hidden = text.to_owned();
+        let mut hidden = Cow::Borrowed(text);
         for secret in &self.secrets {
             if hidden.contains(secret) {
-                hidden = hidden.replace(secret, HIDDEN);
+                hidden = hidden.replace(secret, HIDDEN).into();
             }
         }
         text::short(&hidden, LONGEST)
@@ -125,10 +126,11 @@ impl Drop for Entry<'_> {
     fn drop(&mut self) {
         let Some(logged) = self.logged.take() else { return };
         let mut all = self.requests.lock();
-        if all.len() == KEPT {
-            all.pop_front();
-        }
+        let oldest = if all.len() == KEPT { all.pop_front() } else { None };
         all.push_back(logged);
+        // Nobody waits while it is thrown away.
+        drop(all);
+        drop(oldest);
     }
 }
 

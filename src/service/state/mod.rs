@@ -24,7 +24,6 @@ mod webhooks;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use subtle::ConstantTimeEq;
 
 pub use activity::{Activity, Hour, Precision, hour_of};
 pub use due::{Due, Queue};
@@ -57,7 +56,6 @@ pub struct State {
 #[derive(Debug)]
 pub struct App {
     pub key: String,
-    secret: String,
     pub journal: Journal,
     pub devices: Index,
     pub named_users: Table<NamedUser>,
@@ -86,7 +84,7 @@ pub struct App {
 impl State {
     /// The state that the rows describe. `keeps` says whether changes are to be written down.
     pub fn new(settings: &Settings, kept: Vec<Kept>, keeps: bool) -> Result<Self, String> {
-        let apps = settings.apps.iter().map(|(key, secret)| (key.clone(), App::new(key, secret, keeps)));
+        let apps = settings.apps.iter().map(|(key, _)| (key.clone(), App::new(key, keeps)));
         let mut state = Self { apps: apps.collect() };
         for row in kept {
             // An application that is not offered this time keeps its rows for the next.
@@ -111,18 +109,6 @@ impl State {
 
     pub fn app_mut(&mut self, key: &str) -> Option<&mut App> {
         self.apps.get_mut(key)
-    }
-
-    /// The application of a key and a secret. All are compared, in a time that tells nothing of either.
-    pub fn authenticate(&self, key: &str, secret: &str) -> Option<String> {
-        let mut found = None;
-        for app in self.apps.values() {
-            let same = app.key.as_bytes().ct_eq(key.as_bytes()) & app.secret.as_bytes().ct_eq(secret.as_bytes());
-            if bool::from(same) {
-                found = Some(app.key.clone());
-            }
-        }
-        found
     }
 
     /// The rows that have changed since this was last asked.
@@ -151,10 +137,9 @@ impl State {
 }
 
 impl App {
-    fn new(key: &str, secret: &str, keeps: bool) -> Self {
+    fn new(key: &str, keeps: bool) -> Self {
         Self {
             key: key.to_owned(),
-            secret: secret.to_owned(),
             journal: Journal::new(key, keeps),
             devices: Index::new(),
             named_users: Table::new("named_users"),

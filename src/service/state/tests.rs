@@ -14,7 +14,7 @@ use super::*;
 
 /// An application that writes down every event.
 fn app() -> App {
-    App { streams: true, ..App::new("key", "secret", false) }
+    App { streams: true, ..App::new("key", false) }
 }
 
 fn now() -> Timestamp {
@@ -136,7 +136,7 @@ fn a_user_exists_from_its_first_association_or_tag() {
 
 #[test]
 fn what_is_kept_is_what_was() {
-    let mut app = App::new("key", "secret", true);
+    let mut app = App::new("key", true);
     let number = app.register("a", device(tags("", &["x"])), now());
     app.associate(number, Some("ann"), now());
     app.change_user_tags("ann", now(), |own| own.extend(tags("crm", &["vip"])));
@@ -145,7 +145,7 @@ fn what_is_kept_is_what_was() {
     for Row { app, table, key, value } in app.journal.take() {
         rows.insert((app, table, key), value);
     }
-    let mut again = App::new("key", "secret", true);
+    let mut again = App::new("key", true);
     for ((app, table, key), value) in rows {
         let value = value.expect("nothing was removed");
         again.load(&Kept { app, table: table.to_owned(), key, value }).expect("a row that was just written");

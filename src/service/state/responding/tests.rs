@@ -18,7 +18,7 @@ fn later(hours: i64) -> jiff::Timestamp {
 
 /// An application with two devices: `phone`, which has opted in, and `quiet`, which has not.
 fn app() -> App {
-    let mut app = App::new("key", "secret", false);
+    let mut app = App::new("key", false);
     app.streams = true;
     for (id, device_type, opt_in) in [("phone", "ios", true), ("quiet", "android", false)] {
         let device = Device { device_type: device_type.to_owned(), installed: true, opt_in, ..Device::default() };
