@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::{Parts, Resource, TagUse};
-use crate::model::many::Many;
+use crate::model::many::Set;
 use crate::model::vocabulary;
 use crate::model::zone::Zone;
 use crate::node::{At, shape};
@@ -14,7 +14,7 @@ shape! {
         /// Whether it takes messages.
         opt_in: bool,
         /// Its tags.
-        tags: Option<Many<At<String>>>,
+        tags: Option<Set<At<String>>>,
         /// Its time zone, an IANA name.
         timezone: Option<At<Zone>>,
         /// Its country, an ISO 3166-1 code.

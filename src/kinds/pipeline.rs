@@ -21,9 +21,9 @@ shape! {
         /// Whether it is active.
         enabled: bool,
         /// What sets it off.
-        immediate_trigger: Many<At<Trigger>>,
+        immediate_trigger: Many<At<Trigger>, 1>,
         /// What is sent, and how long after.
-        outcome: Many<Outcome>,
+        outcome: Many<Outcome, 1>,
         /// Another place for the delay, which the contract does not describe.
         #[serde(skip)]
         timing: Option<Timing>,
@@ -126,7 +126,7 @@ fn undescribed(name: &str, node: &Node, reader: &mut Reader) -> Option<Trigger> 
             )
             .label("not checked"),
         );
-        return Some(Trigger::Other(node.to_json()));
+        return reader.json(node).map(Trigger::Other);
     }
     let finding = Finding::new(&codes::YM206, node.span, format!("`{name}` is not a trigger"))
         .label(format!("expected {}", Trigger::WHAT));

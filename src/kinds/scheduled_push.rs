@@ -10,7 +10,7 @@ shape! {
         /// The name in the dashboard. The key where it is left out.
         name: Option<At<String>>,
         /// When it is sent.
-        schedule: Many<At<Schedule>>,
+        schedule: Many<At<Schedule>, 1>,
         /// What is sent, and to whom.
         push: At<Push>,
     }

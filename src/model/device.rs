@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
+use super::many::{Many, Set};
 use crate::codes;
 use crate::finding::Finding;
 use crate::node::{At, Decode, Node, Reader, Tree};
@@ -116,7 +117,7 @@ impl JsonSchema for DeviceType {
 #[derive(Clone, Debug, PartialEq)]
 pub enum DeviceTypes {
     All,
-    Some(Vec<At<DeviceType>>),
+    Some(Set<At<DeviceType>>),
 }
 
 impl DeviceTypes {
@@ -167,7 +168,7 @@ impl Decode for DeviceTypes {
             );
             return None;
         }
-        Some(Self::Some(list))
+        Some(Self::Some(Set(Many(list))))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::many::Many;
+use super::many::Set;
 use crate::node::{At, shape};
 
 shape! {
@@ -22,11 +22,11 @@ shape! {
 
 shape! {
     /// What happens on a tap. Every key is optional.
-    pub struct Actions as "actions" {
+    pub struct Actions as "actions" or nothing {
         /// Tags added to the device.
-        add_tag: Option<Many<At<String>>>,
+        add_tag: Option<Set<At<String>>>,
         /// Tags removed from the device.
-        remove_tag: Option<Many<At<String>>>,
+        remove_tag: Option<Set<At<String>>>,
         /// Opens a share flow with this text.
         share: Option<At<String>>,
         /// Opens a URL.
@@ -56,7 +56,7 @@ shape! {
 
 shape! {
     /// What browsers show.
-    pub struct Web as "web overrides" {
+    pub struct Web as "web overrides" or nothing {
         /// The title of the notification.
         title: Option<At<String>>,
         /// The icon beside it.

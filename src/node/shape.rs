@@ -9,11 +9,12 @@ use super::Decode;
 ///
 /// A field is required unless its type says otherwise ([`Decode::absent`]). With `..rest` at the end, further fields are
 /// kept and warned about; without it they are errors. `#[serde(skip)]` marks what is read and not sent. `text "alert"` names
-/// the key that is meant where people write a text in place of the map.
+/// the key that is meant where people write a text in place of the map. `or nothing` says that a map without any field is the
+/// same as none.
 macro_rules! shape {
     (
         $(#[doc = $doc:literal])*
-        $vis:vis struct $name:ident as $what:literal $(text $slot:literal)? {
+        $vis:vis struct $name:ident as $what:literal $(or $nothing:ident)? $(text $slot:literal)? {
             $($(#[doc = $field_doc:literal])* $(#[serde($serde:ident)])? $field:ident: $type:ty,)*
             $(..$rest:ident)?
         }
@@ -55,6 +56,11 @@ macro_rules! shape {
                     Some(Self { $($field: $field?,)* $($rest,)? })
                 })
             }
+
+            fn is_absent(&self) -> bool {
+                let may_be_nothing = $crate::node::shape!(@nothing $($nothing)?);
+                may_be_nothing $(&& $crate::node::is_absent(&self.$field))*
+            }
         }
 
         impl ::schemars::JsonSchema for $name {
@@ -74,6 +80,8 @@ macro_rules! shape {
     };
     (@unknown $fields:ident, $reader:ident) => { $fields.close(Self::KEYS, $reader); };
     (@unknown $fields:ident, $reader:ident, $rest:ident) => { let $rest = $fields.keep(Self::KEYS, $reader); };
+    (@nothing) => { false };
+    (@nothing $nothing:ident) => { true };
     (@open) => { false };
     (@open $rest:ident) => { true };
 }
