@@ -40,10 +40,6 @@ impl Resource for Experiment {
         self.name.get_or_insert_with(|| key.clone());
     }
 
-    fn label(&self) -> Option<&str> {
-        self.name.as_ref().map(|label| label.as_str())
-    }
-
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
         let Self { name: _, description: _, audience, device_types, variants } = self;
         parts.audiences.push(Audience { selector: audience, devices: Some(device_types), role: Role::Push });

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::{Parts, Resource, TagUse};
+use super::{Identity, Parts, Resource, TagUse};
 use crate::model::many::Set;
 use crate::model::vocabulary;
 use crate::model::zone::Zone;
@@ -45,8 +45,9 @@ impl Resource for OpenChannel {
         self.address.get_or_insert_with(|| key.clone());
     }
 
-    fn label(&self) -> Option<&str> {
-        self.address.as_ref().map(|label| label.as_str())
+    fn identity(&self) -> Option<Identity> {
+        let platform = &self.open.open_platform_name;
+        self.address.as_ref().map(|address| Identity { name: format!("{address} of {platform}"), at: address.span })
     }
 
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {

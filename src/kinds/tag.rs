@@ -1,4 +1,4 @@
-use super::{Parts, Resource, TagUse};
+use super::{Identity, Parts, Resource, TagUse};
 use crate::model::many::Set;
 use crate::node::{At, shape};
 
@@ -23,8 +23,8 @@ impl Resource for LegacyTag {
         self.tag.get_or_insert_with(|| key.clone());
     }
 
-    fn label(&self) -> Option<&str> {
-        self.tag.as_ref().map(|label| label.as_str())
+    fn identity(&self) -> Option<Identity> {
+        self.tag.as_ref().map(|tag| Identity { name: tag.value.clone(), at: tag.span })
     }
 
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {

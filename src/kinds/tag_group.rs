@@ -48,10 +48,6 @@ impl Resource for TagGroup {
         }
     }
 
-    fn label(&self) -> Option<&str> {
-        None
-    }
-
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
         let group = Some(parts.key);
         let members = self.members.iter().flat_map(Members::all);

@@ -19,6 +19,7 @@ mod project;
 pub mod schema;
 mod seen;
 mod signs;
+mod several;
 mod slips;
 mod syntax;
 mod toml;

@@ -18,6 +18,15 @@ shape! {
     }
 }
 
+impl Message {
+    /// Replaces every text that can hold a placeholder.
+    pub fn map_texts(&mut self, change: &dyn Fn(&str) -> String) {
+        self.title.value = change(&self.title);
+        self.body.value = change(&self.body);
+        self.rest.map_texts(change);
+    }
+}
+
 /// A MIME type. The one that holds where none is given is the same as none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]

@@ -113,11 +113,13 @@ impl Notification {
     /// Every text that can hold a placeholder.
     pub fn fillable(&self) -> impl Iterator<Item = &At<String>> {
         let extra = self.web.iter().flat_map(|web| web.extra.values());
-        self.texts().chain(self.urls()).chain(extra)
+        let tags = self.all_actions().flat_map(|actions| actions.add_tag.iter().chain(&actions.remove_tag).flatten());
+        self.texts().chain(self.urls()).chain(extra).chain(tags)
     }
 
     /// Replaces every text that can hold a placeholder.
     pub fn map_texts(&mut self, change: &dyn Fn(&str) -> String) {
+        self.rest.map_texts(change);
         let change = |text: &mut At<String>| text.value = change(text);
         self.alert.iter_mut().for_each(change);
         if let Some(web) = &mut self.web {
@@ -129,6 +131,7 @@ impl Notification {
         for actions in self.actions.iter_mut().chain(buttons) {
             actions.share.iter_mut().for_each(change);
             actions.open.iter_mut().for_each(|open| change(&mut open.content));
+            actions.add_tag.iter_mut().chain(&mut actions.remove_tag).flatten().for_each(change);
         }
     }
 }

@@ -263,7 +263,7 @@ impl<'n> Fields<'n> {
                 && !value.is_null()
                 && value.as_object().is_none_or(|fields| !fields.is_empty())
             {
-                rest.insert(entry.key.to_string(), value);
+                rest.insert(entry.key.clone(), value);
             }
         }
         Rest(rest)
@@ -342,4 +342,40 @@ pub fn owner_of(node: &Node) -> Span {
 /// Fields that are passed through unread.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
-pub struct Rest(pub BTreeMap<String, serde_json::Value>);
+pub struct Rest(pub BTreeMap<At<String>, serde_json::Value>);
+
+impl Rest {
+    /// Every text in it, with the key of the field that holds it.
+    pub fn texts(&self) -> impl Iterator<Item = (&At<String>, &str)> {
+        self.0.iter().flat_map(|(key, value)| {
+            let mut found = Vec::new();
+            gather(value, &mut found);
+            found.into_iter().map(move |text| (key, text))
+        })
+    }
+
+    /// Replaces every text in it.
+    pub fn map_texts(&mut self, change: &dyn Fn(&str) -> String) {
+        self.0.values_mut().for_each(|value| replace(value, change));
+    }
+}
+
+fn gather<'v>(value: &'v serde_json::Value, into: &mut Vec<&'v str>) {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => into.push(text),
+        Value::Array(items) => items.iter().for_each(|item| gather(item, into)),
+        Value::Object(fields) => fields.values().for_each(|field| gather(field, into)),
+        _ => {}
+    }
+}
+
+fn replace(value: &mut serde_json::Value, change: &dyn Fn(&str) -> String) {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => *text = change(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, change)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| replace(field, change)),
+        _ => {}
+    }
+}

@@ -27,6 +27,13 @@ fn declared(subject: &Subject, one: &One, findings: &mut Findings) {
             undeclared(text, said.variables, findings);
             open_ended(text, said.variables.is_some(), findings);
         }
+        // What is passed through has no places of its own: its key stands for it.
+        let rests = said.notification.iter().map(|shown| &shown.rest).chain(said.message.iter().map(|text| &text.rest));
+        for (key, text) in rests.flat_map(|rest| rest.texts()).filter(|(_, text)| text.contains("{{")) {
+            let text = At::new(text.to_owned(), key.span);
+            undeclared(&text, said.variables, findings);
+            open_ended(&text, said.variables.is_some(), findings);
+        }
     }
 }
 
