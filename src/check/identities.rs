@@ -18,8 +18,7 @@ fn twice(subject: &Subject, findings: &mut Findings) {
     known.sort_by_key(|(identity, _)| identity.at);
     let mut firsts: HashMap<(&str, &str), (&Address, &kinds::Identity)> = HashMap::new();
     for (identity, address) in &known {
-        let (first, other) =
-            *firsts.entry((address.kind, identity.name.as_str())).or_insert((address, identity));
+        let (first, other) = *firsts.entry((address.kind, identity.name.as_str())).or_insert((address, identity));
         if first == *address {
             continue;
         }

@@ -79,10 +79,14 @@ fn timing(_: &Subject, one: &One, findings: &mut Findings) {
     let delays = pipeline.outcome.iter().filter_map(|outcome| outcome.delay.as_ref());
     for delay in delays.filter(|delay| *delay != other) {
         findings.push(
-            Finding::new(&codes::YM201, delay.span, format!("`delay` says {}, but `timing` says {}", delay.value, other.value))
-                .label("which of the two?")
-                .related(other.span, "the other")
-                .help("leave `timing` out: the contract knows `delay` in the outcome"),
+            Finding::new(
+                &codes::YM201,
+                delay.span,
+                format!("`delay` says {}, but `timing` says {}", delay.value, other.value),
+            )
+            .label("which of the two?")
+            .related(other.span, "the other")
+            .help("leave `timing` out: the contract knows `delay` in the outcome"),
         );
     }
 }
@@ -222,7 +226,8 @@ struct Link<'d> {
 }
 
 fn circle(subject: &Subject, findings: &mut Findings) {
-    let mut links: Vec<(Span, Link)> = subject.desired.all::<Pipeline>().filter(|(.., pipeline)| pipeline.enabled).map(link).collect();
+    let mut links: Vec<(Span, Link)> =
+        subject.desired.all::<Pipeline>().filter(|(.., pipeline)| pipeline.enabled).map(link).collect();
     links.sort_by_key(|(place, _)| *place);
     let links: Vec<Link> = links.into_iter().map(|(_, link)| link).collect();
 

@@ -145,6 +145,6 @@ kinds! {
     tag::LegacyTag,
 }
 
-pub use experiment::Variant;
+pub use experiment::{VARIANT_COUNT, Variant};
 pub use pipeline::{Outcome, Trigger};
 pub use template::Variable;

@@ -16,7 +16,10 @@ pub fn lay(kind: &Kind, under: &Node, over: &Node, growth: &Growth, taken: &mut 
             && let Some(laid) = each(below, above, growth, taken)
         {
             let Tree::Map(entries) = &mut over.to_mut().tree else { continue };
-            entries.iter_mut().filter(|entry| *entry.key == **key).for_each(|Entry { value, .. }| *value = laid.clone());
+            entries
+                .iter_mut()
+                .filter(|entry| *entry.key == **key)
+                .for_each(|Entry { value, .. }| *value = laid.clone());
         }
     }
     merge::lay_and_tell(under, &over, taken)

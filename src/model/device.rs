@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
+use super::audience::schema::any_case;
 use super::many::{Many, Set};
 use crate::codes;
 use crate::finding::Finding;
@@ -198,9 +199,10 @@ impl JsonSchema for DeviceTypes {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let one = generator.subschema_for::<DeviceType>();
+        let all = format!("^{}$", any_case("all"));
         json_schema!({
             "description": "Which kinds of device get it: `all`, one, or a list.",
-            "anyOf": [{ "const": "all" }, one, { "type": "array", "minItems": 1, "items": one }],
+            "anyOf": [{ "const": "all" }, { "type": "string", "pattern": all }, one, { "type": "array", "minItems": 1, "items": one }],
         })
     }
 }

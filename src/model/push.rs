@@ -15,7 +15,7 @@ use crate::node::{At, Decode, Entry, Node, Reader, Tree, owner_of, shape};
 
 shape! {
     /// A whole push: who gets it, on what, and what it says.
-    pub struct Push as "a push" {
+    pub struct Push as "a push" with one of "notification" "template" {
         /// Who gets it.
         audience: At<Selector>,
         /// On which kinds of device.

@@ -26,7 +26,9 @@ fn spec(text: &str) -> BTreeMap<String, Value> {
 fn what_means_the_same_is_the_same() {
     let message = |kind: &str| push(&format!("notification: {{alert: Hi}}, message: {{title: T, body: B{kind}}}"));
     let devices = |list: &str| {
-        format!("experiments: {{a: {{audience: all, device_types: {list}, variants: [{{push: {{notification: {{alert: Hi}}}}}}]}}}}\n")
+        format!(
+            "experiments: {{a: {{audience: all, device_types: {list}, variants: [{{push: {{notification: {{alert: Hi}}}}}}]}}}}\n"
+        )
     };
     let group = |rest: &str| format!("tag_groups: {{g: {{{rest}}}}}\n");
     let channel = |rest: &str| {
