@@ -137,7 +137,8 @@ impl<'s> Tree<'s> {
             return;
         }
         let mut open = false;
-        for list in ["anyOf", "allOf", "oneOf"] {
+        // `oneOf` says which keys go together, and gives no forms.
+        for list in ["anyOf", "allOf"] {
             for form in schema[list].as_array().into_iter().flatten() {
                 open = true;
                 self.forms(form, seen, into);

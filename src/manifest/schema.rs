@@ -85,7 +85,7 @@ fn shapes() -> Map<String, Value> {
     let mut generator = SchemaSettings::draft07().into_generator();
     let lifecycle = json!({
         "description": "How pushplan treats it. It is never sent to the service.",
-        "anyOf": [generator.subschema_for::<Lifecycle>(), { "type": "null" }],
+        "allOf": [generator.subschema_for::<Lifecycle>()],
     });
     let mut resources = Map::new();
     for kind in KINDS {
@@ -98,6 +98,7 @@ fn shapes() -> Map<String, Value> {
         resources.insert(kind.key.to_owned(), resource);
     }
     let mut shapes = generator.take_definitions(true);
+    shapes[&*Lifecycle::schema_name()]["type"] = json!(["object", "null"]);
     shapes.extend(resources);
     shapes.values_mut().for_each(|shape| apply(&mut Bodies, shape));
     let parts: Vec<(String, Value)> = shapes

@@ -79,3 +79,16 @@ fn what_differs_stays_different() {
         assert_ne!(spec(&one), spec(&other), "{one}{other}");
     }
 }
+
+#[test]
+fn a_template_fills_tags_and_fields_that_are_passed_through() {
+    let template = "templates: {t: {variables: [{key: N}], push: {notification: {alert: 'Hi {{N}}', \
+                    ios: {title: ['To {{N}}']}, actions: {add_tag: ['z-{{N}}', m]}}, \
+                    message: {title: '{{N}}', body: B, icon: 'i-{{N}}'}}}}\n";
+    let filled = spec(&format!("{template}{}", push("template: t, substitutions: {N: a}")));
+    let written = spec(&push(
+        "notification: {alert: Hi a, ios: {title: [To a]}, actions: {add_tag: [m, z-a]}}, \
+         message: {title: a, body: B, icon: i-a}",
+    ));
+    assert_eq!(filled["scheduled_pushes/a"], written["scheduled_pushes/a"]);
+}
