@@ -182,7 +182,9 @@ fn thousands_of_pipelines_on_one_tag_are_one_circle() {
     for number in 0..10_000 {
         manifest.push_str(&pipeline(&format!("p{number}"), "x", "x"));
     }
-    let told = told(&validate(&Folder::project(&manifest)));
+    let mut told = told(&validate(&Folder::project(&manifest)));
+    // They are also told of the trigger that they share.
+    told.retain(|told| told.code == "PL104");
     assert_eq!(told.len(), 1);
     assert!(told[0].message.ends_with("pipelines/p0 -> tag x -> pipelines/p0"), "{}", told[0].message);
 }

@@ -10,7 +10,7 @@ use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::kinds::{Template, Variable, of_kind};
 use crate::model::placeholder::{placeholders, unclosed};
-use crate::node::At;
+use crate::node::{At, Rest};
 use crate::text;
 
 pub const DECLARED: Check = Check { codes: &[&codes::MS101], run: Run::Each(declared) };
@@ -29,7 +29,7 @@ fn declared(subject: &Subject, one: &One, findings: &mut Findings) {
         }
         // What is passed through has no places of its own: its key stands for it.
         let rests = said.notification.iter().map(|shown| &shown.rest).chain(said.message.iter().map(|text| &text.rest));
-        for (key, text) in rests.flat_map(|rest| rest.texts()).filter(|(_, text)| text.contains("{{")) {
+        for (key, text) in rests.flat_map(Rest::texts).filter(|(_, text)| text.contains("{{")) {
             let text = At::new(text.to_owned(), key.span);
             undeclared(&text, said.variables, findings);
             open_ended(&text, said.variables.is_some(), findings);
