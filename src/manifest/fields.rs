@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{PROJECT_FILE, schema};
 use crate::kinds;
+use crate::model::audience::schema::ANOTHER_SPELLING;
 use crate::text;
 
 /// How many words of a list are told; the rest is counted.
@@ -144,7 +145,7 @@ impl<'s> Tree<'s> {
                 self.forms(form, seen, into);
             }
         }
-        if !open && schema["type"] != "null" {
+        if !open && schema["type"] != "null" && schema["$comment"] != ANOTHER_SPELLING {
             into.push(schema);
         }
     }

@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
-use super::audience::schema::any_case;
+use super::audience::schema::{ANOTHER_SPELLING, any_case};
 use super::many::{Many, Set};
 use crate::codes;
 use crate::finding::Finding;
@@ -202,7 +202,7 @@ impl JsonSchema for DeviceTypes {
         let all = format!("^{}$", any_case("all"));
         json_schema!({
             "description": "Which kinds of device get it: `all`, one, or a list.",
-            "anyOf": [{ "const": "all" }, { "type": "string", "pattern": all }, one, { "type": "array", "minItems": 1, "items": one }],
+            "anyOf": [{ "const": "all" }, { "$comment": ANOTHER_SPELLING, "type": "string", "pattern": all }, one, { "type": "array", "minItems": 1, "items": one }],
         })
     }
 }

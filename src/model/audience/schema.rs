@@ -44,7 +44,7 @@ impl JsonSchema for Selector {
 
         let mut forms = vec![
             json!({ "enum": ["all", "triggered"], "description": "Every device, or the one that set off the pipeline." }),
-            json!({ "type": "string", "pattern": format!("^({}|{})$", any_case("all"), any_case("triggered")) }),
+            json!({ "$comment": ANOTHER_SPELLING, "type": "string", "pattern": format!("^({}|{})$", any_case("all"), any_case("triggered")) }),
         ];
         for (key, value, words) in [
             ("and", &members, "Devices that match all of these."),
@@ -85,6 +85,9 @@ fn one_or_many(one: &Value) -> Value {
     json!({ "anyOf": [one, { "type": "array", "minItems": 1, "items": one }] })
 }
 
+/// Marks a form that says nothing new: whoever explains the forms passes over it.
+pub const ANOTHER_SPELLING: &str = "another spelling";
+
 /// A pattern for a word in any letter case.
 pub fn any_case(word: &str) -> String {
     word.chars().map(|c| format!("[{}{c}]", c.to_ascii_uppercase())).collect()
@@ -94,6 +97,7 @@ pub fn any_case(word: &str) -> String {
 fn in_any_case(key: &str, value: &Value) -> Value {
     let pattern = format!("^{}$", any_case(key));
     json!({
+        "$comment": ANOTHER_SPELLING,
         "type": "object",
         "patternProperties": { pattern: value, "^x-": true },
         "additionalProperties": false,
