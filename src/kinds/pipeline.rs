@@ -21,9 +21,9 @@ shape! {
         /// Whether it is active.
         enabled: bool,
         /// What sets it off.
-        immediate_trigger: Many<At<Trigger>>,
+        immediate_trigger: Many<At<Trigger>, 1>,
         /// What is sent, and how long after.
-        outcome: Many<Outcome>,
+        outcome: Many<Outcome, 1>,
         /// Another place for the delay, which the contract does not describe.
         #[serde(skip)]
         timing: Option<Timing>,
@@ -126,7 +126,7 @@ fn undescribed(name: &str, node: &Node, reader: &mut Reader) -> Option<Trigger> 
             )
             .label("not checked"),
         );
-        return Some(Trigger::Other(node.to_json()));
+        return reader.json(node).map(Trigger::Other);
     }
     let finding = Finding::new(&codes::YM206, node.span, format!("`{name}` is not a trigger"))
         .label(format!("expected {}", Trigger::WHAT));
@@ -143,7 +143,7 @@ impl JsonSchema for Trigger {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let tag = json!({ "type": "string", "description": "The tag." });
-        let group = json!({ "type": "string", "x-names": "tag_groups", "description": "Its tag group." });
+        let group = json!({ "type": ["string", "null"], "x-names": "tag_groups", "description": "Its tag group." });
         json_schema!({
             "description": "What sets it off: the first opening of the app, or a tag that is added to a device.",
             "anyOf": [
@@ -174,18 +174,20 @@ impl Resource for Pipeline {
     const KEY: &'static str = "pipelines";
     const NOUN: &'static str = "pipeline";
     const PURPOSE: &'static str = "A message that is sent by itself when a tag is added or the app is first opened.";
+    const ONE_OR_MANY: &'static [&'static str] = &["immediate_trigger", "outcome"];
 
     fn settle(&mut self, key: &At<String>) {
         self.name.get_or_insert_with(|| key.clone());
         if let Some(timing) = self.timing.take() {
+            let delay = &timing.delay.seconds;
             for outcome in &mut self.outcome.0 {
-                outcome.delay.get_or_insert_with(|| timing.delay.seconds.clone());
+                outcome.delay.get_or_insert_with(|| delay.clone());
             }
+            // One that says something else stays, for whoever reports it.
+            self.timing = Some(timing).filter(|timing| {
+                self.outcome.iter().any(|outcome| outcome.delay.as_ref() != Some(&timing.delay.seconds))
+            });
         }
-    }
-
-    fn label(&self) -> Option<&str> {
-        self.name.as_ref().map(|label| label.as_str())
     }
 
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {

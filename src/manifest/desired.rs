@@ -9,7 +9,7 @@ use super::collect::Declaration;
 use super::growth::{self, Growth, weight};
 use super::meant::Meant;
 use super::variables::{self, Filling};
-use super::{Lifecycle, Manifests, merge};
+use super::{Lifecycle, Manifests, several};
 use crate::address::Address;
 use crate::codes;
 use crate::finding::{Finding, Findings};
@@ -196,10 +196,11 @@ impl Manifests {
         if let Some((defaults, weight)) = defaults.get(kind.key)
             && with.growth.allows(*weight)
         {
-            changed = Some(merge::lay_and_tell(defaults, node, &mut taken));
+            changed = Some(several::lay(kind, defaults, node, with.growth, &mut taken));
         }
         if let Some(over) = over.filter(|over| !std::ptr::eq(*over, declaration)) {
-            changed = Some(merge::lay_and_tell(changed.as_ref().unwrap_or(node), &over.node, &mut taken));
+            let under = changed.as_ref().unwrap_or(node);
+            changed = Some(several::lay(kind, under, &over.node, with.growth, &mut taken));
         }
         if self.has_variables && variables::has_variables(changed.as_ref().unwrap_or(node)) {
             let node = changed.get_or_insert_with(|| node.clone());
@@ -356,8 +357,7 @@ fn fill_template(
     *notification = Some(said);
     if message.is_none() {
         *message = template.push.message.clone().map(|mut message| {
-            message.title.value = placeholder::fill(&message.title, value);
-            message.body.value = placeholder::fill(&message.body, value);
+            message.map_texts(&|text| placeholder::fill(text, value));
             message
         });
     }
@@ -366,7 +366,10 @@ fn fill_template(
 /// How large a template can become at most when it is filled in.
 fn filled_size(template: &Template, substitutions: &BTreeMap<At<String>, At<String>>) -> usize {
     let Content { notification, message, rest: _ } = &template.push;
-    let texts = notification.texts().chain(message.iter().flat_map(|message| [&message.title, &message.body]));
+    let said = message.iter().flat_map(|message| [&message.title, &message.body]);
+    let said = notification.fillable().chain(said).map(|text| text.as_str());
+    let passed = message.iter().map(|message| &message.rest).chain([&notification.rest]);
+    let texts = said.chain(passed.flat_map(|rest| rest.texts().map(|(_, text)| text)));
     let defaults = template.variables.iter().flatten().filter_map(|variable| variable.default_value.as_ref());
     let longest = substitutions.values().chain(defaults).map(|value| value.len()).max().unwrap_or(0);
     // A placeholder costs time even where nothing stands in for it.

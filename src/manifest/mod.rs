@@ -18,6 +18,7 @@ mod parse;
 mod project;
 pub mod schema;
 mod seen;
+mod several;
 mod signs;
 mod slips;
 mod syntax;

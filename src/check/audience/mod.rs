@@ -3,6 +3,8 @@
 mod compounds;
 mod devices;
 mod locales;
+mod possible;
+pub mod reached_zones;
 mod tags;
 mod zones;
 

@@ -10,7 +10,7 @@ use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::kinds::{Template, Variable, of_kind};
 use crate::model::placeholder::{placeholders, unclosed};
-use crate::node::At;
+use crate::node::{At, Rest};
 use crate::text;
 
 pub const DECLARED: Check = Check { codes: &[&codes::MS101], run: Run::Each(declared) };
@@ -26,6 +26,13 @@ fn declared(subject: &Subject, one: &One, findings: &mut Findings) {
         for text in fillable(&said) {
             undeclared(text, said.variables, findings);
             open_ended(text, said.variables.is_some(), findings);
+        }
+        // What is passed through has no places of its own: its key stands for it.
+        let rests = said.notification.iter().map(|shown| &shown.rest).chain(said.message.iter().map(|text| &text.rest));
+        for (key, text) in rests.flat_map(Rest::texts).filter(|(_, text)| text.contains("{{")) {
+            let text = At::new(text.to_owned(), key.span);
+            undeclared(&text, said.variables, findings);
+            open_ended(&text, said.variables.is_some(), findings);
         }
     }
 }
