@@ -223,6 +223,37 @@ fn a_text_full_of_variables_is_answered() {
     assert_found(&with(&different), "RF104");
 }
 
+/// This text for each number below ten thousand, with the number in the place of `NUMBER`.
+fn ten_thousand(one: &str) -> String {
+    (0..10_000).map(|n| one.replace("NUMBER", &format!("{n:05}"))).collect()
+}
+
+#[test]
+fn ten_thousand_wrong_names_among_ten_thousand_right_ones_are_answered() {
+    let segments = ten_thousand("  s-NUMBER: {criteria: {tag: \"${var.nameNUMBERx}\"}}\n");
+    let folder = Folder::project(&format!("segments:\n{segments}"));
+    folder.write("pushplan.toml", format!("[targets.a.variables]\n{}", ten_thousand("nameNUMBER = \"a\"\n")));
+    assert_eq!(codes(&folder).len(), 10_000);
+
+    let variables = ten_thousand("{key: nameNUMBER, default_value: a}, ");
+    let template = |alert: &str| {
+        format!("templates: {{t: {{variables: [{variables}], push: {{notification: {{alert: \"{alert}\"}}}}}}}}\n")
+    };
+    let wrong = codes_of(template(&ten_thousand("{{nameNUMBERx}} ")));
+    assert_eq!(wrong.iter().filter(|code| *code == "MS101").count(), 10_000);
+
+    let push = |values: &str| {
+        let push = format!("{{audience: all, device_types: all, template: t, substitutions: {{{values}}}}}");
+        format!("{{schedule: {{scheduled_time: 2026-11-27T09:00}}, push: {push}}}")
+    };
+    let one = format!("scheduled_pushes: {{p: {}}}\n", push(&ten_thousand("nameNUMBERx: a, ")));
+    let wrong = codes_of(template("a") + &one);
+    assert_eq!(wrong.iter().filter(|code| *code == "MS114").count(), 10_000);
+
+    let each = ten_thousand(&format!("  p-NUMBER: {}\n", push("nameNUMBERx: a")));
+    assert_eq!(codes_of(template("a") + "scheduled_pushes:\n" + &each), ["YM106"]);
+}
+
 #[test]
 fn what_a_project_grows_to_is_limited() {
     let large = "a".repeat(4 * MIB);
