@@ -255,6 +255,19 @@ fn ten_thousand_wrong_names_among_ten_thousand_right_ones_are_answered() {
 }
 
 #[test]
+fn ten_thousand_pushes_to_a_chain_of_ten_thousand_segments_are_answered() {
+    let next = |n: usize| format!("{{and: [{{tag: a}}, {{segment: s{:05}}}]}}", n + 1);
+    let chain: String = (0..10_000).map(|n| format!("  s{n:05}: {{criteria: {}}}\n", next(n))).collect();
+    let end = "  s10000: {criteria: {ios_version: 9.0.X}}\n";
+    let push = "{audience: {segment: sNUMBER}, device_types: [android], notification: {alert: a}}";
+    let push = format!("  p-NUMBER: {{schedule: {{scheduled_time: 2026-11-27T09:00}}, push: {push}}}\n");
+    let manifest = format!("segments:\n{chain}{end}scheduled_pushes:\n{}oops: 1\n", ten_thousand(&push));
+    let folder = Folder::project(&manifest);
+    let out = run(&folder, "text");
+    assert_eq!(out.matches("[AU111]").count(), 10_000);
+}
+
+#[test]
 fn what_a_project_grows_to_is_limited() {
     let large = "a".repeat(4 * MIB);
     let many = |one: &str| (0..5_000).fold(String::new(), |all, n| all + &one.replace("NUMBER", &n.to_string()));

@@ -1,6 +1,7 @@
 //! What the manifests say for one target.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
@@ -14,6 +15,7 @@ use crate::address::Address;
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::kinds::{Resource, Spec, Template, of_kind};
+use crate::model::audience::Selector;
 use crate::model::placeholder;
 use crate::model::push::{Content, Push};
 use crate::node::{At, Entry, Node, Reader, Tree, missing};
@@ -44,7 +46,12 @@ pub struct Desired {
     pub complete: bool,
     /// The target that it is for, where there is one.
     pub target: Option<String>,
+    /// What each segment comes down to, once somebody asked.
+    pub conditions: OnceLock<Conditions>,
 }
+
+/// Conditions by the keys of their segments, each with whether it says who is left out.
+pub type Conditions = HashMap<String, Vec<(At<Selector>, bool)>>;
 
 impl Desired {
     /// All resources of one kind.
@@ -108,6 +115,7 @@ impl Manifests {
             allowed: BTreeMap::new(),
             complete: self.complete,
             target: target.map(str::to_owned),
+            conditions: OnceLock::new(),
         };
         for (number, some) in declarations.chunks(TOGETHER).enumerate() {
             let typed: Vec<Option<Typed>> = some
