@@ -268,6 +268,24 @@ fn ten_thousand_pushes_to_a_chain_of_ten_thousand_segments_are_answered() {
 }
 
 #[test]
+fn a_project_file_of_problems_ends_with_a_word_about_the_rest() {
+    let folder = Folder::project("segments: {}\n");
+    folder.write("pushplan.toml", "= 1\n".repeat(5_000));
+    let out = run(&folder, "text");
+    assert_eq!(out.matches("more than 1000 problems").count(), 1);
+}
+
+#[test]
+fn a_thousand_targets_of_five_thousand_segments_are_not_all_checked() {
+    let segments = &ten_thousand("  s-NUMBER: {criteria: all}\n")[..5_000 * "  s-00000: {criteria: all}\n".len()];
+    let folder = Folder::project(&format!("segments:\n{segments}"));
+    folder.write("pushplan.toml", (0..1_000).map(|n| format!("[targets.t{n}]\n")).collect::<String>());
+    let out = run(&folder, "text");
+    assert_eq!(found(&out), ["YM106"]);
+    assert!(out.contains("800 targets not checked"), "{out}");
+}
+
+#[test]
 fn what_a_project_grows_to_is_limited() {
     let large = "a".repeat(4 * MIB);
     let many = |one: &str| (0..5_000).fold(String::new(), |all, n| all + &one.replace("NUMBER", &n.to_string()));

@@ -90,6 +90,11 @@ struct Typed {
 }
 
 impl Manifests {
+    /// How many resources there are beneath all overlays.
+    pub fn resource_count(&self) -> usize {
+        self.collected.base.resources.len()
+    }
+
     /// What a target gets: defaults under, overlays over, variables filled in, all of it typed. Without a target there are
     /// no overlays and no variables.
     pub fn resolve(&self, target: Option<&str>) -> (Desired, Vec<Finding>) {
