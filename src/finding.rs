@@ -168,6 +168,11 @@ impl Findings {
         self.list.len()
     }
 
+    /// Those that came after so many others.
+    pub fn since(&self, before: usize) -> &[Finding] {
+        &self.list[before..]
+    }
+
     pub fn last(&self) -> Option<&Finding> {
         self.list.last()
     }

@@ -26,6 +26,15 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// How many words of the user's own are searched for the one that was meant.
+const FEW: usize = 100;
+
+/// The same among words of the user's own. Where there are very many of them, none is found: a wrong word would otherwise cost
+/// as much time as there are right ones, and both can be many.
+pub fn nearest_of_few<'a>(word: &str, candidates: impl ExactSizeIterator<Item = &'a str>) -> Option<&'a str> {
+    if candidates.len() > FEW { None } else { nearest(word, candidates) }
+}
+
 /// Which letters a word has, in any case, as one bit each. An edit changes at most two of them.
 fn letters(word: &str) -> u64 {
     word.chars().fold(0, |bits, c| bits | 1 << (u32::from(c.to_lowercase().next().unwrap_or(c)) & 63))
@@ -139,6 +148,14 @@ mod tests {
         assert_eq!(nearest("Lapsed-buyer", ["lapsed-buyers", "new"]), Some("lapsed-buyers"));
         assert_eq!(nearest("x", ["y"]), None);
         assert_eq!(nearest("country", ["timezone", "language"]), None);
+    }
+
+    #[test]
+    fn of_very_many_words_none_is_suggested() {
+        let words: Vec<String> = (0..=FEW).map(|n| format!("name{n}")).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        assert_eq!(nearest_of_few("name1x", words.iter().copied()), None);
+        assert_eq!(nearest_of_few("name1x", words[1..].iter().copied()), Some("name1"));
     }
 
     #[test]

@@ -223,6 +223,68 @@ fn a_text_full_of_variables_is_answered() {
     assert_found(&with(&different), "RF104");
 }
 
+/// This text for each number below ten thousand, with the number in the place of `NUMBER`.
+fn ten_thousand(one: &str) -> String {
+    (0..10_000).map(|n| one.replace("NUMBER", &format!("{n:05}"))).collect()
+}
+
+#[test]
+fn ten_thousand_wrong_names_among_ten_thousand_right_ones_are_answered() {
+    let segments = ten_thousand("  s-NUMBER: {criteria: {tag: \"${var.nameNUMBERx}\"}}\n");
+    let folder = Folder::project(&format!("segments:\n{segments}"));
+    folder.write("pushplan.toml", format!("[targets.a.variables]\n{}", ten_thousand("nameNUMBER = \"a\"\n")));
+    assert_eq!(codes(&folder).len(), 10_000);
+
+    let variables = ten_thousand("{key: nameNUMBER, default_value: a}, ");
+    let template = |alert: &str| {
+        format!("templates: {{t: {{variables: [{variables}], push: {{notification: {{alert: \"{alert}\"}}}}}}}}\n")
+    };
+    let wrong = codes_of(template(&ten_thousand("{{nameNUMBERx}} ")));
+    assert_eq!(wrong.iter().filter(|code| *code == "MS101").count(), 10_000);
+
+    let push = |values: &str| {
+        let push = format!("{{audience: all, device_types: all, template: t, substitutions: {{{values}}}}}");
+        format!("{{schedule: {{scheduled_time: 2026-11-27T09:00}}, push: {push}}}")
+    };
+    let one = format!("scheduled_pushes: {{p: {}}}\n", push(&ten_thousand("nameNUMBERx: a, ")));
+    let wrong = codes_of(template("a") + &one);
+    assert_eq!(wrong.iter().filter(|code| *code == "MS114").count(), 10_000);
+
+    let each = ten_thousand(&format!("  p-NUMBER: {}\n", push("nameNUMBERx: a")));
+    assert_eq!(codes_of(template("a") + "scheduled_pushes:\n" + &each), ["YM106"]);
+}
+
+#[test]
+fn ten_thousand_pushes_to_a_chain_of_ten_thousand_segments_are_answered() {
+    let next = |n: usize| format!("{{and: [{{tag: a}}, {{segment: s{:05}}}]}}", n + 1);
+    let chain: String = (0..10_000).map(|n| format!("  s{n:05}: {{criteria: {}}}\n", next(n))).collect();
+    let end = "  s10000: {criteria: {ios_version: 9.0.X}}\n";
+    let push = "{audience: {segment: sNUMBER}, device_types: [android], notification: {alert: a}}";
+    let push = format!("  p-NUMBER: {{schedule: {{scheduled_time: 2026-11-27T09:00}}, push: {push}}}\n");
+    let manifest = format!("segments:\n{chain}{end}scheduled_pushes:\n{}oops: 1\n", ten_thousand(&push));
+    let folder = Folder::project(&manifest);
+    let out = run(&folder, "text");
+    assert_eq!(out.matches("[AU111]").count(), 10_000);
+}
+
+#[test]
+fn a_project_file_of_problems_ends_with_a_word_about_the_rest() {
+    let folder = Folder::project("segments: {}\n");
+    folder.write("pushplan.toml", "= 1\n".repeat(5_000));
+    let out = run(&folder, "text");
+    assert_eq!(out.matches("more than 1000 problems").count(), 1);
+}
+
+#[test]
+fn a_thousand_targets_of_five_thousand_segments_are_not_all_checked() {
+    let segments = &ten_thousand("  s-NUMBER: {criteria: all}\n")[..5_000 * "  s-00000: {criteria: all}\n".len()];
+    let folder = Folder::project(&format!("segments:\n{segments}"));
+    folder.write("pushplan.toml", (0..1_000).map(|n| format!("[targets.t{n}]\n")).collect::<String>());
+    let out = run(&folder, "text");
+    assert_eq!(found(&out), ["YM106"]);
+    assert!(out.contains("800 targets not checked"), "{out}");
+}
+
 #[test]
 fn what_a_project_grows_to_is_limited() {
     let large = "a".repeat(4 * MIB);

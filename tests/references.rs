@@ -99,3 +99,13 @@ fn many_names_that_lead_nowhere_are_all_told_without_delay() {
     // Searching every name among all others takes a minute and more.
     assert!(began.elapsed().as_secs() < 30, "{:?}", began.elapsed());
 }
+
+#[test]
+fn without_targets_none_is_named_for_a_variable() {
+    let folder = Folder::project("segments:\n  a: {criteria: {tag: \"${var.x}\"}}\n");
+    folder.write("pushplan.toml", "");
+    let ran = folder.run(&["validate", "--color", "never"]);
+    assert!(ran.stdout.contains("[RF104]"), "{ran:?}");
+    assert!(ran.stdout.contains("the `variables` of a target in pushplan.toml"), "{ran:?}");
+    assert!(!ran.stdout.contains("local"), "{ran:?}");
+}

@@ -223,6 +223,78 @@ fn wrong_manifests_are_refused_where_they_are_wrong() {
     }
 }
 
+/// What both the schema and the binary take, and what both refuse.
+#[test]
+fn the_schema_and_the_binary_agree() {
+    let schema = manifest_schema();
+    let push = |rest: &str| {
+        format!(
+            "scheduled_pushes: {{a: {{schedule: {{scheduled_time: 2035-01-01T12:00}}, push: {{audience: all, device_types: [ios]{rest}}}}}}}"
+        )
+    };
+    let at = |schedule: &str| {
+        format!(
+            "scheduled_pushes: {{a: {{schedule: {schedule}, push: {{audience: all, device_types: all, notification: {{alert: Hi}}}}}}}}"
+        )
+    };
+    let criteria = |criteria: &str| format!("segments: {{a: {{criteria: {criteria}}}}}");
+    let template = "templates: {t: {push: {notification: {alert: Hi}}}}\n";
+    let variant = |alert: &str| {
+        format!("{{push: {{notification: {{alert: {alert}}}}}, schedule: {{scheduled_time: 2035-01-01T12:00}}}}")
+    };
+    let variants = |list: &str| format!("experiments: {{a: {{audience: all, device_types: all, variants: [{list}]}}}}");
+    let devices = |devices: &str| push(", notification: {alert: Hi}").replace("[ios]", devices);
+    let pipeline = |trigger: &str, outcome: &str| {
+        format!("pipelines: {{a: {{enabled: true, immediate_trigger: {trigger}, outcome: {outcome}}}}}")
+    };
+    let outcome = "{push: {device_types: all, notification: {alert: Hi}}}";
+    for (manifest, right) in [
+        (criteria("all"), true),
+        (criteria("ALL"), true),
+        (criteria("everybody"), false),
+        (criteria("{and: [{tag: x}]}"), true),
+        (criteria("{And: [{tag: x}]}"), true),
+        (criteria("{OR: [{tag: x}]}"), true),
+        (criteria("{Not: {tag: x}}"), true),
+        (criteria("{And: []}"), false),
+        (criteria("{Andy: [{tag: x}]}"), false),
+        (criteria("{x-note: y}"), false),
+        (criteria("{tag: x, group: null}"), true),
+        (criteria("{tag: x, group: 1}"), false),
+        ("segments: {a: {criteria: all, lifecycle: null}}".into(), true),
+        ("segments: {a: {criteria: all, lifecycle: true}}".into(), false),
+        (devices("ALL"), true),
+        (devices("All"), true),
+        (devices("[all]"), false),
+        (at("{scheduled_time: 2035-01-01T12:00}"), true),
+        (at("[{scheduled_time: 2035-01-01T12:00}]"), true),
+        (at("{local_scheduled_time: 2035-01-01T12:00}"), true),
+        (at("{}"), false),
+        (at("[]"), false),
+        (at("{time_zone: Europe/Paris}"), false),
+        (at("{local_scheduled_time: 2035-01-01T12:00, time_zone: Europe/Paris}"), false),
+        (at("{local_scheduled_time: 2035-01-01T12:00, scheduled_time: 2035-01-01T12:00}"), false),
+        (push(", notification: {alert: Hi}"), true),
+        (push(", notification: {alert: Hi}, template: null"), true),
+        (push(""), false),
+        (push(", notification: null"), false),
+        (format!("{template}{}", push(", template: t")), true),
+        (format!("{template}{}", push(", template: t, notification: {alert: Hi}")), false),
+        (pipeline("first_open", outcome), true),
+        (pipeline("{tag_added: {tag: x, group: null}}", outcome), true),
+        (pipeline("[]", outcome), false),
+        (pipeline("first_open", "[]"), false),
+        (pipeline("first_open", "{push: {device_types: all}}"), false),
+        (variants(&format!("{}, {}", variant("A"), variant("B"))), true),
+        (variants(&variant("A")), false),
+        (variants(""), false),
+    ] {
+        assert_eq!(problems(&schema, &manifest).is_empty(), right, "the schema: {manifest}");
+        let ran = Folder::project(&manifest).run(&["validate", "--now", "2026-11-15T12:00Z"]);
+        assert_eq!(ran.code == 0, right, "the binary: {manifest}\n{}", ran.stdout);
+    }
+}
+
 #[test]
 fn every_right_sample_of_a_page_is_valid() {
     let general = manifest_schema();

@@ -183,3 +183,28 @@ fn variables_are_filled_in_in_body_files_too() {
         &["messages.yaml:5:40", "`sal` in line 2 of `b.html`", "did you mean `sale`?", "in line 3 of `b.html`"],
     );
 }
+
+#[test]
+fn what_one_resource_allows_is_still_told_of_another() {
+    let push = "push: {audience: all, device_types: all, notification: {alert: Hi}}";
+    let defaults = "defaults: {scheduled_pushes: {schedule: {scheduled_time: 2020-11-27T12:00}}}\n";
+    for (first, second) in [("a", "b"), ("b", "a")] {
+        let allows = format!("  {first}: {{lifecycle: {{allow: [SC101]}}, {push}}}\n");
+        let manifest = format!("{defaults}scheduled_pushes:\n{allows}  {second}: {{{push}}}\n");
+        let ran = told("[targets.local]\n", &manifest);
+        assert_eq!(times(&ran, "SC101"), 1, "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn what_an_overlay_allows_is_still_told_of_the_other_target() {
+    let push = "push: {audience: all, device_types: all, notification: {alert: Hi}}";
+    for (allows, other) in [("production", "staging"), ("staging", "production")] {
+        let base = format!("scheduled_pushes:\n  a: {{schedule: {{scheduled_time: 2020-11-27T12:00}}, {push}}}\n");
+        let overlay =
+            format!("overlays: {{{allows}: {{scheduled_pushes: {{a: {{lifecycle: {{allow: [SC101]}}}}}}}}}}\n");
+        let ran = told(TWO, &(base + &overlay));
+        assert_eq!(times(&ran, "SC101"), 1, "{}", ran.stdout);
+        assert_says(&ran, &[&format!("this holds for the target `{other}`")]);
+    }
+}

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use super::{Check, One, Run, Subject};
 use crate::codes;
 use crate::finding::{Finding, Findings};
-use crate::kinds::{Experiment, Variant, of_kind};
+use crate::kinds::{self, Experiment, Variant, of_kind};
 use crate::model::schedule::{Schedule, When};
 use crate::node::At;
 use crate::source::Span;
 
 /// As many variants as the service takes.
-const MOST_VARIANTS: usize = 26;
+const MOST_VARIANTS: usize = *kinds::VARIANT_COUNT.end();
 
 /// Two variants that say the same at the same time have nothing to tell apart.
 pub const SAME_VARIANTS: Check = Check { codes: &[&codes::EX101], run: Run::Each(same_variants) };

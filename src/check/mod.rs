@@ -7,6 +7,7 @@ mod audience;
 mod circles;
 mod experiments;
 pub mod fix;
+mod identities;
 mod messages;
 mod pipelines;
 mod references;
@@ -50,6 +51,13 @@ pub struct Check {
     pub run: Run,
 }
 
+impl Check {
+    /// Whether the table says the truth of a check. Every test that runs one looks at it.
+    fn reports_only_its_codes(&self, found: &[Finding]) -> bool {
+        found.iter().all(|finding| self.codes.contains(&finding.code))
+    }
+}
+
 /// Whether a check looks at each resource by itself or at all of them together.
 #[derive(Debug)]
 pub enum Run {
@@ -70,6 +78,7 @@ pub static CHECKS: &[Check] = &[
     schedules::TWICE,
     pipelines::AUDIENCE,
     pipelines::DELAY,
+    pipelines::TIMING,
     pipelines::TRIGGER_TAG,
     pipelines::CIRCLE,
     pipelines::SAME_TRIGGER,
@@ -83,6 +92,7 @@ pub static CHECKS: &[Check] = &[
     tags::USER_ID,
     tags::USER_CHANNELS,
     tags::CHANNEL_TAGS,
+    identities::TWICE,
     references::NAMES,
     references::CIRCLES,
     messages::DECLARED,
@@ -111,7 +121,9 @@ pub fn check(subject: &Subject) -> Vec<Finding> {
         let mut findings = Findings::about(address);
         for check in CHECKS {
             if let Run::Each(run) = check.run {
+                let before = findings.len();
                 run(subject, &one, &mut findings);
+                debug_assert!(check.reports_only_its_codes(findings.since(before)));
             }
         }
         findings.into_vec()
@@ -121,6 +133,7 @@ pub fn check(subject: &Subject) -> Vec<Finding> {
         if let Run::All(run) = check.run {
             let mut findings = Findings::default();
             run(subject, &mut findings);
+            debug_assert!(check.reports_only_its_codes(findings.since(0)));
             all.extend(findings.into_vec());
         }
     }

@@ -69,6 +69,28 @@ fn delay(_: &Subject, one: &One, findings: &mut Findings) {
     }
 }
 
+/// Two places that give different delays.
+pub const TIMING: Check = Check { codes: &[&codes::YM201], run: Run::Each(timing) };
+
+fn timing(_: &Subject, one: &One, findings: &mut Findings) {
+    let Some(pipeline) = of_kind::<Pipeline>(&*one.declared.spec) else { return };
+    let Some(timing) = &pipeline.timing else { return };
+    let other = &timing.delay.seconds;
+    let delays = pipeline.outcome.iter().filter_map(|outcome| outcome.delay.as_ref());
+    for delay in delays.filter(|delay| *delay != other) {
+        findings.push(
+            Finding::new(
+                &codes::YM201,
+                delay.span,
+                format!("`delay` says {}, but `timing` says {}", delay.value, other.value),
+            )
+            .label("which of the two?")
+            .related(other.span, "the other")
+            .help("leave `timing` out: the contract knows `delay` in the outcome"),
+        );
+    }
+}
+
 /// A trigger on a tag that nobody adds never fires.
 pub const TRIGGER_TAG: Check = Check { codes: &[&codes::PL103], run: Run::All(trigger_tag) };
 
@@ -204,7 +226,8 @@ struct Link<'d> {
 }
 
 fn circle(subject: &Subject, findings: &mut Findings) {
-    let mut links: Vec<(Span, Link)> = subject.desired.all::<Pipeline>().map(link).collect();
+    let mut links: Vec<(Span, Link)> =
+        subject.desired.all::<Pipeline>().filter(|(.., pipeline)| pipeline.enabled).map(link).collect();
     links.sort_by_key(|(place, _)| *place);
     let links: Vec<Link> = links.into_iter().map(|(_, link)| link).collect();
 

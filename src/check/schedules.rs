@@ -6,16 +6,14 @@ use jiff::civil::{DateTime, Time};
 use jiff::tz::{TimeZone, offset};
 use jiff::{Timestamp, ToSpan};
 
-use super::audience::reach;
+use super::audience::reached_zones::{self, Where};
 use super::{Check, One, Run, Subject};
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::kinds::{ScheduledPush, Sending, of_kind};
-use crate::manifest::{Desired, QuietHours};
-use crate::model::audience::{Selector, Tag};
+use crate::manifest::QuietHours;
 use crate::model::schedule::{Schedule, When};
-use crate::model::vocabulary::{Values, group, iana};
-use crate::node::At;
+use crate::model::vocabulary::iana;
 use crate::source::Span;
 use crate::text;
 
@@ -83,7 +81,9 @@ fn quiet(subject: &Subject, one: &One, findings: &mut Findings) {
         }
         let finding = match schedule.when {
             When::EachZone(time) => by_own_clock(schedule, time, hours),
-            When::At(instant) => in_zones(schedule, instant, &zones(subject.desired, audience), hours),
+            When::At(instant) => {
+                in_zones(schedule, instant, &places(schedule, reached_zones::zones(subject.desired, audience)), hours)
+            }
         };
         if let Some(finding) = finding {
             findings.push(
@@ -102,20 +102,18 @@ struct Place {
     tag: Option<Span>,
 }
 
-/// The zones that an audience is in, by their names: those of its time zone tags, of its segments too. Zones that it leaves
-/// out are none of them.
-fn zones(desired: &Desired, audience: &At<Selector>) -> BTreeMap<String, Place> {
-    let mut zones = BTreeMap::new();
-    reach(desired, audience, &mut |reached| {
-        if let Selector::Tag(Tag { tag, group: Some(id) }) = &reached.selector.value
-            && !reached.negated
-            && group(id).is_some_and(|group| group.values == Values::TimeZone)
-            && let Ok(zone) = TimeZone::get(iana(tag))
-        {
-            zones.entry(tag.value.clone()).or_insert(Place { zone, tag: Some(tag.span) });
-        }
+/// The zones that an audience is in, by their names: those that it names, and the schedule's own where it may be there too.
+fn places(schedule: &Schedule, audience: Where) -> BTreeMap<String, Place> {
+    let Where { named, elsewhere, without } = audience;
+    let own = name(&schedule.zone);
+    let is_own = |tag: &String| iana(tag) == own;
+    let with_own = elsewhere && !without.keys().any(is_own) && !named.keys().any(is_own);
+    let named = named.into_iter().filter_map(|(tag, at)| {
+        let zone = TimeZone::get(iana(&tag)).ok()?;
+        Some((tag, Place { zone, tag: Some(at) }))
     });
-    zones
+    let own = with_own.then(|| (own.clone(), Place { zone: schedule.zone.clone(), tag: None }));
+    named.chain(own).collect()
 }
 
 fn by_own_clock(schedule: &Schedule, time: DateTime, hours: &QuietHours) -> Option<Finding> {
@@ -133,11 +131,9 @@ fn by_own_clock(schedule: &Schedule, time: DateTime, hours: &QuietHours) -> Opti
 fn in_zones(
     schedule: &Schedule,
     instant: Timestamp,
-    named: &BTreeMap<String, Place>,
+    zones: &BTreeMap<String, Place>,
     hours: &QuietHours,
 ) -> Option<Finding> {
-    let own = BTreeMap::from([(name(&schedule.zone), Place { zone: schedule.zone.clone(), tag: None })]);
-    let zones = if named.is_empty() { &own } else { named };
     let disturbed: Vec<(&String, &Place, DateTime)> = zones
         .iter()
         .map(|(name, place)| (name, place, schedule.clock_in(&place.zone)))

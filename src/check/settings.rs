@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::ops::Range;
 
 use super::{Check, Run, Subject};
 use crate::codes;
@@ -33,28 +34,33 @@ impl Verdict {
 /// A finding, and the targets that it was found for.
 struct Case {
     finding: Finding,
-    /// None of them: it holds whatever the target.
-    targets: Vec<String>,
+    /// Ranges of their numbers. None of them: it holds whatever the target.
+    targets: Vec<Range<usize>>,
     /// Nobody turned it off.
     counts: bool,
 }
+
+/// How many targets a finding names.
+const NAMED: usize = 20;
 
 /// Narrows each finding to the part that is meant, applies the project's settings and each resource's `lifecycle.allow`, and
 /// sorts. What was found several times is told once; where only some of the targets have it, they are named.
 pub fn judge(
     general: impl IntoIterator<Item = Finding>,
-    targets: Vec<(Desired, Vec<Finding>)>,
+    targets: impl IntoIterator<Item = (Desired, Vec<Finding>)>,
     project: &Project,
     sources: &Sources,
 ) -> Verdict {
-    let number = targets.len();
+    let mut names: Vec<String> = Vec::new();
     let mut cases = Cases { project, sources, list: Vec::new(), index: HashMap::new(), weights: HashMap::new() };
     for finding in general {
         cases.add(finding, None);
     }
-    for (desired, found) in targets {
+    // Each target is let go before the next is looked at: there can be many.
+    for (number, (desired, found)) in targets.into_iter().enumerate() {
+        names.push(desired.target.clone().unwrap_or_default());
         for finding in found {
-            cases.add(finding, Some(&desired));
+            cases.add(finding, Some((number, &desired)));
         }
     }
     let mut verdict = Verdict::default();
@@ -63,10 +69,15 @@ pub fn judge(
             verdict.suppressed.push(finding);
             continue;
         }
-        if !some.is_empty() && some.len() < number {
-            let names: Vec<String> = some.iter().map(|name| format!("`{name}`")).collect();
-            let noun = if names.len() == 1 { "target" } else { "targets" };
-            finding.notes.push(format!("this holds for the {noun} {}", text::all_of(&names)));
+        let count: usize = some.iter().map(ExactSizeIterator::len).sum();
+        if count > 0 && count < names.len() {
+            let mut some: Vec<String> =
+                some.into_iter().flatten().take(NAMED).map(|number| format!("`{}`", names[number])).collect();
+            if count > NAMED {
+                some.push(format!("{} more", count - NAMED));
+            }
+            let noun = if count == 1 { "target" } else { "targets" };
+            finding.notes.push(format!("this holds for the {noun} {}", text::all_of(&some)));
         }
         // What a variable filled in is not what the file says there: an edit would lose the variable.
         finding.fix = finding.fix.filter(|fix| !sources.text(fix.at).contains("${"));
@@ -91,29 +102,36 @@ struct Cases<'p> {
 }
 
 impl Cases<'_> {
-    fn add(&mut self, mut finding: Finding, desired: Option<&Desired>) {
+    /// Adds what was found for a target, which has a number. None: it was found before there were any.
+    fn add(&mut self, mut finding: Finding, target: Option<(usize, &Desired)>) {
         finding.narrow(self.sources);
         let allowed = || {
-            let codes = desired?.allowed.get(finding.address.as_ref()?)?;
+            let codes = target?.1.allowed.get(finding.address.as_ref()?)?;
             codes.iter().find(|code| code.eq_ignore_ascii_case(finding.code.name))
         };
         let weight = self.weights.entry((finding.code.name, finding.severity));
         let weight = *weight.or_insert_with(|| self.project.weight(finding.code, finding.severity));
         let counts = weight.is_some() && !(finding.code.is_free() && allowed().is_some());
         finding.severity = weight.unwrap_or(finding.severity);
-        let target = desired.and_then(|desired| desired.target.clone());
+        let number = target.filter(|(_, desired)| desired.target.is_some()).map(|(number, _)| number..number + 1);
         match self.index.entry((finding.code.name, finding.at, finding.message.clone())) {
             Entry::Vacant(entry) => {
                 entry.insert(self.list.len());
-                self.list.push(Case { finding, targets: target.into_iter().collect(), counts });
+                self.list.push(Case { finding, targets: number.into_iter().collect(), counts });
             }
             Entry::Occupied(entry) => {
                 let case = &mut self.list[*entry.get()];
                 if counts && !case.counts {
-                    *case = Case { finding, targets: target.into_iter().collect(), counts };
-                } else if counts == case.counts && !case.targets.is_empty() {
+                    *case = Case { finding, targets: number.into_iter().collect(), counts };
+                } else if counts == case.counts
+                    && let (Some(last), Some(number)) = (case.targets.last_mut(), number)
+                {
                     // One target finds some things twice, in places that share an alias.
-                    case.targets.extend(target.filter(|name| !case.targets.contains(name)));
+                    match number.start {
+                        start if start < last.end => {}
+                        start if start == last.end => last.end = number.end,
+                        _ => case.targets.push(number),
+                    }
                 }
             }
         }

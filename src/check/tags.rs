@@ -61,13 +61,13 @@ pub const VOCABULARY: Check = Check { codes: &[&codes::TG101], run: Run::All(voc
 /// The tags that a group declares.
 struct Words<'d> {
     place: Span,
-    tags: HashMap<&'d str, usize>,
+    tags: HashMap<&'d str, Span>,
 }
 
 impl Words<'_> {
     /// In the order in which they were written.
     fn in_order(&self) -> Vec<&str> {
-        let mut tags: Vec<(&usize, &str)> = self.tags.iter().map(|(tag, place)| (place, *tag)).collect();
+        let mut tags: Vec<(&Span, &str)> = self.tags.iter().map(|(tag, place)| (place, *tag)).collect();
         tags.sort_unstable();
         tags.into_iter().map(|(_, tag)| tag).collect()
     }
@@ -79,7 +79,7 @@ fn vocabulary_check(subject: &Subject, findings: &mut Findings) {
         .all::<TagGroup>()
         .filter(|(address, ..)| !is_reserved(&address.key))
         .filter_map(|(address, declared, group)| {
-            let tags = group.tags.as_ref()?.iter().enumerate().map(|(place, tag)| (tag.as_str(), place));
+            let tags = group.tags.as_ref()?.iter().map(|tag| (tag.as_str(), tag.span));
             Some((address.key.as_str(), Words { place: declared.key.span, tags: tags.collect() }))
         })
         .collect();

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use crate::check::{self, Subject, Verdict};
+use crate::codes;
 use crate::failure::Failure;
-use crate::finding::Findings;
+use crate::finding::{Finding, Findings};
 use crate::manifest::{self, FILE_LIMIT, Input, Manifests, PROJECT_FILE, Project, files};
-use crate::source::Sources;
+use crate::source::{Sources, Span};
+use crate::text;
 
 /// The folder that commands start from.
 pub fn here() -> Result<PathBuf, Failure> {
@@ -35,23 +37,38 @@ pub fn alone(root: &Path, inputs: Vec<Input>) -> Manifests {
     manifest::read(Project::bare(root), inputs, Sources::default(), Findings::default())
 }
 
+/// How many resources are checked, counted once for each target.
+const MOST: usize = 1_000_000;
+
 /// Resolves the manifests for each of the targets and checks them. What several targets have in common is found once.
 pub fn check(manifests: &Manifests, targets: &[Option<&str>], now: Timestamp) -> Verdict {
-    let resolved: Vec<_> = targets
-        .iter()
-        .map(|target| {
-            let (mut desired, mut found) = manifests.resolve(*target);
-            let target = target.and_then(|name| manifests.project.target(name));
-            found.extend(check::check(&Subject { desired: &desired, target, now }));
-            // One target at a time is held in memory. The last is let go with the process, which is quicker.
-            let resources = std::mem::take(&mut desired.resources);
-            if targets.len() == 1 {
-                std::mem::forget(resources);
-            } else {
-                drop(resources);
-            }
-            (desired, found)
-        })
-        .collect();
-    check::judge(manifests.findings.iter().cloned(), resolved, &manifests.project, &manifests.sources)
+    let most = (MOST / manifests.resource_count().max(1)).max(1);
+    let (checked, left) = targets.split_at(targets.len().min(most));
+    let resolved = checked.iter().map(|target| {
+        let (mut desired, mut found) = manifests.resolve(*target);
+        let target = target.and_then(|name| manifests.project.target(name));
+        found.extend(check::check(&Subject { desired: &desired, target, now }));
+        // One target at a time is held in memory. The last is let go with the process, which is quicker.
+        let resources = std::mem::take(&mut desired.resources);
+        if targets.len() == 1 {
+            std::mem::forget(resources);
+        } else {
+            drop(resources);
+        }
+        (desired, found)
+    });
+    let unchecked = left.first().map(|first| unchecked(manifests, *first, left.len()));
+    let general = manifests.findings.iter().cloned().chain(unchecked);
+    check::judge(general, resolved, &manifests.project, &manifests.sources)
+}
+
+/// The finding for targets that are too many for so many resources.
+fn unchecked(manifests: &Manifests, first: Option<&str>, left: usize) -> Finding {
+    let name = first.unwrap_or_default();
+    let at = manifests.project.target_place(name).unwrap_or(Span::NONE);
+    let targets = text::count(left, "target");
+    Finding::new(&codes::YM106, at, format!("too many resources for so many targets: {targets} not checked"))
+        .label("the first that is not checked")
+        .note(format!("all targets together have more than {MOST} resources"))
+        .help(format!("check fewer at a time: `pushplan validate --target {name}`"))
 }

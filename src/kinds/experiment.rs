@@ -1,9 +1,15 @@
+use std::borrow::Cow;
+use std::ops::{Deref, RangeInclusive};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+
 use super::{Audience, Parts, Resource, Role, Said, Sending};
 use crate::model::audience::Selector;
 use crate::model::device::DeviceTypes;
 use crate::model::push::Content;
 use crate::model::schedule::Schedule;
-use crate::node::{At, shape};
+use crate::node::{At, Decode, Node, Reader, shape};
 
 shape! {
     /// An A/B test: several variants of a scheduled push, each to a part of the audience.
@@ -17,7 +23,7 @@ shape! {
         /// On which kinds of device.
         device_types: At<DeviceTypes>,
         /// The variants, 2 to 26 of them.
-        variants: At<Vec<At<Variant>>>,
+        variants: At<Variants>,
     }
 }
 
@@ -31,6 +37,45 @@ shape! {
     }
 }
 
+/// As many variants as an experiment needs, and as the service takes.
+pub const VARIANT_COUNT: RangeInclusive<usize> = 2..=26;
+
+/// The variants of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Variants(pub Vec<At<Variant>>);
+
+impl Deref for Variants {
+    type Target = Vec<At<Variant>>;
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl Decode for Variants {
+    const WHAT: &'static str = Vec::<At<Variant>>::WHAT;
+    const FIELDS: &'static [&'static str] = Variant::FIELDS;
+
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        Vec::decode(node, reader).map(Self)
+    }
+}
+
+impl JsonSchema for Variants {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Variants".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = Vec::<Variant>::json_schema(generator);
+        schema.insert("minItems".into(), (*VARIANT_COUNT.start()).into());
+        schema.insert("maxItems".into(), (*VARIANT_COUNT.end()).into());
+        schema
+    }
+}
+
 impl Resource for Experiment {
     const KEY: &'static str = "experiments";
     const NOUN: &'static str = "experiment";
@@ -40,14 +85,10 @@ impl Resource for Experiment {
         self.name.get_or_insert_with(|| key.clone());
     }
 
-    fn label(&self) -> Option<&str> {
-        self.name.as_ref().map(|label| label.as_str())
-    }
-
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
         let Self { name: _, description: _, audience, device_types, variants } = self;
         parts.audiences.push(Audience { selector: audience, devices: Some(device_types), role: Role::Push });
-        for variant in &variants.value {
+        for variant in variants.iter() {
             let Variant { push: Content { notification, message, rest: _ }, schedule } = &variant.value;
             parts.said.push(Said {
                 notification: Some(notification),

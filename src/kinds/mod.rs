@@ -15,6 +15,7 @@ pub use parts::{Audience, Parts, Role, Said, Sending, TagUse};
 
 use crate::model::push::Push;
 use crate::node::{At, Decode, Node, Reader};
+use crate::source::Span;
 
 /// All that the author of a kind writes.
 pub trait Resource: Serialize + Decode + JsonSchema + Clone + PartialEq + Debug + Send + Sync + 'static {
@@ -25,11 +26,16 @@ pub trait Resource: Serialize + Decode + JsonSchema + Clone + PartialEq + Debug 
     /// What a kind is for, in a sentence.
     const PURPOSE: &'static str;
 
+    /// Keys of maps that may also be written as a list of them.
+    const ONE_OR_MANY: &'static [&'static str] = &[];
+
     /// Fills in what the resource's key says where nothing else does: a name that was left out.
     fn settle(&mut self, key: &At<String>);
 
-    /// The name that the service knows it by; `None` where that is its key.
-    fn label(&self) -> Option<&str>;
+    /// What the service knows it by, where that can stand once only. Names in the dashboard can stand twice.
+    fn identity(&self) -> Option<Identity> {
+        None
+    }
 
     /// What it is made of, for whoever looks at all kinds alike.
     fn parts<'r>(&'r self, parts: &mut Parts<'r>);
@@ -40,9 +46,16 @@ pub trait Resource: Serialize + Decode + JsonSchema + Clone + PartialEq + Debug 
     }
 }
 
+/// What the service knows a resource by, and where it is said.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    pub name: String,
+    pub at: Span,
+}
+
 /// A resource of any kind.
 pub trait Spec: Any + Debug + Send + Sync {
-    fn label(&self) -> Option<&str>;
+    fn identity(&self) -> Option<Identity>;
     fn parts<'r>(&'r self, parts: &mut Parts<'r>);
     fn pushes(&mut self) -> Vec<&mut At<Push>>;
     /// The canonical form: the same for every way of writing the same thing.
@@ -50,8 +63,8 @@ pub trait Spec: Any + Debug + Send + Sync {
 }
 
 impl<R: Resource> Spec for R {
-    fn label(&self) -> Option<&str> {
-        Resource::label(self)
+    fn identity(&self) -> Option<Identity> {
+        Resource::identity(self)
     }
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
         Resource::parts(self, parts);
@@ -78,13 +91,21 @@ pub struct Kind {
     pub key: &'static str,
     pub noun: &'static str,
     pub purpose: &'static str,
+    pub one_or_many: &'static [&'static str],
     pub decode: Decoder,
     pub schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
 impl Kind {
     const fn of<R: Resource>() -> Self {
-        Self { key: R::KEY, noun: R::NOUN, purpose: R::PURPOSE, decode: decode::<R>, schema: schema::<R> }
+        Self {
+            key: R::KEY,
+            noun: R::NOUN,
+            purpose: R::PURPOSE,
+            one_or_many: R::ONE_OR_MANY,
+            decode: decode::<R>,
+            schema: schema::<R>,
+        }
     }
 }
 
@@ -126,5 +147,5 @@ kinds! {
 
 pub use crate::model::trigger::Trigger;
 pub use crate::model::variable::Variable;
-pub use experiment::Variant;
+pub use experiment::{VARIANT_COUNT, Variant};
 pub use pipeline::Outcome;

@@ -1,4 +1,4 @@
-use super::{Parts, Resource};
+use super::{Identity, Parts, Resource};
 use crate::model::device::DeviceType;
 use crate::node::{At, shape};
 
@@ -33,8 +33,8 @@ impl Resource for NamedUser {
         self.channels.value.sort_by(|a, b| a.channel_id.cmp(&b.channel_id));
     }
 
-    fn label(&self) -> Option<&str> {
-        self.named_user_id.as_ref().map(|label| label.as_str())
+    fn identity(&self) -> Option<Identity> {
+        self.named_user_id.as_ref().map(|id| Identity { name: id.value.clone(), at: id.span })
     }
 
     fn parts<'r>(&'r self, _: &mut Parts<'r>) {}

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
-use super::{Parts, Resource, TagUse};
-use crate::model::many::Many;
+use super::{Identity, Parts, Resource, TagUse};
+use crate::model::many::Set;
 use crate::model::vocabulary;
 use crate::model::zone::Zone;
 use crate::node::{At, shape};
@@ -14,7 +14,7 @@ shape! {
         /// Whether it takes messages.
         opt_in: bool,
         /// Its tags.
-        tags: Option<Many<At<String>>>,
+        tags: Option<Set<At<String>>>,
         /// Its time zone, an IANA name.
         timezone: Option<At<Zone>>,
         /// Its country, an ISO 3166-1 code.
@@ -45,8 +45,9 @@ impl Resource for OpenChannel {
         self.address.get_or_insert_with(|| key.clone());
     }
 
-    fn label(&self) -> Option<&str> {
-        self.address.as_ref().map(|label| label.as_str())
+    fn identity(&self) -> Option<Identity> {
+        let platform = &self.open.open_platform_name;
+        self.address.as_ref().map(|address| Identity { name: format!("{address} of {platform}"), at: address.span })
     }
 
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {

@@ -13,9 +13,9 @@ shape! {
         /// Whether it is active.
         enabled: bool,
         /// What sets it off.
-        immediate_trigger: Many<At<Trigger>>,
+        immediate_trigger: Many<At<Trigger>, 1>,
         /// What is sent, and how long after.
-        outcome: Many<Outcome>,
+        outcome: Many<Outcome, 1>,
         /// Another place for the delay, which the contract does not describe.
         #[serde(skip)]
         timing: Option<Timing>,
@@ -53,18 +53,20 @@ impl Resource for Pipeline {
     const KEY: &'static str = "pipelines";
     const NOUN: &'static str = "pipeline";
     const PURPOSE: &'static str = "A message that is sent by itself when a tag is added or the app is first opened.";
+    const ONE_OR_MANY: &'static [&'static str] = &["immediate_trigger", "outcome"];
 
     fn settle(&mut self, key: &At<String>) {
         self.name.get_or_insert_with(|| key.clone());
         if let Some(timing) = self.timing.take() {
+            let delay = &timing.delay.seconds;
             for outcome in &mut self.outcome.0 {
-                outcome.delay.get_or_insert_with(|| timing.delay.seconds.clone());
+                outcome.delay.get_or_insert_with(|| delay.clone());
             }
+            // One that says something else stays, for whoever reports it.
+            self.timing = Some(timing).filter(|timing| {
+                self.outcome.iter().any(|outcome| outcome.delay.as_ref() != Some(&timing.delay.seconds))
+            });
         }
-    }
-
-    fn label(&self) -> Option<&str> {
-        self.name.as_ref().map(|label| label.as_str())
     }
 
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {

@@ -10,7 +10,7 @@ shape! {
         /// The name in the dashboard. The key where it is left out.
         name: Option<At<String>>,
         /// When it is sent.
-        schedule: Many<At<Schedule>>,
+        schedule: Many<At<Schedule>, 1>,
         /// What is sent, and to whom.
         push: At<Push>,
     }
@@ -20,13 +20,10 @@ impl Resource for ScheduledPush {
     const KEY: &'static str = "scheduled_pushes";
     const NOUN: &'static str = "scheduled push";
     const PURPOSE: &'static str = "A push that is sent once, at a time.";
+    const ONE_OR_MANY: &'static [&'static str] = &["schedule"];
 
     fn settle(&mut self, key: &At<String>) {
         self.name.get_or_insert_with(|| key.clone());
-    }
-
-    fn label(&self) -> Option<&str> {
-        self.name.as_ref().map(|label| label.as_str())
     }
 
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {

@@ -21,10 +21,6 @@ impl Resource for Segment {
         self.display_name.get_or_insert_with(|| key.clone());
     }
 
-    fn label(&self) -> Option<&str> {
-        self.display_name.as_ref().map(|label| label.as_str())
-    }
-
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
         let Self { display_name: _, criteria } = self;
         parts.audiences.push(Audience { selector: criteria, devices: None, role: Role::Criteria });

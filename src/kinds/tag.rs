@@ -1,5 +1,5 @@
-use super::{Parts, Resource, TagUse};
-use crate::model::many::Many;
+use super::{Identity, Parts, Resource, TagUse};
+use crate::model::many::Set;
 use crate::node::{At, shape};
 
 shape! {
@@ -8,9 +8,9 @@ shape! {
         /// The tag, 1 to 128 characters. The key where it is left out.
         tag: Option<At<String>>,
         /// iOS channels that carry it.
-        ios_channels: Option<Many<At<String>>>,
+        ios_channels: Option<Set<At<String>>>,
         /// Android channels that carry it.
-        android_channels: Option<Many<At<String>>>,
+        android_channels: Option<Set<At<String>>>,
     }
 }
 
@@ -23,8 +23,8 @@ impl Resource for LegacyTag {
         self.tag.get_or_insert_with(|| key.clone());
     }
 
-    fn label(&self) -> Option<&str> {
-        self.tag.as_ref().map(|label| label.as_str())
+    fn identity(&self) -> Option<Identity> {
+        self.tag.as_ref().map(|tag| Identity { name: tag.value.clone(), at: tag.span })
     }
 
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {

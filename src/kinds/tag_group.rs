@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::{Parts, Resource, TagUse};
-use crate::model::many::Many;
+use crate::model::many::{Many, Set};
 use crate::node::{At, shape};
 
 shape! {
@@ -18,19 +18,19 @@ shape! {
 
 shape! {
     /// Members of a tag group, and the tags of the group that each has.
-    pub struct Members as "members by named_users, ios_channels and android_channels" {
+    pub struct Members as "members by named_users, ios_channels and android_channels" or nothing {
         /// Tags by named user id.
-        named_users: BTreeMap<At<String>, Many<At<String>>>,
+        named_users: BTreeMap<At<String>, Set<At<String>>>,
         /// Tags by iOS channel id.
-        ios_channels: BTreeMap<At<String>, Many<At<String>>>,
+        ios_channels: BTreeMap<At<String>, Set<At<String>>>,
         /// Tags by Android channel id.
-        android_channels: BTreeMap<At<String>, Many<At<String>>>,
+        android_channels: BTreeMap<At<String>, Set<At<String>>>,
     }
 }
 
 impl Members {
     /// Every member with its tags, whatever it is.
-    pub fn all(&self) -> impl Iterator<Item = (&At<String>, &Many<At<String>>)> {
+    pub fn all(&self) -> impl Iterator<Item = (&At<String>, &Set<At<String>>)> {
         self.named_users.iter().chain(&self.ios_channels).chain(&self.android_channels)
     }
 }
@@ -40,10 +40,12 @@ impl Resource for TagGroup {
     const NOUN: &'static str = "tag group";
     const PURPOSE: &'static str = "A group of tags: its vocabulary, and members whose tags are kept in git.";
 
-    fn settle(&mut self, _: &At<String>) {}
-
-    fn label(&self) -> Option<&str> {
-        None
+    fn settle(&mut self, _: &At<String>) {
+        // A vocabulary is a set. An empty one is not the same as none: it has room for no tag.
+        if let Some(tags) = &mut self.tags {
+            tags.sort_unstable();
+            tags.dedup();
+        }
     }
 
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {

@@ -31,10 +31,6 @@ impl Resource for Template {
         }
     }
 
-    fn label(&self) -> Option<&str> {
-        self.name.as_ref().map(|label| label.as_str())
-    }
-
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
         let Self { name: _, description: _, variables, push: Content { notification, message, rest: _ } } = self;
         parts.said.push(Said {

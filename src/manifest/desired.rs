@@ -1,6 +1,7 @@
 //! What the manifests say for one target.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
@@ -9,11 +10,12 @@ use super::collect::Declaration;
 use super::growth::{self, Growth, weight};
 use super::meant::Meant;
 use super::variables::{self, Filling};
-use super::{Lifecycle, Manifests, merge};
+use super::{Lifecycle, Manifests, several};
 use crate::address::Address;
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::kinds::{Resource, Spec, Template, of_kind};
+use crate::model::audience::Selector;
 use crate::model::placeholder;
 use crate::model::push::{Content, Push};
 use crate::node::{At, Entry, Node, Reader, Tree, missing};
@@ -44,7 +46,12 @@ pub struct Desired {
     pub complete: bool,
     /// The target that it is for, where there is one.
     pub target: Option<String>,
+    /// What each segment comes down to, once somebody asked.
+    pub conditions: OnceLock<Conditions>,
 }
+
+/// Conditions by the keys of their segments, each with whether it says who is left out.
+pub type Conditions = HashMap<String, Vec<(At<Selector>, bool)>>;
 
 impl Desired {
     /// All resources of one kind.
@@ -83,6 +90,11 @@ struct Typed {
 }
 
 impl Manifests {
+    /// How many resources there are beneath all overlays.
+    pub fn resource_count(&self) -> usize {
+        self.collected.base.resources.len()
+    }
+
     /// What a target gets: defaults under, overlays over, variables filled in, all of it typed. Without a target there are
     /// no overlays and no variables.
     pub fn resolve(&self, target: Option<&str>) -> (Desired, Vec<Finding>) {
@@ -95,8 +107,7 @@ impl Manifests {
         let meant = Meant::new(base, nothing.len() + only_here.len());
         let declarations: Vec<&Declaration> = base.resources.iter().chain(only_here).collect();
         let growth = Growth::default();
-        let with =
-            Filling { variables: &values, target: target.unwrap_or("local"), sources: &self.sources, growth: &growth };
+        let with = Filling { variables: &values, target, sources: &self.sources, growth: &growth };
         let defaults = self.collected.defaults.iter().map(|(kind, node)| (*kind, (node, weight(node)))).collect();
 
         let mut findings = Findings::default();
@@ -109,6 +120,7 @@ impl Manifests {
             allowed: BTreeMap::new(),
             complete: self.complete,
             target: target.map(str::to_owned),
+            conditions: OnceLock::new(),
         };
         for (number, some) in declarations.chunks(TOGETHER).enumerate() {
             let typed: Vec<Option<Typed>> = some
@@ -192,14 +204,19 @@ impl Manifests {
         let Declaration { kind, key, node } = declaration;
         let address = Address::new(kind.key, key.value.clone());
         let mut findings = Findings::about(&address);
+        if with.growth.is_exceeded() {
+            // That is all that will be said, so that the rest need not be read.
+            return Typed { address, key: key.clone(), spec: None, lifecycle: None, taken: Vec::new(), findings };
+        }
         let (mut changed, mut taken, mut whole) = (None::<Node>, Vec::new(), true);
         if let Some((defaults, weight)) = defaults.get(kind.key)
             && with.growth.allows(*weight)
         {
-            changed = Some(merge::lay_and_tell(defaults, node, &mut taken));
+            changed = Some(several::lay(kind, defaults, node, with.growth, &mut taken));
         }
         if let Some(over) = over.filter(|over| !std::ptr::eq(*over, declaration)) {
-            changed = Some(merge::lay_and_tell(changed.as_ref().unwrap_or(node), &over.node, &mut taken));
+            let under = changed.as_ref().unwrap_or(node);
+            changed = Some(several::lay(kind, under, &over.node, with.growth, &mut taken));
         }
         if self.has_variables && variables::has_variables(changed.as_ref().unwrap_or(node)) {
             let node = changed.get_or_insert_with(|| node.clone());
@@ -309,6 +326,8 @@ fn fill_templates(desired: &mut Desired, growth: &Growth, findings: &mut Finding
     let templates = desired.all::<Template>().filter(|(address, ..)| named.contains(&address.key));
     let templates: HashMap<String, Template> =
         templates.map(|(address, _, template)| (address.key.clone(), template.clone())).collect();
+    let templates: HashMap<&str, Filled> =
+        templates.iter().map(|(key, template)| (key.as_str(), Filled::of(template))).collect();
     for (address, declared) in &mut desired.resources {
         for push in declared.spec.pushes() {
             fill_template(push, &templates, growth, address, findings);
@@ -318,7 +337,7 @@ fn fill_templates(desired: &mut Desired, growth: &Growth, findings: &mut Finding
 
 fn fill_template(
     push: &mut At<Push>,
-    templates: &HashMap<String, Template>,
+    templates: &HashMap<&str, Filled>,
     growth: &Growth,
     address: &Address,
     findings: &mut Findings,
@@ -341,34 +360,66 @@ fn fill_template(
         );
         return;
     }
-    let Some(template) = templates.get(&name.0) else { return };
+    let Some(filled) = templates.get(name.0.as_str()) else { return };
     let Push { notification, message, substitutions, .. } = &mut push.value;
-    let value = |key: &str| {
-        let given = substitutions.iter().find(|(name, _)| name.as_str() == key).map(|(_, value)| value.as_str());
-        let declared = template.variables.iter().flatten().find(|variable| variable.key.as_str() == key);
-        given.or_else(|| declared.and_then(|variable| variable.default_value.as_ref().map(|text| text.as_str())))
-    };
-    if growth.is_exceeded() || !growth.allows(filled_size(template, substitutions)) {
+    if growth.is_exceeded() || !growth.allows(filled.size(substitutions)) {
         return;
     }
-    let mut said = template.push.notification.clone();
+    let given: HashMap<&str, &str> =
+        substitutions.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let value = |key: &str| given.get(key).or_else(|| filled.defaults.get(key)).copied();
+    let mut said = filled.content.notification.clone();
     said.map_texts(&|text| placeholder::fill(text, value));
     *notification = Some(said);
     if message.is_none() {
-        *message = template.push.message.clone().map(|mut message| {
-            message.title.value = placeholder::fill(&message.title, value);
-            message.body.value = placeholder::fill(&message.body, value);
+        *message = filled.content.message.clone().map(|mut message| {
+            message.map_texts(&|text| placeholder::fill(text, value));
             message
         });
     }
 }
 
-/// How large a template can become at most when it is filled in.
-fn filled_size(template: &Template, substitutions: &BTreeMap<At<String>, At<String>>) -> usize {
-    let Content { notification, message, rest: _ } = &template.push;
-    let texts = notification.texts().chain(message.iter().flat_map(|message| [&message.title, &message.body]));
-    let defaults = template.variables.iter().flatten().filter_map(|variable| variable.default_value.as_ref());
-    let longest = substitutions.values().chain(defaults).map(|value| value.len()).max().unwrap_or(0);
-    // A placeholder costs time even where nothing stands in for it.
-    texts.map(|text| text.len() + text.matches("{{").count() * longest.max(64)).sum()
+/// What a template says and what it takes to fill it in, looked up once for all of its pushes.
+struct Filled<'t> {
+    content: &'t Content,
+    defaults: HashMap<&'t str, &'t str>,
+    /// The bytes of its texts, and about how many more its variables cost each push.
+    size: usize,
+    placeholders: usize,
+    /// The longest default.
+    longest: usize,
+}
+
+impl<'t> Filled<'t> {
+    fn of(template: &'t Template) -> Self {
+        /// What a push is looked at for, for each variable.
+        const VARIABLE: usize = 16;
+        let Content { notification, message, rest: _ } = &template.push;
+        let said = message.iter().flat_map(|message| [&message.title, &message.body]);
+        let said = notification.fillable().chain(said).map(|text| text.as_str());
+        let passed = message.iter().map(|message| &message.rest).chain([&notification.rest]);
+        let texts: Vec<&str> = said.chain(passed.flat_map(|rest| rest.texts().map(|(_, text)| text))).collect();
+        let variables = template.variables.as_deref().unwrap_or(&[]);
+        let mut defaults = HashMap::new();
+        for variable in variables {
+            if let Some(default) = &variable.default_value {
+                // Of a variable that is declared twice, the first counts.
+                defaults.entry(variable.key.as_str()).or_insert(default.as_str());
+            }
+        }
+        Self {
+            content: &template.push,
+            size: texts.iter().map(|text| text.len()).sum::<usize>() + variables.len() * VARIABLE,
+            placeholders: texts.iter().map(|text| text.matches("{{").count()).sum(),
+            longest: defaults.values().map(|default| default.len()).max().unwrap_or(0),
+            defaults,
+        }
+    }
+
+    /// How large the template can become at most when it is filled in with these values.
+    fn size(&self, substitutions: &BTreeMap<At<String>, At<String>>) -> usize {
+        let longest = substitutions.values().map(|value| value.len()).max().unwrap_or(0).max(self.longest);
+        // A placeholder costs time even where nothing stands in for it.
+        self.size.saturating_add(self.placeholders.saturating_mul(longest.max(64)))
+    }
 }

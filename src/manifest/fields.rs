@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{PROJECT_FILE, schema};
 use crate::kinds;
+use crate::model::audience::schema::ANOTHER_SPELLING;
 use crate::text;
 
 /// How many words of a list are told; the rest is counted.
@@ -137,13 +138,14 @@ impl<'s> Tree<'s> {
             return;
         }
         let mut open = false;
-        for list in ["anyOf", "allOf", "oneOf"] {
+        // `oneOf` says which keys go together, and gives no forms.
+        for list in ["anyOf", "allOf"] {
             for form in schema[list].as_array().into_iter().flatten() {
                 open = true;
                 self.forms(form, seen, into);
             }
         }
-        if !open && schema["type"] != "null" {
+        if !open && schema["type"] != "null" && schema["$comment"] != ANOTHER_SPELLING {
             into.push(schema);
         }
     }

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::node::{Node, Tree};
 
 /// What a target gets beyond what is written, in bytes.
-const LIMIT: usize = 256 * 1024 * 1024;
+const LIMIT: usize = 192 * 1024 * 1024;
 /// The limit, in the words of a message.
-pub const LIMIT_WORDS: &str = "256 MiB";
+pub const LIMIT_WORDS: &str = "192 MiB";
 
 /// What was added so far. Resources are read side by side, so that they share it.
 #[derive(Debug, Default)]

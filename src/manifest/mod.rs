@@ -18,6 +18,7 @@ mod parse;
 mod project;
 pub mod schema;
 mod seen;
+mod several;
 mod signs;
 mod slips;
 mod syntax;
@@ -30,7 +31,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 pub use collect::{Declaration, TOP_LEVEL};
-pub use desired::{Declared, Desired};
+pub use desired::{Conditions, Declared, Desired};
 pub use lifecycle::Lifecycle;
 pub use parse::{FILE_LIMIT, Parsed, parse, to_text};
 pub use project::{Level, PROJECT_FILE, Project, ProjectFile, QuietHours, Target, no_code, not_free};

@@ -14,7 +14,7 @@ use crate::codes::{self, CODES, Code};
 use crate::finding::{Finding, Findings, Severity};
 use crate::model::many::Many;
 use crate::node::{At, Decode, Node, Reader, Tree, shape};
-use crate::source::{Source, Sources};
+use crate::source::{Source, Sources, Span};
 use crate::text;
 
 pub const PROJECT_FILE: &str = "pushplan.toml";
@@ -312,6 +312,11 @@ impl Project {
 
     pub fn target(&self, name: &str) -> Option<&Target> {
         self.file.targets.iter().find(|(key, _)| key.as_str() == name).map(|(_, target)| target)
+    }
+
+    /// Where a target has its name.
+    pub fn target_place(&self, name: &str) -> Option<Span> {
+        self.file.targets.keys().find(|key| key.as_str() == name).map(|key| key.span)
     }
 
     /// How much a check matters in this project; `None`: it is off.

@@ -98,6 +98,7 @@ fn shapes() -> Map<String, Value> {
         resources.insert(kind.key.to_owned(), resource);
     }
     let mut shapes = generator.take_definitions(true);
+    shapes[&*Lifecycle::schema_name()]["type"] = json!(["object", "null"]);
     shapes.extend(resources);
     shapes.values_mut().for_each(|shape| apply(&mut Bodies, shape));
     let parts: Vec<(String, Value)> = shapes
@@ -111,7 +112,13 @@ fn shapes() -> Map<String, Value> {
     shapes.extend(parts);
     for kind in KINDS {
         // An overlay takes a resource away by saying nothing.
-        shapes[&format!("{}{PART}", kind.key)]["type"] = json!(["object", "null"]);
+        let part = &mut shapes[&format!("{}{PART}", kind.key)];
+        part["type"] = json!(["object", "null"]);
+        // Each of these lists' items takes up what the layer below says of a single one.
+        for key in kind.one_or_many {
+            let forms = part["properties"][key]["anyOf"].as_array_mut().into_iter().flatten();
+            forms.filter_map(|form| form.get_mut("items")).for_each(relax);
+        }
     }
     shapes
 }
@@ -231,13 +238,17 @@ fn apply(transform: &mut impl Transform, schema: &mut Value) {
 fn relax(schema: &mut Value) {
     let Some(object) = schema.as_object_mut() else { return };
     object.remove("required");
+    // Which one of several is given shows only when all layers are there.
+    object.remove("oneOf");
     if let Some(Value::String(target)) = object.get_mut("$ref") {
         target.push_str(PART);
     }
-    for list in ["anyOf", "allOf", "oneOf"] {
+    for list in ["anyOf", "allOf"] {
         object.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten().for_each(relax);
     }
     object.get_mut("additionalProperties").into_iter().for_each(relax);
+    let patterns = object.get_mut("patternProperties").and_then(Value::as_object_mut);
+    patterns.into_iter().flat_map(Map::values_mut).for_each(relax);
     for field in object.get_mut("properties").and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
         relax(field);
         if !field.is_boolean() && !allows_null(field) {

@@ -14,6 +14,7 @@ const PROBLEM_LIMIT: usize = 1_000;
 /// Reads TOML. What cannot be parsed is reported, each place of it.
 pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Node {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
+    let unsaid = errors.len() > PROBLEM_LIMIT;
     for error in errors.into_iter().take(PROBLEM_LIMIT) {
         let span = error.span().unwrap_or(0..0);
         findings.push(
@@ -21,6 +22,10 @@ pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Node {
                 .label("here")
                 .help("tables have their names in brackets, texts have double quotes: base_url = \"https://...\""),
         );
+    }
+    if let Some(last) = findings.last().map(|last| last.at).filter(|_| unsaid) {
+        let message = format!("more than {PROBLEM_LIMIT} problems: those behind it are not reported");
+        findings.push(Finding::new(&codes::YM301, last, message).label("the last that is reported"));
     }
     let span = Span::new(file, table.span());
     Node { span, tree: map(file, table.get_ref()) }

@@ -52,7 +52,8 @@ pub fn fill_file(text: String, name: &str, at: Span, with: &Filling, findings: &
 #[derive(Debug)]
 pub struct Filling<'a> {
     pub variables: &'a Variables,
-    pub target: &'a str,
+    /// The target's name, where there is one.
+    pub target: Option<&'a str>,
     pub sources: &'a Sources,
     pub growth: &'a Growth,
 }
@@ -118,12 +119,17 @@ impl Filler<'_> {
                 format!("no value is given for the variable `{name}`{}", self.line(written)),
             )
             .label("not known");
-            let finding = match text::nearest(name, self.with.variables.keys().map(String::as_str)) {
+            let finding = match text::nearest_of_few(name, self.with.variables.keys().map(String::as_str)) {
                 Some(near) => finding.help(format!("did you mean `{near}`?")),
-                None => finding.help(format!(
-                    "add `{name} = \"...\"` under [targets.{}.variables] in pushplan.toml, or write ${{var.{name}:-a default}}",
-                    self.with.target
-                )),
+                None => {
+                    let place = match self.with.target {
+                        Some(target) => format!("[targets.{target}.variables]"),
+                        None => "the `variables` of a target".to_owned(),
+                    };
+                    finding.help(format!(
+                        "add `{name} = \"...\"` under {place} in pushplan.toml, or write ${{var.{name}:-a default}}"
+                    ))
+                }
             };
             self.findings.push(finding);
         }

@@ -106,10 +106,13 @@ fn parse(text: &str) -> Result<(DateTime, &str, &str), Wrong> {
     };
     let half = half_of_day(suffix);
     let minutes = if minutes.is_empty() && half.is_some() { "00" } else { minutes };
-    let number = |text: &str| (1..=2).contains(&text.len()).then(|| text.parse::<i8>().ok()).flatten();
+    let two_digits = hour.len() == 2 && minutes.len() == 2;
     let (Some(hour), Some(minutes)) = (number(hour), number(minutes)) else {
         return Err(Wrong::new("behind the date stand hour and minute, as 09:00"));
     };
+    if clock.matches(':').count() == 2 && !is_seconds(seconds) {
+        return Err(Wrong::new("seconds are two digits, or left out"));
+    }
     if minutes > 59 {
         return Err(Wrong::new("the minutes go from 00 to 59"));
     }
@@ -126,12 +129,29 @@ fn parse(text: &str) -> Result<(DateTime, &str, &str), Wrong> {
         return Err(Wrong::new("the hours go from 00 to 23"));
     }
     let time = date.at(hour, minutes, 0, 0);
+    if !two_digits && half.is_none() {
+        let meant = format!("{}{}", minute(time), suffix.trim_start());
+        let wrong = Wrong::new("hour and minute have two digits each").meant(meant);
+        return Err(Wrong { sure: suffix.is_empty() && seconds.is_empty(), ..wrong });
+    }
     if text.contains(' ') {
         let meant = format!("{}{}", minute(time), suffix.trim_start());
         let wrong = Wrong::new("a T stands between date and time, and no space").meant(meant);
         return Err(Wrong { sure: suffix.is_empty() && seconds.is_empty(), ..wrong });
     }
     Ok((time, seconds, suffix))
+}
+
+/// A number of one or two digits.
+fn number(text: &str) -> Option<i8> {
+    let digits = (1..=2).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| text.parse().ok()).flatten()
+}
+
+/// `30`, or `30.5`.
+fn is_seconds(text: &str) -> bool {
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    whole.len() == 2 && !part.is_empty() && whole.bytes().chain(part.bytes()).all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a time of twelve hours means the afternoon: `am`, `p.m.`
@@ -145,7 +165,7 @@ fn half_of_day(suffix: &str) -> Option<bool> {
 
 fn date(text: &str) -> Result<Date, Wrong> {
     if let [year, month, day] = text.split('-').collect::<Vec<_>>()[..]
-        && let (4, Ok(year), Ok(month), Ok(day)) = (year.len(), year.parse::<i16>(), month.parse(), day.parse::<i8>())
+        && let (4, Ok(year), Some(month), Some(day)) = (year.len(), year.parse::<i16>(), number(month), number(day))
     {
         let Ok(first) = Date::new(year, month, 1) else {
             return Err(Wrong::new("the months go from 01 to 12"));
@@ -188,6 +208,11 @@ mod tests {
             ("2026-11-27T", behind, None),
             ("2026-11-27T10", behind, None),
             ("2026-11-27T10:00:00:00", behind, None),
+            ("2026-11-27T9:5", "hour and minute have two digits each", Some("2026-11-27T09:05")),
+            ("2026-11-27T09:00:", "seconds are two digits, or left out", None),
+            ("2026-11-27T09:00:..0", "seconds are two digits, or left out", None),
+            ("2026-11-27T09:00:0", "seconds are two digits, or left out", None),
+            ("2026-+1-27T09:00", "it begins with a date, as 2026-11-27", None),
             ("27.11.2026 10:00", order, None),
             ("11/27/2026T10:00", order, None),
             ("20261127", "a number says neither day nor hour", None),
@@ -208,7 +233,6 @@ mod tests {
             ("2026-11-27T09:05:00", "00", ""),
             ("2026-11-27T09:05:30.5z", "30.5", "Z"),
             ("2026-11-27T09:05+01:00", "", "+01:00"),
-            ("2026-11-27T9:5", "", ""),
         ] {
             assert_eq!(
                 parse(text).expect(text),

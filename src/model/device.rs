@@ -6,6 +6,8 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
+use super::audience::schema::{ANOTHER_SPELLING, any_case};
+use super::many::{Many, Set};
 use crate::codes;
 use crate::finding::Finding;
 use crate::node::{At, Decode, Node, Reader, Tree};
@@ -116,7 +118,7 @@ impl JsonSchema for DeviceType {
 #[derive(Clone, Debug, PartialEq)]
 pub enum DeviceTypes {
     All,
-    Some(Vec<At<DeviceType>>),
+    Some(Set<At<DeviceType>>),
 }
 
 impl DeviceTypes {
@@ -167,7 +169,7 @@ impl Decode for DeviceTypes {
             );
             return None;
         }
-        Some(Self::Some(list))
+        Some(Self::Some(Set(Many(list))))
     }
 }
 
@@ -197,9 +199,10 @@ impl JsonSchema for DeviceTypes {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let one = generator.subschema_for::<DeviceType>();
+        let all = format!("^{}$", any_case("all"));
         json_schema!({
             "description": "Which kinds of device get it: `all`, one, or a list.",
-            "anyOf": [{ "const": "all" }, one, { "type": "array", "minItems": 1, "items": one }],
+            "anyOf": [{ "const": "all" }, { "$comment": ANOTHER_SPELLING, "type": "string", "pattern": all }, one, { "type": "array", "minItems": 1, "items": one }],
         })
     }
 }

@@ -2,14 +2,16 @@ use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
+use crate::codes;
+use crate::finding::Finding;
 use crate::node::{Decode, Node, Reader, Tree};
 
-/// A list that may be written as its only item: `x` and `[x]` are the same.
+/// A list that may be written as its only item: `x` and `[x]` are the same. It has at least so many items.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
-pub struct Many<T>(pub Vec<T>);
+pub struct Many<T, const LEAST: usize = 0>(pub Vec<T>);
 
 impl<T> Default for Many<T> {
     fn default() -> Self {
@@ -17,20 +19,20 @@ impl<T> Default for Many<T> {
     }
 }
 
-impl<T> Deref for Many<T> {
+impl<T, const LEAST: usize> Deref for Many<T, LEAST> {
     type Target = Vec<T>;
     fn deref(&self) -> &Vec<T> {
         &self.0
     }
 }
 
-impl<T> DerefMut for Many<T> {
+impl<T, const LEAST: usize> DerefMut for Many<T, LEAST> {
     fn deref_mut(&mut self) -> &mut Vec<T> {
         &mut self.0
     }
 }
 
-impl<'a, T> IntoIterator for &'a Many<T> {
+impl<'a, T, const LEAST: usize> IntoIterator for &'a Many<T, LEAST> {
     type Item = &'a T;
     type IntoIter = std::slice::Iter<'a, T>;
     fn into_iter(self) -> Self::IntoIter {
@@ -38,19 +40,27 @@ impl<'a, T> IntoIterator for &'a Many<T> {
     }
 }
 
-impl<T: Decode> Decode for Many<T> {
+impl<T: Decode, const LEAST: usize> Decode for Many<T, LEAST> {
     const WHAT: &'static str = T::WHAT;
     const FIELDS: &'static [&'static str] = T::FIELDS;
 
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
-        match node.tree {
+        match &node.tree {
+            Tree::List(items) if items.len() < LEAST => {
+                reader.report(
+                    Finding::new(&codes::YM207, node.span, format!("the list is empty; expected {}", T::WHAT))
+                        .label("nothing is given here")
+                        .help(format!("write {} in its place", T::WHAT)),
+                );
+                None
+            }
             Tree::List(_) => Vec::decode(node, reader).map(Self),
             _ => T::decode(node, reader).map(|item| Self(vec![item])),
         }
     }
 }
 
-impl<T: JsonSchema> JsonSchema for Many<T> {
+impl<T: JsonSchema, const LEAST: usize> JsonSchema for Many<T, LEAST> {
     fn inline_schema() -> bool {
         true
     }
@@ -59,6 +69,92 @@ impl<T: JsonSchema> JsonSchema for Many<T> {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let item = generator.subschema_for::<T>();
-        json_schema!({ "anyOf": [item, { "type": "array", "items": item }] })
+        let mut schema = json_schema!({ "anyOf": [item, { "type": "array", "items": item }] });
+        if LEAST > 0
+            && let Some(list) = schema.get_mut("anyOf").and_then(|forms| forms.get_mut(1))
+        {
+            list["minItems"] = LEAST.into();
+        }
+        schema
+    }
+}
+
+/// A list whose order and repetitions say nothing, and that may be written as its only item. An empty one says nothing.
+///
+/// Its items stand in the author's order, for messages. It is compared and written in its own.
+#[derive(Clone, Debug)]
+pub struct Set<T>(pub Many<T>);
+
+impl<T: Ord> Set<T> {
+    fn in_order(&self) -> Vec<&T> {
+        let mut items: Vec<&T> = self.0.iter().collect();
+        items.sort_unstable();
+        items.dedup();
+        items
+    }
+}
+
+impl<T> Deref for Set<T> {
+    type Target = Vec<T>;
+    fn deref(&self) -> &Vec<T> {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Set<T> {
+    fn deref_mut(&mut self) -> &mut Vec<T> {
+        &mut self.0
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Set<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a mut Set<T> {
+    type Item = &'a mut T;
+    type IntoIter = std::slice::IterMut<'a, T>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter_mut()
+    }
+}
+
+impl<T: Ord> PartialEq for Set<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.in_order() == other.in_order()
+    }
+}
+
+impl<T: Ord + Serialize> Serialize for Set<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.in_order().serialize(serializer)
+    }
+}
+
+impl<T: Decode> Decode for Set<T> {
+    const WHAT: &'static str = T::WHAT;
+    const FIELDS: &'static [&'static str] = T::FIELDS;
+
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        Many::decode(node, reader).map(Self)
+    }
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Set<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        Many::<T>::schema_name()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Many::<T>::json_schema(generator)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::many::Many;
+use super::many::Set;
 use crate::node::{At, shape};
 
 shape! {
@@ -22,11 +22,11 @@ shape! {
 
 shape! {
     /// What happens on a tap. Every key is optional.
-    pub struct Actions as "actions" {
+    pub struct Actions as "actions" or nothing {
         /// Tags added to the device.
-        add_tag: Option<Many<At<String>>>,
+        add_tag: Option<Set<At<String>>>,
         /// Tags removed from the device.
-        remove_tag: Option<Many<At<String>>>,
+        remove_tag: Option<Set<At<String>>>,
         /// Opens a share flow with this text.
         share: Option<At<String>>,
         /// Opens a URL.
@@ -56,7 +56,7 @@ shape! {
 
 shape! {
     /// What browsers show.
-    pub struct Web as "web overrides" {
+    pub struct Web as "web overrides" or nothing {
         /// The title of the notification.
         title: Option<At<String>>,
         /// The icon beside it.
@@ -113,11 +113,13 @@ impl Notification {
     /// Every text that can hold a placeholder.
     pub fn fillable(&self) -> impl Iterator<Item = &At<String>> {
         let extra = self.web.iter().flat_map(|web| web.extra.values());
-        self.texts().chain(self.urls()).chain(extra)
+        let tags = self.all_actions().flat_map(|actions| actions.add_tag.iter().chain(&actions.remove_tag).flatten());
+        self.texts().chain(self.urls()).chain(extra).chain(tags)
     }
 
     /// Replaces every text that can hold a placeholder.
     pub fn map_texts(&mut self, change: &dyn Fn(&str) -> String) {
+        self.rest.map_texts(change);
         let change = |text: &mut At<String>| text.value = change(text);
         self.alert.iter_mut().for_each(change);
         if let Some(web) = &mut self.web {
@@ -129,6 +131,7 @@ impl Notification {
         for actions in self.actions.iter_mut().chain(buttons) {
             actions.share.iter_mut().for_each(change);
             actions.open.iter_mut().for_each(|open| change(&mut open.content));
+            actions.add_tag.iter_mut().chain(&mut actions.remove_tag).flatten().for_each(change);
         }
     }
 }

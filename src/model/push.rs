@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::audience::Selector;
 use super::device::DeviceTypes;
-use super::many::Many;
+use super::many::Set;
 use super::message::Message;
 use super::notification::Notification;
 use crate::codes;
@@ -15,7 +15,7 @@ use crate::node::{At, Decode, Entry, Node, Reader, Tree, owner_of, shape};
 
 shape! {
     /// A whole push: who gets it, on what, and what it says.
-    pub struct Push as "a push" {
+    pub struct Push as "a push" with one of "notification" "template" {
         /// Who gets it.
         audience: At<Selector>,
         /// On which kinds of device.
@@ -82,9 +82,9 @@ shape! {
 
 shape! {
     /// The campaigns that a push belongs to.
-    pub struct Campaigns as "campaign categories" text "categories" {
+    pub struct Campaigns as "campaign categories" or nothing text "categories" {
         /// Their names.
-        categories: Many<At<String>>,
+        categories: Set<At<String>>,
     }
 }
 

@@ -7,6 +7,7 @@ use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{Timestamp, ToSpan};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::json;
 
 use super::clock::{Written, clock_time};
 use super::zone::Zone;
@@ -195,7 +196,13 @@ impl JsonSchema for Schedule {
             " The time in each device's own zone. The contract does not describe it.",
             generator,
         );
-        object.finish(false)
+        let mut schema = object.finish(false);
+        let forms = json!([
+            { "required": ["scheduled_time"], "properties": { "local_scheduled_time": false } },
+            { "required": ["local_scheduled_time"], "properties": { "scheduled_time": false, "time_zone": false } },
+        ]);
+        schema.insert("oneOf".into(), forms);
+        schema
     }
 }
 

@@ -78,7 +78,7 @@ fn undescribed(name: &str, node: &Node, reader: &mut Reader) -> Option<Trigger> 
             )
             .label("not checked"),
         );
-        return Some(Trigger::Other(node.to_json()));
+        return reader.json(node).map(Trigger::Other);
     }
     let finding = Finding::new(&codes::YM206, node.span, format!("`{name}` is not a trigger"))
         .label(format!("expected {}", Trigger::WHAT));
@@ -95,7 +95,7 @@ impl JsonSchema for Trigger {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let tag = json!({ "type": "string", "description": "The tag." });
-        let group = json!({ "type": "string", "x-names": "tag_groups", "description": "Its tag group." });
+        let group = json!({ "type": ["string", "null"], "x-names": "tag_groups", "description": "Its tag group." });
         json_schema!({
             "description": "What sets it off: the first opening of the app, or a tag that is added to a device.",
             "anyOf": [

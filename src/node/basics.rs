@@ -94,7 +94,8 @@ impl<T: Decode> Decode for Option<T> {
         if node.is_null() {
             return Some(None);
         }
-        T::decode(node, reader).map(Some)
+        // What says nothing is the same as nothing.
+        T::decode(node, reader).map(|value| Some(value).filter(|value| !value.is_absent()))
     }
     fn absent() -> Option<Self> {
         Some(None)
@@ -145,7 +146,7 @@ impl<T: Decode> Decode for BTreeMap<At<String>, T> {
 
 impl Decode for serde_json::Value {
     const WHAT: &'static str = "a value";
-    fn decode(node: &Node, _: &mut Reader) -> Option<Self> {
-        Some(node.to_json())
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        reader.json(node)
     }
 }

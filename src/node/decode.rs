@@ -110,6 +110,26 @@ impl Reader {
         );
     }
 
+    /// A value that is passed through. JSON readers round a number with too many digits, so that it is reported.
+    pub fn json(&mut self, node: &Node) -> Option<serde_json::Value> {
+        let large = node.scalars().find(|(_, scalar)| scalar.plain() == Some(Plain::Float) && scalar.is_too_large());
+        let Some((at, scalar)) = large else { return Some(node.to_json()) };
+        let finding = Finding::new(
+            &codes::YM206,
+            at,
+            format!("a number as large as {} cannot be passed on", text::short(&scalar.text, 40)),
+        );
+        let quoted = text::quoted(&scalar.text);
+        self.report(
+            finding
+                .label("more digits than a number keeps")
+                .note("it would be rounded, and another number would be sent")
+                .help(format!("if it is an id, write it as a text: {quoted}"))
+                .suggest(at, quoted),
+        );
+        None
+    }
+
     /// The text of a scalar. A plain one that YAML takes for something else is reported with the quotes to write.
     pub fn text<'n>(&mut self, node: &'n Node) -> Option<&'n str> {
         if let Some(help) = levels::in_place_of_text(node) {
@@ -249,7 +269,13 @@ impl<'n> Fields<'n> {
                 .note("further fields exist here, and pushplan cannot tell whether this is one of them")
                 .help("if it is meant, set `lifecycle: {allow: [YM202]}` on the resource"),
             );
-            rest.insert(entry.key.to_string(), entry.value.to_json());
+            // The service adds `ios: {}` by itself: what says nothing is the same as nothing.
+            if let Some(value) = reader.json(&entry.value)
+                && !value.is_null()
+                && value.as_object().is_none_or(|fields| !fields.is_empty())
+            {
+                rest.insert(entry.key.clone(), value);
+            }
         }
         Rest(rest)
     }
@@ -339,4 +365,40 @@ pub fn owner_of(node: &Node) -> Span {
 /// Fields that are passed through unread.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
-pub struct Rest(pub BTreeMap<String, serde_json::Value>);
+pub struct Rest(pub BTreeMap<At<String>, serde_json::Value>);
+
+impl Rest {
+    /// Every text in it, with the key of the field that holds it.
+    pub fn texts(&self) -> impl Iterator<Item = (&At<String>, &str)> {
+        self.0.iter().flat_map(|(key, value)| {
+            let mut found = Vec::new();
+            gather(value, &mut found);
+            found.into_iter().map(move |text| (key, text))
+        })
+    }
+
+    /// Replaces every text in it.
+    pub fn map_texts(&mut self, change: &dyn Fn(&str) -> String) {
+        self.0.values_mut().for_each(|value| replace(value, change));
+    }
+}
+
+fn gather<'v>(value: &'v serde_json::Value, into: &mut Vec<&'v str>) {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => into.push(text),
+        Value::Array(items) => items.iter().for_each(|item| gather(item, into)),
+        Value::Object(fields) => fields.values().for_each(|field| gather(field, into)),
+        _ => {}
+    }
+}
+
+fn replace(value: &mut serde_json::Value, change: &dyn Fn(&str) -> String) {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => *text = change(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, change)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| replace(field, change)),
+        _ => {}
+    }
+}

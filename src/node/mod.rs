@@ -83,6 +83,15 @@ impl Node {
         matches!(&self.tree, Tree::Scalar(scalar) if scalar.plain() == Some(Plain::Null))
     }
 
+    /// Every scalar in it, with its place.
+    fn scalars(&self) -> Box<dyn Iterator<Item = (Span, &Scalar)> + '_> {
+        match &self.tree {
+            Tree::Map(entries) => Box::new(entries.iter().flat_map(|entry| entry.value.scalars())),
+            Tree::List(items) => Box::new(items.iter().flat_map(Node::scalars)),
+            Tree::Scalar(scalar) => Box::new(std::iter::once((self.span, scalar))),
+        }
+    }
+
     /// What the node is, in the words of a message: "found a list".
     pub fn what(&self) -> &'static str {
         match &self.tree {
@@ -129,12 +138,12 @@ impl Node {
                 Some(Plain::Null) => Value::Null,
                 Some(Plain::Bool(value)) => Value::Bool(value),
                 Some(Plain::Integer(value)) => Value::from(value),
-                Some(Plain::Float) => scalar
-                    .text
-                    .parse::<f64>()
-                    .ok()
-                    .and_then(serde_json::Number::from_f64)
-                    .map_or_else(|| Value::from(scalar.text.as_str()), Value::Number),
+                Some(Plain::Float) => match (scalar.text.parse::<u64>(), scalar.text.parse::<f64>()) {
+                    (Ok(whole), _) => Value::from(whole),
+                    (_, Ok(number)) => serde_json::Number::from_f64(number)
+                        .map_or_else(|| Value::from(scalar.text.as_str()), Value::Number),
+                    _ => Value::from(scalar.text.as_str()),
+                },
             },
         }
     }

@@ -37,6 +37,13 @@ impl Scalar {
     pub fn plain(&self) -> Option<Plain> {
         (self.style == Style::Plain).then(|| resolve(&self.text))
     }
+
+    /// Whether it is a whole number that JSON numbers do not hold.
+    pub(super) fn is_too_large(&self) -> bool {
+        let digits = self.text.strip_prefix(['+', '-']).unwrap_or(&self.text);
+        let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_whole && self.text.parse::<i64>().is_err() && self.text.parse::<u64>().is_err()
+    }
 }
 
 /// Resolves a plain scalar with the core schema of YAML 1.2, and marks the words that YAML 1.1 read otherwise.

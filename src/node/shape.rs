@@ -9,12 +9,13 @@ use super::Decode;
 ///
 /// A field is required unless its type says otherwise ([`Decode::absent`]). With `..rest` at the end, further fields are
 /// kept and warned about; without it they are errors. `#[serde(skip)]` marks what is read and not sent,
-/// `#[manifest(only)]` what is not even read from the wire. `text "alert"` names the key that is meant where people write a
-/// text in place of the map.
+/// `#[manifest(only)]` what is not even read from the wire. `text "alert"` names
+/// the key that is meant where people write a text in place of the map. `or nothing` says that a map without any field is the
+/// same as none. `with one of "a" "b"` says that one of these fields is given, and no more; whoever reads the whole checks it.
 macro_rules! shape {
     (
         $(#[doc = $doc:literal])*
-        $vis:vis struct $name:ident as $what:literal $(text $slot:literal)? {
+        $vis:vis struct $name:ident as $what:literal $(or $nothing:ident)? $(text $slot:literal)? $(with one of $($either:literal)+)? {
             $($(#[doc = $field_doc:literal])* $(#[serde($serde:ident)])? $(#[manifest($own:ident)])? $field:ident: $type:ty,)*
             $(..$rest:ident)?
         }
@@ -57,6 +58,11 @@ macro_rules! shape {
                     Some(Self { $($field: $field?,)* $($rest,)? })
                 })
             }
+
+            fn is_absent(&self) -> bool {
+                let may_be_nothing = $crate::node::shape!(@nothing $($nothing)?);
+                may_be_nothing $(&& $crate::node::is_absent(&self.$field))*
+            }
         }
 
         impl ::schemars::JsonSchema for $name {
@@ -66,6 +72,7 @@ macro_rules! shape {
             fn json_schema(generator: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
                 let mut object = $crate::node::ObjectSchema::new(concat!($($doc, "\n"),*));
                 $(object.field::<$type>($crate::node::field_name(stringify!($field)), concat!($($field_doc, "\n"),*), generator);)*
+                $(object.one_of(&[$($either),+]);)?
                 object.finish($crate::node::shape!(@open $($rest)?))
             }
         }
@@ -82,6 +89,8 @@ macro_rules! shape {
     };
     (@unknown $fields:ident, $reader:ident) => { $fields.close(Self::KEYS, $reader); };
     (@unknown $fields:ident, $reader:ident, $rest:ident) => { let $rest = $fields.keep(Self::KEYS, $reader); };
+    (@nothing) => { false };
+    (@nothing $nothing:ident) => { true };
     (@open) => { false };
     (@open $rest:ident) => { true };
 }
@@ -101,11 +110,12 @@ pub struct ObjectSchema {
     description: String,
     properties: Map<String, Value>,
     required: Vec<&'static str>,
+    one_of: Vec<Value>,
 }
 
 impl ObjectSchema {
     pub fn new(doc: &str) -> Self {
-        Self { description: description(doc), properties: Map::new(), required: Vec::new() }
+        Self { description: description(doc), properties: Map::new(), required: Vec::new(), one_of: Vec::new() }
     }
 
     pub fn field<T: Decode + JsonSchema>(&mut self, name: &'static str, doc: &str, generator: &mut SchemaGenerator) {
@@ -123,6 +133,12 @@ impl ObjectSchema {
         }
     }
 
+    /// Says that exactly one of these fields is given.
+    pub fn one_of(&mut self, names: &[&str]) {
+        let given = |name: &&str| json!({ "required": [name], "properties": { *name: { "not": { "type": "null" } } } });
+        self.one_of = names.iter().map(given).collect();
+    }
+
     pub fn finish(self, open: bool) -> Schema {
         let mut schema = json!({
             "type": "object",
@@ -134,6 +150,9 @@ impl ObjectSchema {
         }
         if !self.required.is_empty() {
             schema["required"] = self.required.into();
+        }
+        if !self.one_of.is_empty() {
+            schema["oneOf"] = self.one_of.into();
         }
         if !open {
             schema["additionalProperties"] = false.into();

@@ -157,7 +157,7 @@ fn kept(answered: Result<Answered, String>) -> Answered {
     })
 }
 
-fn take_apart(address: SocketAddr, parts: &Parts, body: Bytes) -> Request {
+fn take_apart(address: SocketAddr, parts: &Parts, body: Vec<u8>) -> Request {
     let origin = format!("http://{}", host(parts).unwrap_or_else(|| address.to_string()));
     Request {
         method: parts.method.as_str().to_owned(),
@@ -181,11 +181,11 @@ fn host(parts: &Parts) -> Option<String> {
 /// The most that is taken in of a body that is too large, so that its sender gets to read the answer.
 const DRAINED: usize = 8 * BODY_LIMIT;
 
-async fn read_body(body: Incoming, patience: Duration) -> Result<Bytes, Refusal> {
+async fn read_body(body: Incoming, patience: Duration) -> Result<Vec<u8>, Refusal> {
     tokio::time::timeout(patience, whole(body)).await.unwrap_or_else(|_| Err(Refusal::timed_out()))
 }
 
-async fn whole(mut body: Incoming) -> Result<Bytes, Refusal> {
+async fn whole(mut body: Incoming) -> Result<Vec<u8>, Refusal> {
     let (mut bytes, mut length) = (Vec::new(), 0);
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Refusal::invalid("the request body broke off"))?;
@@ -198,7 +198,7 @@ async fn whole(mut body: Incoming) -> Result<Bytes, Refusal> {
             _ => break,
         }
     }
-    if length > BODY_LIMIT { Err(Refusal::too_large()) } else { Ok(bytes.into()) }
+    if length > BODY_LIMIT { Err(Refusal::too_large()) } else { Ok(bytes) }
 }
 
 /// The application whose key and secret the request carries.

@@ -1,5 +1,6 @@
 //! However a project is written, its canonical specs are the same; and however it is damaged, it is read without a panic.
 
+mod equal;
 mod meaning;
 mod writing;
 

@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use super::super::{One, Subject};
 use crate::codes;
 use crate::finding::{Finding, Findings};
-use crate::kinds::Role;
-use crate::model::audience::{Selector, Tag};
+use crate::kinds::{Role, Segment};
+use crate::manifest::Desired;
+use crate::model::audience::{SegmentRef, Selector, Tag};
 use crate::model::vocabulary::{self, Group, Values};
 use crate::node::At;
+use crate::source::Span;
 use crate::text;
 
 /// How many conditions the service takes in one audience.
@@ -115,13 +117,21 @@ fn two_values(group: &Group, first: &At<String>, second: &At<String>) -> Finding
 }
 
 /// Location tags together with an SDK that does not report them.
-pub fn location(_: &Subject, one: &One, findings: &mut Findings) {
+pub fn location(subject: &Subject, one: &One, findings: &mut Findings) {
     for audience in &one.parts.audiences {
         audience.selector.walk(&mut |selector| {
             let Selector::And(members) = &selector.value else { return };
-            let both = |test: fn(&Tag) -> bool| members.iter().find_map(|member| always(member, test));
+            let both = |test: fn(&Tag) -> bool| {
+                members.iter().find_map(|member| Always { desired: subject.desired, followed: vec![] }.of(member, test))
+            };
             let (Some(location), Some(sdk)) = (both(is_location), both(is_old_sdk)) else { return };
-            let at = location.group.as_ref().map_or(location.tag.span, |group| group.span);
+            let (location, through) = location;
+            // What stands in one segment is told there.
+            if through.is_some() && through == sdk.1 {
+                return;
+            }
+            let (sdk, said) = (sdk.0, sdk.1.unwrap_or(sdk.0.tag.span));
+            let at = through.or(location.group.as_ref().map(|group| group.span)).unwrap_or(location.tag.span);
             findings.push(
                 Finding::new(
                     &codes::AU114,
@@ -129,7 +139,7 @@ pub fn location(_: &Subject, one: &One, findings: &mut Findings) {
                     format!("devices with SDK {} have no tag of the group `ua_location_enabled`", sdk.tag),
                 )
                 .label("only from SDK 6.0 on")
-                .related(sdk.tag.span, "an SDK below 6.0")
+                .related(said, "an SDK below 6.0")
                 .note("no device meets both conditions")
                 .help("take out one of the two, or choose an SDK version from 6.0.X on"),
             );
@@ -137,16 +147,37 @@ pub fn location(_: &Subject, one: &One, findings: &mut Findings) {
     }
 }
 
-/// A tag that passes the test and that every device of the selector must have, or one of several such tags.
-fn always(selector: &Selector, test: fn(&Tag) -> bool) -> Option<&Tag> {
-    match selector {
-        Selector::Tag(tag) => test(tag).then_some(tag),
-        Selector::And(members) => members.iter().find_map(|member| always(member, test)),
-        Selector::Or(members) => {
-            let all: Option<Vec<&Tag>> = members.iter().map(|member| always(member, test)).collect();
-            all?.first().copied()
+/// How many segments are followed for one condition.
+const FOLLOWED: usize = 64;
+
+/// A search for a tag that every device of a selector must have, or one of several such tags.
+struct Always<'d> {
+    desired: &'d Desired,
+    /// The segments that it went through. Each is followed once, so that a circle of them ends.
+    followed: Vec<&'d str>,
+}
+
+impl<'d> Always<'d> {
+    /// The tag, and the segment named in the selector that led to it.
+    fn of(&mut self, selector: &'d Selector, test: fn(&Tag) -> bool) -> Option<(&'d Tag, Option<Span>)> {
+        match selector {
+            Selector::Tag(tag) => test(tag).then_some((tag, None)),
+            Selector::And(members) => members.iter().find_map(|member| self.of(member, test)),
+            Selector::Or(members) => {
+                let all: Option<Vec<_>> = members.iter().map(|member| self.of(member, test)).collect();
+                all?.first().copied()
+            }
+            Selector::Segment(reference) => {
+                let SegmentRef::Key(key) = &reference.value else { return None };
+                if self.followed.len() >= FOLLOWED || self.followed.contains(&key.as_str()) {
+                    return None;
+                }
+                self.followed.push(key);
+                let (tag, _) = self.of(&self.desired.get::<Segment>(key)?.criteria, test)?;
+                Some((tag, Some(reference.span)))
+            }
+            _ => None,
         }
-        _ => None,
     }
 }
 

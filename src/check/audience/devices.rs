@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::super::{One, Subject};
+use super::possible::Possible;
 use super::{Reached, reach};
 use crate::codes::{self, Code};
 use crate::finding::{Finding, Findings};
@@ -30,10 +31,16 @@ pub fn devices(subject: &Subject, one: &One, findings: &mut Findings) {
         if devices.value == DeviceTypes::All {
             continue;
         }
+        let can_match = |device: &At<DeviceType>| Possible::new(subject.desired, device).matches(selector);
+        let nobody = !devices.named().iter().any(can_match);
         let mut seen = HashSet::new();
         reach(subject.desired, selector, &mut |reached| {
-            let Reached { selector, through, .. } = reached;
-            let Some(unmet) = unmet(selector, devices) else { return };
+            let Reached { selector, through, negated } = reached;
+            let Some(unmet) = unmet(selector, devices).filter(|_| !negated) else { return };
+            // Whoever names a channel wants it reached. A version is one way of several to be in an audience.
+            if unmet.code == &codes::AU111 && !nobody {
+                return;
+            }
             // A list of tags has one group, and a segment one cause for each kind of device.
             let cause = match through {
                 Some(reference) => (reference, unmet.needs.clone()),

@@ -1,8 +1,11 @@
 //! Audiences: tags that no device has, devices that the push does not go to, conditions that do not fit together.
 
 mod compounds;
+mod conditions;
 mod devices;
 mod locales;
+mod possible;
+pub mod reached_zones;
 mod tags;
 mod zones;
 
@@ -10,7 +13,6 @@ use std::collections::HashSet;
 
 use super::{Check, Run};
 use crate::codes;
-use crate::kinds::Segment;
 use crate::manifest::Desired;
 use crate::model::audience::{SegmentRef, Selector};
 use crate::node::At;
@@ -52,8 +54,7 @@ pub struct Reached<'d> {
     pub negated: bool,
 }
 
-/// Visits every selector of an audience and of the segments of the project that it names, outermost first. A segment is
-/// followed once, so that a circle of them ends.
+/// Visits every selector of an audience, outermost first, and what matters of the segments of the project that it names.
 pub fn reach<'d>(desired: &'d Desired, audience: &'d At<Selector>, visit: &mut dyn FnMut(Reached<'d>)) {
     let mut followed = HashSet::new();
     let mut open = vec![Reached { selector: audience, through: None, negated: false }];
@@ -63,13 +64,20 @@ pub fn reach<'d>(desired: &'d Desired, audience: &'d At<Selector>, visit: &mut d
         let within = negated != matches!(selector.value, Selector::Not(_));
         let members = selector.members().iter().rev();
         open.extend(members.map(|selector| Reached { selector, through, negated: within }));
-        if let Selector::Segment(reference) = &selector.value
-            && let SegmentRef::Key(key) = &reference.value
-            && let Some(segment) = desired.get::<Segment>(key)
-            && followed.insert((key.as_str(), negated))
+        if let Some((key, at)) = segment(selector)
+            && followed.insert((key, negated))
         {
-            let through = through.or(Some(reference.span));
-            open.push(Reached { selector: &segment.criteria, through, negated });
+            let conditions = desired.conditions.get_or_init(|| conditions::of_segments(desired));
+            for (selector, inside) in conditions.get(key).into_iter().flatten() {
+                visit(Reached { selector, through: Some(at), negated: negated != *inside });
+            }
         }
     }
+}
+
+/// The key of the segment that a selector names, and where.
+fn segment(selector: &Selector) -> Option<(&str, Span)> {
+    let Selector::Segment(reference) = selector else { return None };
+    let SegmentRef::Key(key) = &reference.value else { return None };
+    Some((key.as_str(), reference.span))
 }

@@ -1,5 +1,7 @@
 //! Pushes that take their words from a template: the values that they give, and what comes of them.
 
+use std::collections::HashSet;
+
 use super::super::{Check, One, Run, Subject};
 use super::{shown, urls, with_defaults};
 use crate::codes;
@@ -11,6 +13,9 @@ use crate::text;
 
 pub const VALUES: Check = Check { codes: &[&codes::MS103, &codes::MS114], run: Run::Each(values) };
 pub const RESULT: Check = Check { codes: &[&codes::MS106, &codes::MS107, &codes::MS110], run: Run::Each(result) };
+
+/// The most variables of a template that a message lists.
+const LISTED: usize = 20;
 
 fn values(subject: &Subject, one: &One, findings: &mut Findings) {
     for push in &one.parts.pushes {
@@ -52,15 +57,20 @@ fn missing(push: &Push, name: &At<TemplateName>, variables: &[Variable], finding
 }
 
 fn superfluous(push: &Push, name: &At<TemplateName>, variables: &[Variable], findings: &mut Findings) {
+    if push.substitutions.is_empty() {
+        return;
+    }
     let known = || variables.iter().map(|variable| variable.key.as_str());
-    for key in push.substitutions.keys().filter(|key| known().all(|known| *key.value != *known)) {
+    let all: HashSet<&str> = known().collect();
+    for key in push.substitutions.keys().filter(|key| !all.contains(key.as_str())) {
         let shown = text::short(key, 40);
         let finding =
             Finding::new(&codes::MS114, key.span, format!("the template `{}` has no variable `{shown}`", name.0))
                 .label("goes nowhere");
-        findings.push(match text::nearest(key, known()) {
+        findings.push(match text::nearest_of_few(key, known()) {
             Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(key.span, near),
             None if variables.is_empty() => finding.help("remove it: the template has no variables"),
+            None if variables.len() > LISTED => finding.help("write one of the template's variables, or remove it"),
             None => {
                 let names: Vec<String> = known().map(|name| format!("`{name}`")).collect();
                 finding.help(format!("expected {}", text::any_of(&names)))

@@ -16,6 +16,8 @@ const NAMES: &[(char, &str)] = &[
     ('\u{00ad}', "soft hyphen"),
     ('\u{061c}', "Arabic letter mark"),
     ('\u{200b}', "zero width space"),
+    ('\u{200c}', "zero width non-joiner"),
+    ('\u{200d}', "zero width joiner"),
     ('\u{200e}', "left-to-right mark"),
     ('\u{200f}', "right-to-left mark"),
     ('\u{202a}', "left-to-right embedding"),
@@ -51,7 +53,8 @@ fn controls(subject: &Subject, one: &One, findings: &mut Findings) {
 /// One finding for each such character of a text, at the first of its kind.
 fn look(text: &At<String>, findings: &mut Findings) {
     let mut found: BTreeMap<char, (usize, usize)> = BTreeMap::new();
-    for (at, c) in text.char_indices().filter(|(_, c)| is_hidden(*c)) {
+    let hidden = |(at, c): &(usize, char)| is_hidden(*c) || is_idle_joiner(text, *at, *c);
+    for (at, c) in text.char_indices().filter(hidden) {
         found.entry(c).or_insert((at, 0)).1 += 1;
     }
     for (c, (at, times)) in found {
@@ -72,6 +75,14 @@ fn look(text: &At<String>, findings: &mut Findings) {
             finding.help("remove it; it often comes along when a text is copied").suggest(text.span, "").within(c, 0),
         );
     }
+}
+
+/// A joiner between Latin letters joins nothing. Persian, Indic scripts and emoji need theirs.
+fn is_idle_joiner(text: &str, at: usize, c: char) -> bool {
+    let is_latin = |c: char| matches!(c, 'A'..='Z' | 'a'..='z' | '\u{c0}'..='\u{24f}') && c.is_alphabetic();
+    matches!(c, '\u{200c}' | '\u{200d}')
+        && text[..at].chars().next_back().is_some_and(is_latin)
+        && text[at + c.len_utf8()..].chars().next().is_some_and(is_latin)
 }
 
 /// In words, since the character itself cannot be shown.

@@ -20,6 +20,8 @@ pub use shown::LENGTH;
 pub use size::SIZE;
 pub use urls::URLS;
 
+use std::collections::HashMap;
+
 use super::{One, Subject};
 use crate::kinds::{Said, Template, Variable};
 use crate::model::placeholder;
@@ -44,10 +46,15 @@ fn own<'d>(subject: &'d Subject, one: &One<'d>) -> Vec<Said<'d>> {
 
 /// A text as it reads where no push gives other values: its placeholders filled by their defaults.
 fn with_defaults(text: &str, variables: Option<&[Variable]>) -> String {
-    placeholder::fill(text, |key| {
-        let variable = variables.unwrap_or(&[]).iter().find(|variable| variable.key.as_str() == key)?;
-        variable.default_value.as_ref().map(|text| text.as_str())
-    })
+    if !text.contains("{{") {
+        return text.to_owned();
+    }
+    let mut defaults = HashMap::new();
+    for variable in variables.unwrap_or(&[]) {
+        // Of a variable that is declared twice, the first counts.
+        defaults.entry(variable.key.as_str()).or_insert(variable.default_value.as_ref().map(|text| text.as_str()));
+    }
+    placeholder::fill(text, |key| defaults.get(key).copied().flatten())
 }
 
 /// Every text of a notification and a message that can hold a placeholder.

@@ -10,7 +10,7 @@ use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::kinds::{Template, Variable, of_kind};
 use crate::model::placeholder::{placeholders, unclosed};
-use crate::node::At;
+use crate::node::{At, Rest};
 use crate::text;
 
 pub const DECLARED: Check = Check { codes: &[&codes::MS101], run: Run::Each(declared) };
@@ -23,21 +23,28 @@ const KEY_LIMIT: usize = 32;
 
 fn declared(subject: &Subject, one: &One, findings: &mut Findings) {
     for said in own(subject, one) {
+        let known = said.variables.unwrap_or(&[]).iter().map(|variable| variable.key.as_str()).collect();
         for text in fillable(&said) {
-            undeclared(text, said.variables, findings);
+            undeclared(text, said.variables, &known, findings);
             open_ended(text, said.variables.is_some(), findings);
+        }
+        // What is passed through has no places of its own: its key stands for it.
+        let rests = said.notification.iter().map(|shown| &shown.rest).chain(said.message.iter().map(|text| &text.rest));
+        for (key, text) in rests.flat_map(Rest::texts).filter(|(_, text)| text.contains("{{")) {
+            let text = At::new(text.to_owned(), key.span);
+            undeclared(&text, said.variables, &known, findings);
+            open_ended(&text, said.variables.is_some(), findings);
         }
     }
 }
 
 /// Every placeholder of a text that no variable stands behind, each at its own place.
-fn undeclared(text: &At<String>, variables: Option<&[Variable]>, findings: &mut Findings) {
+fn undeclared(text: &At<String>, variables: Option<&[Variable]>, known: &HashSet<&str>, findings: &mut Findings) {
     let mut seen: HashMap<&str, usize> = HashMap::new();
     for placeholder in placeholders(text) {
         let written = &text[placeholder.range.clone()];
         let nth = seen.entry(written).or_default();
-        let known = variables.is_some_and(|all| all.iter().any(|variable| *variable.key == placeholder.key));
-        if !known {
+        if !known.contains(placeholder.key) {
             findings.push(unknown(text, written, placeholder.key, variables).within(written, *nth));
         }
         *nth += 1;
@@ -68,7 +75,7 @@ fn unknown(text: &At<String>, written: &str, key: &str, variables: Option<&[Vari
     let finding = Finding::new(&codes::MS101, text.span, format!("the template has no variable for `{shown}`"))
         .label("not declared")
         .note("what is not declared is not filled in, and people read the braces");
-    match text::nearest(key, variables.iter().map(|variable| variable.key.as_str())) {
+    match text::nearest_of_few(key, variables.iter().map(|variable| variable.key.as_str())) {
         Some(near) => {
             let meant = format!("{{{{{near}}}}}");
             finding.help(format!("did you mean `{meant}`?")).suggest(text.span, meant)

@@ -1,7 +1,7 @@
 //! Who gets a message: selectors, as the contract and the live service know them.
 
 mod read;
-mod schema;
+pub mod schema;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 

@@ -44,14 +44,17 @@ impl JsonSchema for Selector {
 
         let mut forms = vec![
             json!({ "enum": ["all", "triggered"], "description": "Every device, or the one that set off the pipeline." }),
+            json!({ "$comment": ANOTHER_SPELLING, "type": "string", "pattern": format!("^({}|{})$", any_case("all"), any_case("triggered")) }),
         ];
-        for (keys, words) in
-            [(["and", "AND"], "Devices that match all of these."), (["or", "OR"], "Devices that match any of these.")]
-        {
-            forms.extend(keys.map(|key| form(key, &members, &[], words)));
+        for (key, value, words) in [
+            ("and", &members, "Devices that match all of these."),
+            ("or", &members, "Devices that match any of these."),
+            ("not", &selector, "Devices that do not match this."),
+        ] {
+            forms.push(form(key, value, &[], words));
+            forms.push(in_any_case(key, value));
         }
-        forms.extend(["not", "NOT"].map(|key| form(key, &selector, &[], "Devices that do not match this.")));
-        let group = json!({ "type": "string", "x-names": "tag_groups", "description": "The tag group." });
+        let group = json!({ "type": ["string", "null"], "x-names": "tag_groups", "description": "The tag group." });
         forms.push(form("tag", &one_or_many(&text), &[("group", group)], "Devices that carry the tag."));
         forms.push(form("segment", &one_or_many(&segment), &[], "Devices in a segment, by its key."));
         for (key, words) in [
@@ -67,7 +70,7 @@ impl JsonSchema for Selector {
             forms.push(form(key, &one_or_many(&text), &[], words));
         }
         forms.push(form("location", &location, &[], "Devices seen at a place."));
-        let operator = json!({ "type": "string", "description": "How the attribute is compared." });
+        let operator = json!({ "type": ["string", "null"], "description": "How the attribute is compared." });
         let attribute = [("operator", operator), ("value", json!({ "description": "What it is compared with." }))];
         forms.push(form("attribute", &text, &attribute, "Devices by an attribute."));
         for group in GROUPS {
@@ -80,6 +83,26 @@ impl JsonSchema for Selector {
 
 fn one_or_many(one: &Value) -> Value {
     json!({ "anyOf": [one, { "type": "array", "minItems": 1, "items": one }] })
+}
+
+/// Marks a form that says nothing new: whoever explains the forms passes over it.
+pub const ANOTHER_SPELLING: &str = "another spelling";
+
+/// A pattern for a word in any letter case.
+pub fn any_case(word: &str) -> String {
+    word.chars().map(|c| format!("[{}{c}]", c.to_ascii_uppercase())).collect()
+}
+
+/// An operator in another letter case than its own, which editors need not offer.
+fn in_any_case(key: &str, value: &Value) -> Value {
+    let pattern = format!("^{}$", any_case(key));
+    json!({
+        "$comment": ANOTHER_SPELLING,
+        "type": "object",
+        "patternProperties": { pattern: value, "^x-": true },
+        "additionalProperties": false,
+        "not": { "propertyNames": { "pattern": "^x-" } },
+    })
 }
 
 fn form(head: &str, value: &Value, companions: &[(&str, Value)], words: &str) -> Value {

@@ -12,7 +12,7 @@ mod zones;
 pub use countries::{COUNTRIES, country};
 pub use groups::{GROUPS, Group, NO_TIME_ZONE, Platform, UNKNOWN, Values, by_shorthand, group};
 pub use languages::{LANGUAGES, language};
-pub use models::{COMMON_SEGMENTS, MODELS, Model, ModelSegment, SEGMENT_SUFFIX, model};
+pub use models::{COMMON_SEGMENTS, MODELS, Model, ModelSegment, model};
 pub use versions::{ANDROID, ANDROID_SDK, IOS, IOS_SDK, Version, family, is_well_formed};
 pub use zones::{SAO_PAULO_IANA, SAO_PAULO_TAG, ZONES, Zone, by_city, everyday, iana, zone};
 

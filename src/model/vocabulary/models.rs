@@ -19,7 +19,7 @@ pub struct ModelSegment {
 }
 
 /// How the display name of every common segment ends.
-pub const SEGMENT_SUFFIX: &str = " - UA Generated";
+const SEGMENT_SUFFIX: &str = " - UA Generated";
 
 impl ModelSegment {
     /// The display name, such as `iPad 2 - UA Generated`.

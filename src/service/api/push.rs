@@ -124,7 +124,7 @@ pub(super) fn addressed(audience: &At<Selector>, device_types: &DeviceTypes, pat
 
 /// Whether a push without an audience has no key that a push does not have.
 pub(super) fn known_content(content: &Content, path: &str) -> Result<(), Refusal> {
-    match content.rest.0.keys().find(|key| *key != "campaigns") {
+    match content.rest.0.keys().find(|key| key.as_str() != "campaigns") {
         Some(key) => Err(Refusal::unknown_key(&format!("{path}{key}"))),
         None => known_notification(&content.notification, path),
     }
