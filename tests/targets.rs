@@ -208,3 +208,25 @@ fn what_an_overlay_allows_is_still_told_of_the_other_target() {
         assert_says(&ran, &[&format!("this holds for the target `{other}`")]);
     }
 }
+
+#[test]
+fn a_default_may_hold_placeholders_a_key_no_variable_and_own_keys_anything() {
+    let project = "[targets.local]\n[targets.local.variables]\nhi = \"Hello\"\n";
+    let folder = Folder::project(
+        "templates:
+  t:
+    variables: [{key: NAME, default_value: you}]
+    push: {notification: {alert: \"${var.missing:-Hi {{NAME}}}, ${var.hi:-Hi {{NAME}}}\"}}
+    x-note: \"${HOME}\"
+    x-more: {body: {file: /nowhere}}
+",
+    );
+    folder.write("pushplan.toml", project);
+    let ran = folder.run(&["validate", "--fail-on", "warning"]);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+
+    let folder = Folder::project("tag_groups: {g: {members: {named_users: {\"${var.hi}\": [a]}}}}\n");
+    folder.write("pushplan.toml", project);
+    let ran = folder.run(&["validate"]);
+    assert!(ran.stdout.contains("error[RF112]: `${var.hi}`: a key cannot hold a variable"), "{}", ran.stdout);
+}

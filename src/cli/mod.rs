@@ -43,8 +43,8 @@ enum Command {
     Explain(explain::Explain),
     Fmt(fmt::Fmt),
     Init(init::Init),
-    Serve(serve::Serve),
     Schema(schema::Schema),
+    Serve(serve::Serve),
     Validate(validate::Validate),
 }
 

@@ -19,6 +19,7 @@ pub fn has_files(node: &Node) -> bool {
         Tree::List(items) => items.iter().any(has_files),
         Tree::Map(entries) => entries
             .iter()
+            .filter(|entry| !entry.is_own())
             .any(|entry| (*entry.key == "body" && entry.value.entries().is_some()) || has_files(&entry.value)),
     }
 }
@@ -38,7 +39,15 @@ impl Bodies<'_> {
             Tree::Scalar(_) => true,
             // Every file is read, also behind one that cannot be.
             Tree::List(items) => items.iter_mut().map(|item| self.read(item)).filter(|read| !read).count() == 0,
-            Tree::Map(entries) => entries.iter_mut().map(|entry| self.entry(entry)).filter(|read| !read).count() == 0,
+            Tree::Map(entries) => {
+                entries
+                    .iter_mut()
+                    .filter(|entry| !entry.is_own())
+                    .map(|entry| self.entry(entry))
+                    .filter(|read| !read)
+                    .count()
+                    == 0
+            }
         }
     }
 

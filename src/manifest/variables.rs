@@ -17,7 +17,10 @@ pub fn has_variables(node: &Node) -> bool {
     match &node.tree {
         Tree::Scalar(scalar) => scalar.text.contains("${"),
         Tree::List(items) => items.iter().any(has_variables),
-        Tree::Map(entries) => entries.iter().any(|entry| has_variables(&entry.value)),
+        Tree::Map(entries) => {
+            let holds = |entry: &Entry| entry.key.contains("${") || has_variables(&entry.value);
+            entries.iter().any(|entry| !entry.is_own() && holds(entry))
+        }
     }
 }
 
@@ -26,7 +29,15 @@ pub fn fill(node: &mut Node, with: &Filling, findings: &mut Findings) {
     match &mut node.tree {
         Tree::List(items) => items.iter_mut().for_each(|item| fill(item, with, findings)),
         Tree::Map(entries) => {
-            for Entry { value, .. } in entries {
+            for Entry { key, value } in entries.iter_mut().filter(|entry| !entry.is_own()) {
+                if key.contains("${var.") {
+                    let message = format!("`{}`: a key cannot hold a variable", text::short(key, 40));
+                    findings.push(
+                        Finding::new(&codes::RF112, key.span, message)
+                            .label("only values are filled in")
+                            .help("write the key out; what differs between targets can stand in `overlays:`"),
+                    );
+                }
                 fill(value, with, findings);
             }
         }
@@ -58,6 +69,20 @@ pub struct Filling<'a> {
     pub growth: &'a Growth,
 }
 
+/// Where the brace that opens a variable is closed. A default may hold braces of its own: `${var.hi:-Hi {{NAME}}}`.
+fn closing(text: &str) -> Option<usize> {
+    let mut open = 0_usize;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'{' => open += 1,
+            b'}' if open == 1 => return Some(at),
+            b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
 /// How many problems of one text are told; nobody reads more of them.
 const TOLD_LIMIT: usize = 20;
 
@@ -85,7 +110,7 @@ impl Filler<'_> {
             }
             out.push_str(&rest[..at]);
             rest = &rest[at..];
-            let Some(end) = rest.find('}') else {
+            let Some(end) = closing(rest) else {
                 self.malformed(rest, "the closing } is missing");
                 break;
             };

@@ -43,6 +43,13 @@ pub struct Entry {
     pub value: Node,
 }
 
+impl Entry {
+    /// Whether the key is the author's own, which nobody else reads.
+    pub fn is_own(&self) -> bool {
+        self.key.starts_with("x-")
+    }
+}
+
 impl Node {
     /// A scalar that was made and not written: filled in by a variable, read from a file.
     pub fn filled(span: Span, text: impl Into<String>) -> Self {
