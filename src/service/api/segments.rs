@@ -56,7 +56,8 @@ pub fn list(app: &App, call: &Call) -> Answered {
     let limit = paging::limit(call.request, PAGE)?;
     let start = call.request.query("start").unwrap_or("");
     let mut rest = app.segments.table.from(start);
-    let lines: Vec<&str> = rest.by_ref().take(limit).map(|(id, segment)| segment.listed(id)).collect();
+    let mut lines: Vec<&str> = Vec::with_capacity(limit);
+    lines.extend(rest.by_ref().take(limit).map(|(id, segment)| segment.listed(id)));
     let next_page = rest.next().map(|(next, _)| paging::next_page(call.request, limit, next));
     let next_page = next_page.map(|url| format!(r#","next_page":{}"#, json!(url)));
     let end = format!("]{}}}", next_page.unwrap_or_default());
