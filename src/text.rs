@@ -114,6 +114,10 @@ pub fn scalar(text: &str) -> String {
 
 /// At most `most` characters of a text, on one line, for use inside a message.
 pub fn short(text: &str, most: usize) -> String {
+    // Nearly always there is nothing to change.
+    if text.len() <= most && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.to_owned();
+    }
     let mut out: String =
         text.chars().take(most).map(|c| if c.is_control() || is_hidden(c) { '\u{fffd}' } else { c }).collect();
     if text.chars().nth(most).is_some() {

@@ -1,5 +1,9 @@
 //! What the service answers.
 
+use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -35,17 +39,13 @@ impl Answer {
     }
 
     /// `{"ok": true, ...}`.
-    pub fn ok(status: u16, fields: Value) -> Self {
-        let mut body = json!({ "ok": true });
-        merge(&mut body, fields);
-        Self::bare(status, body)
+    pub fn ok(status: u16, fields: impl Serialize) -> Self {
+        Self::bare(status, Well { ok: true, operation_id: None, fields })
     }
 
     /// `{"ok": true, "operation_id": ..., ...}`, which answers a change.
-    pub fn done(status: u16, fields: Value) -> Self {
-        let mut body = json!({ "ok": true, "operation_id": new_id() });
-        merge(&mut body, fields);
-        Self::bare(status, body)
+    pub fn done(status: u16, fields: impl Serialize) -> Self {
+        Self::bare(status, Well { ok: true, operation_id: Some(new_id()), fields })
     }
 
     pub fn at(mut self, location: impl Into<String>) -> Self {
@@ -54,15 +54,27 @@ impl Answer {
     }
 }
 
-fn merge(body: &mut Value, fields: Value) {
-    if let (Some(body), Value::Object(fields)) = (body.as_object_mut(), fields) {
-        body.extend(fields);
-    }
+/// The body of an answer that all went well.
+#[derive(Serialize)]
+struct Well<F> {
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operation_id: Option<String>,
+    #[serde(flatten)]
+    fields: F,
 }
 
 /// A new id, as the service makes them.
+///
+/// The system is asked for randomness once and not for each id, of which a change needs several. A count goes through a
+/// hash with random keys: ids never meet, and nobody can tell the next.
 pub fn new_id() -> String {
-    Uuid::new_v4().to_string()
+    static KEYS: LazyLock<[RandomState; 2]> = LazyLock::new(|| [RandomState::new(), RandomState::new()]);
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let [high, low] = KEYS.each_ref().map(|key| key.hash_one(count));
+    let bytes = Uuid::from_u64_pair(high, low).into_bytes();
+    uuid::Builder::from_random_bytes(bytes).into_uuid().to_string()
 }
 
 /// Why a request is refused. A refused request has changed nothing.

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
+use hyper::header::HeaderValue;
 use jiff::Timestamp;
 use subtle::ConstantTimeEq;
 use tokio::sync::{Notify, watch};
@@ -19,6 +20,8 @@ use super::store::{Store, Ticket};
 pub struct Engine {
     pub settings: Settings,
     pub clock: Clock,
+    /// The type of every body of the API.
+    pub media_type: HeaderValue,
     /// What clients asked of the API.
     pub requests: Requests,
     state: RwLock<State>,
@@ -47,11 +50,13 @@ impl Engine {
         let history = (!lags.is_empty()).then(|| Mutex::new(History::new(&kept, &lags)));
         let state = State::new(&settings, kept, store.is_some() || history.is_some())?;
         let clock = Clock::new(settings.clock);
+        let media_type = format!("application/vnd.{}+json; version=3", settings.vendor);
+        let media_type = media_type.parse().map_err(|_| format!("`{}` is no name of a vendor", settings.vendor))?;
         let events = watch::Sender::new(state.events_written());
         let faults = settings.faults.clone().map(Faults::new);
         let requests = Requests::new(settings.apps.iter().map(|(_, secret)| secret.clone()));
         let (state, changed, broken) = (RwLock::new(state), Notify::new(), watch::Sender::new(None));
-        Ok(Self { settings, clock, requests, state, store, changed, events, broken, faults, history })
+        Ok(Self { settings, clock, media_type, requests, state, store, changed, events, broken, faults, history })
     }
 
     /// The application of a key and a secret. All are compared, in a time that tells nothing of either.

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, LOCATION};
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, LOCATION};
 use hyper::http::request::Parts;
 use hyper::http::uri::Authority;
 use hyper::server::conn::http1::Builder;
@@ -85,8 +85,7 @@ async fn respond(
         let (parts, body) = request.into_parts();
         noted.processed();
         let answered = enter(engine, address, parts, body, noted).await;
-        let kind = format!("application/vnd.{}+json; version=3", engine.settings.vendor);
-        write(answered.unwrap_or_else(|refusal| refusal.answer()), kind)
+        write(answered.unwrap_or_else(|refusal| refusal.answer()), engine.media_type.clone())
     };
     let response = faults::around(engine.faults.as_ref(), reset, request, process).await;
     if let Ok(response) = &response {
@@ -104,11 +103,11 @@ async fn respond_locally(
 ) -> Response {
     let (parts, body) = request.into_parts();
     let answered = enter_locally(engine, address, peer, parts, body).await;
-    write(answered.unwrap_or_else(|refusal| refusal.answer()), "application/json".to_owned())
+    write(answered.unwrap_or_else(|refusal| refusal.answer()), HeaderValue::from_static("application/json"))
 }
 
 /// Writes an answer; `kind` is the type of its body.
-fn write(answer: Answer, kind: String) -> Response {
+fn write(answer: Answer, kind: HeaderValue) -> Response {
     let mut response = hyper::Response::builder().status(answer.status);
     if answer.body.is_some() {
         response = response.header(CONTENT_TYPE, kind);
@@ -158,7 +157,7 @@ fn kept(answered: Result<Answered, String>) -> Answered {
 }
 
 fn take_apart(address: SocketAddr, parts: &Parts, body: Vec<u8>) -> Request {
-    let origin = format!("http://{}", host(parts).unwrap_or_else(|| address.to_string()));
+    let origin = host(parts).map_or_else(|| format!("http://{address}"), |host| format!("http://{host}"));
     Request {
         method: parts.method.as_str().to_owned(),
         path: parts.uri.path().to_owned(),
@@ -172,10 +171,10 @@ fn take_apart(address: SocketAddr, parts: &Parts, body: Vec<u8>) -> Request {
 }
 
 /// How the client called the service: what the URLs of its answers begin with. The oldest clients do not say.
-fn host(parts: &Parts) -> Option<String> {
+fn host(parts: &Parts) -> Option<&str> {
     let named = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
     let host = parts.uri.authority().map(Authority::as_str).or(named)?;
-    host.parse::<Authority>().is_ok().then(|| host.to_owned())
+    host.parse::<Authority>().is_ok().then_some(host)
 }
 
 /// The most that is taken in of a body that is too large, so that its sender gets to read the answer.

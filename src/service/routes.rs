@@ -1,5 +1,6 @@
 //! The table of routes: which function answers which request.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -138,9 +139,9 @@ pub static ROUTES: &[Route] = &[
 /// A path that is spelled out comes before one with variable parts: `/api/tags/batch` is never the tag `batch`.
 pub fn find(method: &str, path: &str, level: Level) -> Result<(&'static Route, Vec<String>), Refusal> {
     let parts = parts(path);
-    let offered = PATTERNS.iter().filter(|(route, _)| route.level <= level);
-    let fitting = offered.filter_map(|(route, pattern)| Some((route, matches(pattern, &parts)?)));
-    let fitting: Vec<_> = fitting.collect();
+    let near = parts.get(1).and_then(|family| PATTERNS.get(family)).into_iter().flatten();
+    let offered = near.filter(|(route, _)| route.level <= level);
+    let fitting: Vec<_> = offered.filter_map(|(route, pattern)| Some((route, matches(pattern, &parts)?))).collect();
     let Some(fewest) = fitting.iter().map(|(_, params)| params.len()).min() else {
         return Err(Refusal::not_found("Resource"));
     };
@@ -149,9 +150,17 @@ pub fn find(method: &str, path: &str, level: Level) -> Result<(&'static Route, V
     Ok((route, params))
 }
 
-/// The routes with the parts of their paths.
-static PATTERNS: LazyLock<Vec<(&Route, Vec<&str>)>> =
-    LazyLock::new(|| ROUTES.iter().map(|route| (route, parts(route.path))).collect());
+/// The routes with the parts of their paths, by the second part: `segments`, `push`. It is never a variable one.
+static PATTERNS: LazyLock<BTreeMap<&str, Vec<Pattern>>> = LazyLock::new(|| {
+    let mut patterns: BTreeMap<_, Vec<Pattern>> = BTreeMap::new();
+    for route in ROUTES {
+        let parts = parts(route.path);
+        patterns.entry(parts[1]).or_default().push((route, parts));
+    }
+    patterns
+});
+
+type Pattern = (&'static Route, Vec<&'static str>);
 
 /// The parts of a path; empty ones do not count.
 pub(super) fn parts(path: &str) -> Vec<&str> {

@@ -1,5 +1,6 @@
 //! Stored audiences.
 
+use serde::Serialize;
 use serde_json::json;
 
 use super::paging;
@@ -36,20 +37,27 @@ fn read(request: &Request) -> Result<(String, String, At<Selector>), Refusal> {
     Ok((sent.display_name.value, criteria, sent.criteria))
 }
 
+/// What the answer to a new segment tells.
+#[derive(Serialize)]
+struct Created<'a> {
+    segment_id: &'a str,
+}
+
 pub fn create(app: &mut App, call: &Call) -> Answered {
     let (display_name, criteria, understood) = read(call.request)?;
     let (id, now) = (new_id(), call.now.as_millisecond());
     let segment = Segment::new(display_name, criteria, now, now);
     app.segments.put(&mut app.journal, &id, segment, understood);
     let url = format!("{}/api/segments/{id}", call.request.origin);
-    Ok(Answer::done(201, json!({ "segment_id": id })).at(url))
+    Ok(Answer::done(201, Created { segment_id: &id }).at(url))
 }
 
 pub fn list(app: &App, call: &Call) -> Answered {
     let limit = paging::limit(call.request, PAGE)?;
     let start = call.request.query("start").unwrap_or("");
     let mut rest = app.segments.table.from(start);
-    let lines: Vec<&str> = rest.by_ref().take(limit).map(|(id, segment)| segment.listed(id)).collect();
+    let mut lines: Vec<&str> = Vec::with_capacity(limit);
+    lines.extend(rest.by_ref().take(limit).map(|(id, segment)| segment.listed(id)));
     let next_page = rest.next().map(|(next, _)| paging::next_page(call.request, limit, next));
     let next_page = next_page.map(|url| format!(r#","next_page":{}"#, json!(url)));
     let end = format!("]{}}}", next_page.unwrap_or_default());

@@ -1,9 +1,9 @@
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::devices::Criteria;
 use super::table::{Journal, Table};
 use crate::model::audience::Selector;
 use crate::node::At;
@@ -53,12 +53,12 @@ impl Segment {
 #[derive(Debug)]
 pub struct Segments {
     pub table: Table<Segment>,
-    pub criteria: BTreeMap<String, At<Selector>>,
+    pub criteria: Criteria,
 }
 
 impl Segments {
     pub fn new() -> Self {
-        Self { table: Table::new("segments"), criteria: BTreeMap::new() }
+        Self { table: Table::new("segments"), criteria: Criteria::new() }
     }
 
     /// Adds a segment, or replaces the one of that id, with what its criteria mean.

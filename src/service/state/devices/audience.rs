@@ -1,14 +1,13 @@
 //! Who a selector matches.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
 use jiff::{Span, Timestamp};
 use serde_json::Value;
 
 use super::carriers::Carriers;
 use super::index::{Index, Numbers};
-use super::nesting::Nested;
+use super::nesting::{Criteria, Nested};
 use super::properties::listed_zone;
 use super::{Device, NO_GROUP};
 use crate::model::audience::{Attribute, ChannelKey, Location, Selector, Tag};
@@ -18,7 +17,7 @@ use crate::node::At;
 #[derive(Debug)]
 pub struct Members<'a> {
     pub devices: &'a Index,
-    pub segments: &'a BTreeMap<String, At<Selector>>,
+    pub segments: &'a Criteria,
     pub now: Timestamp,
 }
 

@@ -18,6 +18,7 @@ use serde_json::Value;
 pub use audience::Members;
 pub use carriers::Carriers;
 pub use index::{Index, Numbers, has, pairs};
+pub use nesting::Criteria;
 pub use properties::{nearest_zone, property_tags};
 pub use shared::Shared;
 

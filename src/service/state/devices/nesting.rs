@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use crate::model::audience::{SegmentRef, Selector};
 use crate::node::At;
 
+/// What segments mean, by their ids.
+pub type Criteria = HashMap<String, At<Selector>>;
+
 /// The segments that a selector leads to, those within others first.
 ///
 /// A segment that contains itself, by whatever way round, means nothing, and neither does one that contains it: they are
@@ -16,7 +19,7 @@ pub struct Nested<'a> {
 }
 
 impl<'a> Nested<'a> {
-    pub fn of(selector: &Selector, segments: &'a BTreeMap<String, At<Selector>>) -> Self {
+    pub fn of(selector: &Selector, segments: &'a Criteria) -> Self {
         let within = reachable(selector, segments);
         let mut waits_for: HashMap<&str, usize> = HashMap::new();
         let mut containers: HashMap<&str, Vec<&str>> = HashMap::new();
@@ -53,7 +56,7 @@ impl<'a> Nested<'a> {
 }
 
 /// All segments that a selector leads to, each with those that stand in it.
-fn reachable<'a>(selector: &Selector, segments: &'a BTreeMap<String, At<Selector>>) -> BTreeMap<&'a str, Vec<&'a str>> {
+fn reachable<'a>(selector: &Selector, segments: &'a Criteria) -> BTreeMap<&'a str, Vec<&'a str>> {
     let mut found = BTreeMap::new();
     let mut waiting = references(selector, segments);
     while let Some(id) = waiting.pop() {
@@ -68,7 +71,7 @@ fn reachable<'a>(selector: &Selector, segments: &'a BTreeMap<String, At<Selector
 }
 
 /// The ids of the segments that a selector names, those that exist.
-fn references<'a>(selector: &Selector, segments: &'a BTreeMap<String, At<Selector>>) -> Vec<&'a str> {
+fn references<'a>(selector: &Selector, segments: &'a Criteria) -> Vec<&'a str> {
     let mut found = Vec::new();
     let mut waiting = vec![selector];
     while let Some(selector) = waiting.pop() {

@@ -15,7 +15,7 @@ use crate::service::request::understood;
 use crate::service::state::table::Journal;
 use crate::source::Span;
 
-pub type Segments = BTreeMap<String, At<Selector>>;
+pub use super::Criteria as Segments;
 
 fn at<T>(value: T) -> At<T> {
     At::new(value, Span::NONE)
