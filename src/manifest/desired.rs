@@ -48,7 +48,12 @@ pub struct Desired {
     pub target: Option<String>,
     /// What each segment comes down to, once somebody asked.
     pub conditions: OnceLock<Conditions>,
+    /// Which kinds of device each segment can hold, once somebody asked.
+    pub reach: OnceLock<Reach>,
 }
+
+/// By the keys of segments: for each kind of device, whether one can be in the segment, and whether one can be outside.
+pub type Reach = HashMap<String, [[bool; 5]; 2]>;
 
 /// Conditions by the keys of their segments, each with whether it says who is left out.
 pub type Conditions = HashMap<String, Vec<(At<Selector>, bool)>>;
@@ -121,6 +126,7 @@ impl Manifests {
             complete: self.complete,
             target: target.map(str::to_owned),
             conditions: OnceLock::new(),
+            reach: OnceLock::new(),
         };
         for (number, some) in declarations.chunks(TOGETHER).enumerate() {
             let typed: Vec<Option<Typed>> = some

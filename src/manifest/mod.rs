@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 pub use collect::{Declaration, TOP_LEVEL};
-pub use desired::{Conditions, Declared, Desired};
+pub use desired::{Conditions, Declared, Desired, Reach};
 pub use lifecycle::Lifecycle;
 pub use parse::{FILE_LIMIT, Parsed, parse, to_text};
 pub use project::{Level, PROJECT_FILE, Project, ProjectFile, QuietHours, Target, no_code, not_free};

@@ -47,7 +47,7 @@ pub fn of_segments(desired: &Desired) -> Conditions {
 }
 
 /// The keys of the segments that a segment names.
-fn named(segment: &Segment) -> Vec<&str> {
+pub fn named(segment: &Segment) -> Vec<&str> {
     let mut keys = Vec::new();
     walk(&segment.criteria, &mut |selector, _| keys.extend(super::segment(selector).map(|(key, _)| key)));
     keys

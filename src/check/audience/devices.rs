@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::super::{One, Subject};
-use super::possible::Possible;
+use super::possible::can_match;
 use super::{Reached, reach};
 use crate::codes::{self, Code};
 use crate::finding::{Finding, Findings};
@@ -31,7 +31,7 @@ pub fn devices(subject: &Subject, one: &One, findings: &mut Findings) {
         if devices.value == DeviceTypes::All {
             continue;
         }
-        let can_match = |device: &At<DeviceType>| Possible::new(subject.desired, device).matches(selector);
+        let can_match = |device: &At<DeviceType>| can_match(subject.desired, device, selector);
         let nobody = !devices.named().iter().any(can_match);
         let mut seen = HashSet::new();
         reach(subject.desired, selector, &mut |reached| {

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::possible::DEPTH;
 use crate::kinds::Segment;
 use crate::manifest::Desired;
 use crate::model::audience::{SegmentRef, Selector, Tag};
 use crate::model::vocabulary::{Values, group};
 use crate::source::Span;
+
+/// How deep segments are followed. Beyond that, nothing is claimed.
+const DEPTH: usize = 32;
 
 /// Zones by their tags, each with the first place that names it.
 pub type Named = BTreeMap<String, Span>;
