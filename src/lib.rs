@@ -9,15 +9,18 @@
 
 pub mod address;
 pub mod apply;
+pub mod arrange;
 pub mod check;
 pub mod cli;
 pub mod codes;
+pub mod compare;
 pub mod digest;
 pub mod exchange;
 pub mod failure;
 pub mod finding;
 pub mod kinds;
 pub mod ledger;
+pub mod live;
 pub mod manifest;
 pub mod model;
 pub mod node;
