@@ -72,6 +72,8 @@ pub struct Situation<'s> {
     pub done: &'s BTreeSet<Address>,
     /// Whether what was lost on its way is looked for. Only the simulation leaves that out.
     pub adopt: bool,
+    /// Whether only what is in the ledger is ours, whatever its name. Only the simulation leaves that out.
+    pub own_only: bool,
 }
 
 /// One address as it comes out of the comparison.
@@ -193,6 +195,15 @@ impl One<'_> {
             stamp: None,
         };
         let mut seen = self.situation.live.of(self.address).clone();
+        if let Some((unit, None)) = unit.filter(|_| !self.situation.own_only).map(|unit| (unit, &owned))
+            && let Some(other) = self.known.others(self.address, &self.api.name(&unit.spec)).first()
+        {
+            let spec = other.spec.clone().unwrap_or_else(|| unit.spec.clone());
+            let (id, applied) = (other.id.clone(), self.situation.now);
+            let refs = BTreeMap::new();
+            owned = Some(Owned { id, spec, refs, stamp: None, protect: false, past: false, applied });
+            seen = Seen::There((*other).clone());
+        }
         if !self.recover(&mut owned, &mut seen, &mut out) {
             out.owned = owned;
             return out;
