@@ -1,5 +1,7 @@
 //! The plan: every change and the ordered steps that carry them out. It is data: it can be saved, shown, signed off, applied.
 
+mod saved;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
@@ -11,6 +13,8 @@ use crate::digest::Digest;
 use crate::exchange::Method;
 use crate::ledger::{Seq, Verb};
 use crate::model::level::Level;
+
+pub use saved::NoPlan;
 
 /// The form of a saved plan. One of another form is refused.
 pub const FORMAT: u32 = 1;
