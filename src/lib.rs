@@ -10,6 +10,7 @@
 pub mod address;
 pub mod check;
 pub mod cli;
+pub mod client;
 pub mod codes;
 pub mod digest;
 pub mod exchange;
