@@ -2,6 +2,9 @@
 //!
 //! A target whose base URL has another origin gets none of them, so that a change to the project file steals nothing.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
@@ -184,13 +187,13 @@ fn read(path: &Path) -> Result<BTreeMap<Origin, Credentials>, Failure> {
 
 /// Whether a file is its owner's alone; if not, its mode.
 #[cfg(unix)]
-fn only_its_owner(file: &File) -> Result<(), u32> {
+pub fn only_its_owner(file: &File) -> Result<(), u32> {
     use std::os::unix::fs::MetadataExt;
     let mode = file.metadata().map(|about| about.mode() & 0o777).unwrap_or(0o777);
     if mode & 0o077 == 0 { Ok(()) } else { Err(mode) }
 }
 
 #[cfg(not(unix))]
-fn only_its_owner(_: &File) -> Result<(), u32> {
+pub fn only_its_owner(_: &File) -> Result<(), u32> {
     Ok(())
 }

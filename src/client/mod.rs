@@ -4,9 +4,9 @@
 //! plan is made with nothing else, cannot change the service.
 
 mod credentials;
+mod fetch;
 mod leaving;
 mod origin;
-mod paging;
 mod pause;
 mod transport;
 
@@ -15,9 +15,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-pub use credentials::{Credentials, Secret, credentials};
+pub use credentials::{Credentials, Secret, credentials, only_its_owner};
+pub use fetch::fetch;
 pub use origin::Origin;
-pub use paging::Pages;
 pub use transport::{Patience, Transport};
 
 use crate::exchange::{Answer, Loss, Method, Request};

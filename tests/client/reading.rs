@@ -1,11 +1,18 @@
 //! Reading: asked again where that may help, and nothing but `GET` ever leaves.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use pushplan::client::{Pages, Reading, refusal};
+use jiff::SignedDuration;
+use pushplan::address::Address;
+use pushplan::client::{Credentials, Origin, Reading, Transport, fetch, refusal};
 use pushplan::exchange::{Loss, Meaning, Request};
-use pushplan::failure::Exit;
-use serde_json::json;
+use pushplan::failure::{Exit, Failure};
+use pushplan::ledger::Ledger;
+use pushplan::live::{Live, Look};
+use pushplan::model::level::Level;
+use serde_json::{Value, json};
 
 use super::{PATIENCE, Server, World, answer, transport};
 
@@ -71,32 +78,66 @@ async fn what_is_no_get_does_not_leave() {
     assert_eq!(world.asked(), ["GET /api/segments"]);
 }
 
-#[tokio::test]
-async fn pages_are_followed_on_the_origin_alone_and_not_in_circles() {
-    let world = World::new("[[fault]]\nkind = \"loop\"\nafter = 1").await;
-    for number in 0..5 {
+/// A project with one segment that is declared and was never applied.
+fn declared() -> BTreeMap<Address, Value> {
+    let spec = json!({"display_name": "vip", "criteria": {"tag": "vip"}});
+    BTreeMap::from([(Address::new("segments", "vip"), spec)])
+}
+
+async fn fetched(reading: &Reading) -> Result<Live, Failure> {
+    let (desired, ledger, origin) = (declared(), Ledger::default(), reading.origin().to_string());
+    let look = Look {
+        level: Level::Documented,
+        origin: &origin,
+        settle: SignedDuration::from_secs(10),
+        desired: &desired,
+        ledger: &ledger,
+        confirm_absence: true,
+    };
+    fetch(reading, look).await
+}
+
+async fn with_segments(rules: &str, count: usize) -> World {
+    let world = World::new(rules).await;
+    for number in 0..count {
         let body = json!({"display_name": format!("s{number}"), "criteria": {"tag": "x"}});
         world.writing.send(&Request::post("/api/segments", &body), || true).await.unwrap();
     }
-    let mut pages = Pages::new("/api/segments?limit=2");
-    let (mut path, mut read) = ("/api/segments?limit=2".to_owned(), 0);
-    let end = loop {
-        let answer = world.reading.get(&path).await.unwrap();
-        read += 1;
-        match pages.next(world.reading.origin(), &answer.body.unwrap()) {
-            Ok(Some(next)) => path = next,
-            end => break end,
-        }
-    };
-    assert!(read <= 2 && end.unwrap_err().contains("in a circle"), "{read}");
+    world
+}
+
+#[tokio::test]
+async fn everything_is_fetched_from_page_to_page_and_nothing_is_changed() {
+    let world = with_segments("[[fault]]\nkind = \"status\"\nstatus = 502\nmethod = \"GET\"\ntimes = 2", 450).await;
+    world.running.engine.requests.clear();
+    let live = fetched(&world.reading).await.unwrap();
+    assert_eq!(live.listed["segments"].len(), 450);
+    assert!(world.asked().len() >= 5 && world.asked().iter().all(|asked| asked == "GET /api/segments"));
+}
+
+#[tokio::test]
+async fn a_listing_that_goes_in_a_circle_or_leads_away_is_no_listing() {
+    let world = with_segments("[[fault]]\nkind = \"loop\"\nmethod = \"GET\"", 5).await;
+    let failure = fetched(&world.reading).await.unwrap_err();
+    assert!(failure.message.contains("in a circle"), "{}", failure.message);
 
     let foreign = Server::new(vec![answer("200 OK", "", "{}")]).await;
     let next = format!("{{\"segments\": [], \"next_page\": \"http://{}/api/segments\"}}", foreign.address);
     let server = Server::new(vec![answer("200 OK", "", &next)]).await;
-    let reading = Reading::new(transport(server.address, PATIENCE));
-    let page = reading.get("/api/segments").await.unwrap();
-    let strayed = Pages::new("/api/segments").next(reading.origin(), &page.body.unwrap()).unwrap_err();
-    assert!(strayed.contains(&format!("leads away from http://{}", server.address)), "{strayed}");
+    let failure = fetched(&Reading::new(transport(server.address, PATIENCE))).await.unwrap_err();
+    assert!(failure.message.contains("leads to another server"), "{}", failure.message);
+    assert_eq!(foreign.connections.load(Ordering::SeqCst), 0, "nobody else gets the credentials");
+}
+
+#[tokio::test]
+async fn a_listing_that_fails_is_a_failure_and_not_an_empty_one() {
+    let world = World::new("[[fault]]\nkind = \"status\"\nstatus = 503").await;
+    let failure = fetched(&world.reading).await.unwrap_err();
+    assert_eq!(failure.exit, Exit::Failed);
+    assert!(failure.message.starts_with("GET /api/segments"), "{}", failure.message);
+    let world = World::new("[[fault]]\nkind = \"close\"").await;
+    let failure = fetched(&world.reading).await.unwrap_err();
+    assert!(failure.message.contains("no answer from http://127.0.0.1"), "{}", failure.message);
 }
 
 #[tokio::test]
@@ -114,4 +155,9 @@ async fn credentials_that_are_refused_end_with_4() {
     let world = World::new("").await;
     let answer = world.reading.get("/api/segments").await.unwrap();
     assert!(refusal(world.reading.origin(), &answer).is_none());
+
+    let origin = Origin::parse(&format!("http://{}", world.running.address)).unwrap();
+    let wrong = Transport::new(origin, &Credentials::new(super::KEY, "wrong"), "messaging", PATIENCE).unwrap();
+    let failure = fetched(&Reading::new(wrong)).await.unwrap_err();
+    assert_eq!(failure.exit, Exit::Credentials, "{}", failure.message);
 }
