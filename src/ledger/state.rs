@@ -53,6 +53,9 @@ pub struct Retired {
     pub address: Address,
     pub id: String,
     pub spec: Value,
+    /// The ids of the segments that it names, by their keys.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub refs: BTreeMap<String, String>,
 }
 
 /// Something that was about to be done, and nobody knows whether it was.
@@ -152,10 +155,14 @@ impl Ledger {
     /// Something new is ours. What it stands in for is retired until it is deleted.
     fn made(&mut self, intent: &Intent, id: String, at: Timestamp) {
         if let Some(old) = self.owned.remove(&intent.address).filter(|old| old.id != id) {
-            let address = intent.address.clone();
-            self.retired.push(Retired { address, id: old.id, spec: old.spec });
+            self.retire(&intent.address, old);
         }
         self.own(intent, id, at);
+    }
+
+    fn retire(&mut self, address: &Address, old: Owned) {
+        let Owned { id, spec, refs, .. } = old;
+        self.retired.push(Retired { address: address.clone(), id, spec, refs });
     }
 
     fn own(&mut self, intent: &Intent, id: String, at: Timestamp) {
@@ -176,7 +183,13 @@ impl Ledger {
     fn adopt(&mut self, adopted: &Adopted, at: Timestamp) {
         let Adopted { address, id, spec, refs, stamp, protect, past } = adopted.clone();
         self.open.remove(&address);
-        let applied = self.owned.get(&address).filter(|owned| owned.id == id).map_or(at, |owned| owned.applied);
+        self.retired.retain(|old| old.address != address || old.id != id);
+        let before = self.owned.remove(&address);
+        let applied = before.as_ref().filter(|owned| owned.id == id).map_or(at, |owned| owned.applied);
+        // One that was made in the place of another, and whose answer was lost.
+        if let Some(old) = before.filter(|owned| owned.id != id) {
+            self.retire(&address, old);
+        }
         self.owned.insert(address, Owned { id, spec, refs, stamp, protect, past, applied });
     }
 
