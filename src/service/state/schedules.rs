@@ -1,5 +1,8 @@
 //! Pushes that wait for their time.
 
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -7,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::App;
-use super::devices::Device;
+use super::devices::{Device, nearest_zone};
 use super::due::Due;
 use crate::model::schedule::{Schedule, When};
-use crate::model::vocabulary::{self, NO_TIME_ZONE, ZONES};
+use crate::model::vocabulary::{self, NO_TIME_ZONE};
 
 /// A scheduled push as it is kept. It is gone once all of it has been sent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -57,19 +60,24 @@ impl Local {
         self.is_shown_in(&zone)
     }
 
-    /// The zones among which devices are that may show it. A device's own zone is listed or near one that is.
-    pub fn zones(&self) -> Vec<&'static str> {
-        let is_near = |tag: &str| {
-            let zone = TimeZone::get(vocabulary::iana(tag)).unwrap_or(TimeZone::UTC);
-            let there = zone.to_ambiguous_timestamp(self.time).compatible();
-            there.is_ok_and(|there| there.duration_since(self.at).abs() <= NEAR)
-        };
-        ZONES.iter().map(|zone| zone.tag).chain([NO_TIME_ZONE]).filter(|tag| is_near(tag)).collect()
+    /// The tags of the devices that may show it: those of all zones whose clocks do. Most moments have none.
+    pub fn zones(&self) -> BTreeSet<&'static str> {
+        let shown = every_zone().iter().filter(|(zone, _)| self.is_shown_in(zone));
+        shown.map(|(_, tag)| *tag).collect()
     }
 }
 
-/// How far the clocks of a zone are from those of the listed one that stands for it, at most.
-const NEAR: SignedDuration = SignedDuration::from_hours(4);
+/// All zones that there are, each with the tag that its devices carry; and what devices without one count as.
+fn every_zone() -> &'static [(TimeZone, &'static str)] {
+    static ZONES: OnceLock<Vec<(TimeZone, &str)>> = OnceLock::new();
+    ZONES.get_or_init(|| {
+        let named = jiff::tz::db().available().filter_map(|name| {
+            let name = name.as_str();
+            Some((TimeZone::get(name).ok()?, nearest_zone(name)))
+        });
+        named.chain([(TimeZone::UTC, NO_TIME_ZONE)]).collect()
+    })
+}
 
 /// The clocks of the world are ahead of UTC by at most so many quarters of an hour, and behind it by at most so many.
 const AHEAD: i64 = 14 * 4;
