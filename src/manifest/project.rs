@@ -12,8 +12,9 @@ use super::variables::{Variables, is_name};
 use super::{FILE_LIMIT, bodies, to_text};
 use crate::codes::{self, CODES, Code};
 use crate::finding::{Finding, Findings, Severity};
+use crate::model::level::Level;
 use crate::model::many::Many;
-use crate::node::{At, Decode, Node, Reader, Tree, shape};
+use crate::node::{At, Decode, Node, Reader, Tree, shape, words};
 use crate::source::{Source, Sources, Span};
 use crate::text;
 
@@ -137,56 +138,6 @@ impl JsonSchema for Clock {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "pattern": "^([01]\\d|2[0-3]):[0-5]\\d$" })
-    }
-}
-
-/// A word out of a fixed list.
-macro_rules! words {
-    ($(#[doc = $doc:literal])* $name:ident, $what:literal { $($(#[doc = $variant_doc:literal])* $variant:ident = $word:literal,)* }) => {
-        $(#[doc = $doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, ::serde::Serialize)]
-        pub enum $name { $($(#[doc = $variant_doc])* #[serde(rename = $word)] $variant,)* }
-
-        impl Decode for $name {
-            const WHAT: &'static str = $what;
-
-            fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
-                let word = reader.text(node)?;
-                match word {
-                    $($word => return Some(Self::$variant),)*
-                    _ => {}
-                }
-                let finding = Finding::new(&codes::YM206, node.span, format!("`{word}` cannot stand here"))
-                    .label(concat!("expected ", $what));
-                reader.report(match text::nearest(word, [$($word),*]) {
-                    Some(near) => finding.help(format!("did you mean \"{near}\"?")),
-                    None => finding,
-                });
-                None
-            }
-        }
-
-        impl JsonSchema for $name {
-            fn inline_schema() -> bool {
-                true
-            }
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($name).into()
-            }
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "enum": [$($word),*] })
-            }
-        }
-    };
-}
-
-words! {
-    /// What the service of a target offers.
-    Level, "\"documented\" or \"extended\"" {
-        /// The verbs of the contract alone.
-        Documented = "documented",
-        /// The verbs that the live service has gained as well.
-        Extended = "extended",
     }
 }
 

@@ -12,15 +12,7 @@ use super::api;
 use super::engine::Engine;
 use super::request::Request;
 use super::state::App;
-
-/// What the service offers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// The verbs of the contract alone.
-    Documented,
-    /// The verbs that the live service has gained as well.
-    Extended,
-}
+pub use crate::model::level::Level;
 
 /// A row of the table.
 #[derive(Clone, Copy)]
