@@ -1,5 +1,7 @@
 //! The plan: every change and the ordered steps that carry them out. It is data: it can be saved, shown, signed off, applied.
 
+mod saved;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
@@ -11,6 +13,8 @@ use crate::digest::Digest;
 use crate::exchange::Method;
 use crate::ledger::{Seq, Verb};
 use crate::model::level::Level;
+
+pub use saved::NoPlan;
 
 /// The form of a saved plan. One of another form is refused.
 pub const FORMAT: u32 = 1;
@@ -193,6 +197,8 @@ pub enum Reason {
     Retired { id: String },
     /// Its deletion waits: these still point at it.
     StillUsed { id: String, by: Vec<Address> },
+    /// It waits for these, which are not made by this plan.
+    Blocked { by: Vec<Address> },
     /// The service does not have it any more, and it is never made a second time by itself.
     NeverTwice,
 }
@@ -257,7 +263,40 @@ impl Step {
     }
 }
 
+/// What a plan is made for, and from.
+#[derive(Clone, Debug)]
+pub struct About {
+    pub target: String,
+    pub origin: String,
+    pub level: Level,
+    pub manifests: Digest,
+    pub ledger: Position,
+    pub min_lead_seconds: i64,
+}
+
+/// How long a saved plan can be applied.
+const LIFE: jiff::SignedDuration = jiff::SignedDuration::from_hours(72);
+
 impl Plan {
+    pub fn new(about: About, changes: Vec<Change>, steps: Vec<Step>, left_out: Vec<Address>, now: Timestamp) -> Self {
+        let About { target, origin, level, manifests, ledger, min_lead_seconds } = about;
+        Self {
+            format: FORMAT,
+            tool: env!("CARGO_PKG_VERSION").to_owned(),
+            target,
+            origin,
+            level,
+            made: now,
+            expires: now.checked_add(LIFE).unwrap_or(Timestamp::MAX),
+            manifests,
+            ledger,
+            min_lead_seconds,
+            changes,
+            steps,
+            left_out,
+        }
+    }
+
     /// What the plan is, apart from when it was made: two plans of the same changes have the same digest.
     pub fn digest(&self) -> Digest {
         let Self { format, target, origin, level, manifests, ledger, changes, steps, left_out, .. } = self;

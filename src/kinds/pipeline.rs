@@ -151,4 +151,7 @@ impl Remote for Pipeline {
         };
         triggers.iter().filter_map(tag).collect()
     }
+    fn is_off(spec: &Value) -> bool {
+        spec["enabled"] != true
+    }
 }

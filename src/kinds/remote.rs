@@ -160,6 +160,11 @@ pub trait Remote: Resource {
     fn fires_on(_spec: &Value) -> Vec<(String, Option<String>)> {
         Vec::new()
     }
+
+    /// Whether it does nothing any more, so that another can stand in for it.
+    fn is_off(_spec: &Value) -> bool {
+        false
+    }
 }
 
 /// When something messages people by itself.
@@ -188,6 +193,7 @@ pub trait Api: Debug + Send + Sync {
     fn runs(&self, spec: &Value) -> Option<Runs>;
     fn gives(&self, old: Option<&Value>, new: &Value) -> Vec<Given>;
     fn fires_on(&self, spec: &Value) -> Vec<(String, Option<String>)>;
+    fn is_off(&self, spec: &Value) -> bool;
     /// The name that the service knows it by.
     fn name(&self, spec: &Value) -> String;
 }
@@ -244,6 +250,9 @@ impl<R: Remote> Api for Row<R> {
     }
     fn fires_on(&self, spec: &Value) -> Vec<(String, Option<String>)> {
         R::fires_on(spec)
+    }
+    fn is_off(&self, spec: &Value) -> bool {
+        R::is_off(spec)
     }
     fn name(&self, spec: &Value) -> String {
         text(&spec[R::NAME])

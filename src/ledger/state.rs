@@ -53,6 +53,9 @@ pub struct Retired {
     pub address: Address,
     pub id: String,
     pub spec: Value,
+    /// The ids of the segments that it names, by their keys.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub refs: BTreeMap<String, String>,
 }
 
 /// Something that was about to be done, and nobody knows whether it was.
@@ -108,12 +111,12 @@ impl Ledger {
                 }
             }
             Record::Resolve { address, found } => {
-                if let Some(open) = self.open.remove(address)
-                    && let Resolution::Created { id } = found
-                {
-                    self.made(&open.intent, id.clone(), entry.at);
-                } else if *found == Resolution::Absent {
-                    self.owned.remove(address);
+                match (self.open.remove(address), found) {
+                    (Some(open), Resolution::Created { id }) => self.made(&open.intent, id.clone(), entry.at),
+                    // What was about to be made is not there; what it was to stand in for is.
+                    (Some(_), Resolution::Absent) => {}
+                    (None, Resolution::Created { .. }) => {}
+                    (None, Resolution::Absent) => drop(self.owned.remove(address)),
                 }
             }
             Record::End { run, .. } => {
@@ -153,10 +156,14 @@ impl Ledger {
     /// Something new is ours. What it stands in for is retired until it is deleted.
     fn made(&mut self, intent: &Intent, id: String, at: Timestamp) {
         if let Some(old) = self.owned.remove(&intent.address).filter(|old| old.id != id) {
-            let address = intent.address.clone();
-            self.retired.push(Retired { address, id: old.id, spec: old.spec });
+            self.retire(&intent.address, old);
         }
         self.own(intent, id, at);
+    }
+
+    fn retire(&mut self, address: &Address, old: Owned) {
+        let Owned { id, spec, refs, .. } = old;
+        self.retired.push(Retired { address: address.clone(), id, spec, refs });
     }
 
     fn own(&mut self, intent: &Intent, id: String, at: Timestamp) {
@@ -177,7 +184,13 @@ impl Ledger {
     fn adopt(&mut self, adopted: &Adopted, at: Timestamp) {
         let Adopted { address, id, spec, refs, stamp, protect, past } = adopted.clone();
         self.open.remove(&address);
-        let applied = self.owned.get(&address).filter(|owned| owned.id == id).map_or(at, |owned| owned.applied);
+        self.retired.retain(|old| old.address != address || old.id != id);
+        let before = self.owned.remove(&address);
+        let applied = before.as_ref().filter(|owned| owned.id == id).map_or(at, |owned| owned.applied);
+        // One that was made in the place of another, and whose answer was lost.
+        if let Some(old) = before.filter(|owned| owned.id != id) {
+            self.retire(&address, old);
+        }
         self.owned.insert(address, Owned { id, spec, refs, stamp, protect, past, applied });
     }
 
