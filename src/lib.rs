@@ -8,6 +8,7 @@
 //! Deciding is pure: no check reads a file or the clock. What each layer may use is in `ARCHITECTURE.md`, and a test.
 
 pub mod address;
+pub mod apply;
 pub mod arrange;
 pub mod check;
 pub mod cli;

@@ -100,8 +100,8 @@ async fn two_commands_at_once_are_told_what_to_do() {
     let folder = Folder::project("segments: {}\n");
     let opened = open(&folder).await.unwrap();
     let failure = open(&folder).await.unwrap_err();
-    assert!(failure.message.contains("the built-in service does not start"), "{}", failure.message);
-    assert!(failure.help.unwrap().contains("another command uses it"));
+    assert!(failure.message.contains("in use by another command"), "{}", failure.message);
+    assert!(failure.help.unwrap().contains("pushplan serve --data .pushplan/service.db"));
     opened.close().await;
 }
 

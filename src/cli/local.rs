@@ -111,14 +111,12 @@ pub async fn start(root: &Path, api: Level) -> Result<(Running, Served), Failure
     let settings =
         Settings { api, apps: vec![(APP.0.to_owned(), APP.1.to_owned())], data: Some(data), ..Settings::default() };
     let cannot = |why: String| {
-        let failure = Failure::new(format!("the built-in service does not start: {why}"));
-        if why.contains("locked") {
-            failure.help(format!(
-                "another command uses it; wait for that, or run `pushplan serve --data {OWN}/{DATA}` for all of them"
-            ))
-        } else {
-            failure
+        if why.contains("is in use") {
+            let message = "the built-in service of this project is in use by another command";
+            return Failure::new(message)
+                .help(format!("wait for that one, or run `pushplan serve --data {OWN}/{DATA}` for all of them"));
         }
+        Failure::new(format!("the built-in service does not start: {why}"))
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(|error| cannot(error.to_string()))?;
     let running = service::start(settings, listener).await.map_err(|error| cannot(error.0))?;

@@ -131,6 +131,9 @@ pub static ROUTES: &[Route] = &[
 /// A path that is spelled out comes before one with variable parts: `/api/tags/batch` is never the tag `batch`.
 pub fn find(method: &str, path: &str, level: Level) -> Result<(&'static Route, Vec<String>), Refusal> {
     let parts = parts(path);
+    if parts.iter().any(|part| percent_decode_str(part).decode_utf8().is_err()) {
+        return Err(Refusal::invalid("the path is not UTF-8"));
+    }
     let near = parts.get(1).and_then(|family| PATTERNS.get(family)).into_iter().flatten();
     let offered = near.filter(|(route, _)| route.level <= level);
     let fitting: Vec<_> = offered.filter_map(|(route, pattern)| Some((route, matches(pattern, &parts)?))).collect();
