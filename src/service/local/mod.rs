@@ -22,7 +22,7 @@ use hyper::http::Uri;
 use hyper::http::uri::Authority;
 
 use super::answer::{Answered, Refusal};
-use super::engine::Engine;
+use super::engine::{Engine, NotDone};
 use super::request::Request;
 use super::routes::{self, Call};
 use super::state::App;
@@ -44,8 +44,8 @@ enum Run {
     Later(for<'e> fn(&'e Engine, &'e Request) -> Later<'e>),
 }
 
-/// An answer that waits until a change is kept. `Err` says that nothing more can be kept.
-type Later<'e> = Pin<Box<dyn Future<Output = Result<Answered, String>> + Send + 'e>>;
+/// An answer that waits until a change is kept.
+type Later<'e> = Pin<Box<dyn Future<Output = Result<Answered, NotDone>> + Send + 'e>>;
 
 impl fmt::Debug for Route {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -124,8 +124,8 @@ fn is_this_machine(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost") || address.is_ok_and(|ip| ip.to_canonical().is_loopback())
 }
 
-/// Answers a request that has been let in. `Err` says that nothing more can be kept.
-pub async fn answer(engine: &Engine, mut request: Request) -> Result<Answered, String> {
+/// Answers a request that has been let in.
+pub async fn answer(engine: &Engine, mut request: Request) -> Result<Answered, NotDone> {
     let (route, params) = match find(&request.method, &request.path) {
         Ok(found) => found,
         Err(refusal) => return Ok(Err(refusal)),
@@ -137,10 +137,15 @@ pub async fn answer(engine: &Engine, mut request: Request) -> Result<Answered, S
     let key = request.query("app").unwrap_or(first);
     let unknown = || Refusal::not_found("Application");
     match route.run {
-        Run::Read(run) => Ok(engine.read(|state, now| match state.app(key) {
-            Some(app) => run(app, &Call { request, now, level }),
-            None => Err(unknown()),
-        })),
+        Run::Read(run) => {
+            let look = || {
+                engine.read(|state, now| match state.app(key) {
+                    Some(app) => run(app, &Call { request, now, level }),
+                    None => Err(unknown()),
+                })
+            };
+            engine.show(look).await
+        }
         Run::Write(run) => {
             engine
                 .write(|state, now| match state.app_mut(key) {
@@ -149,7 +154,7 @@ pub async fn answer(engine: &Engine, mut request: Request) -> Result<Answered, S
                 })
                 .await
         }
-        Run::Service(run) => Ok(run(engine, request)),
+        Run::Service(run) => engine.show(|| run(engine, request)).await,
         Run::Later(run) => run(engine, request).await,
     }
 }

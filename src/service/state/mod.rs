@@ -116,6 +116,11 @@ impl State {
         self.apps.values_mut().flat_map(|app| app.journal.take()).collect()
     }
 
+    /// The rows that make up the state as it was before the changes that were not taken.
+    pub fn rows_before(&self) -> Vec<Kept> {
+        self.apps.values().flat_map(|app| app.journal.undo(app.dump())).collect()
+    }
+
     /// Fires whatever is due by `until`, in time order. A virtual clock fires each at its own time, the real one now.
     pub fn fire_due(&mut self, until: Timestamp, at_its_time: bool) {
         for app in self.apps.values_mut() {
@@ -158,6 +163,26 @@ impl App {
             streams: true,
             webhooks: Webhooks::new(),
         }
+    }
+
+    /// All of it as rows: what [`App::load`] takes.
+    fn dump(&self) -> Vec<Kept> {
+        let (mut rows, journal) = (Vec::new(), &self.journal);
+        self.activity.hours.dump(journal, &mut rows);
+        self.devices.dump(journal, &mut rows);
+        self.due.dump(journal, &mut rows);
+        self.events.dump(journal, &mut rows);
+        self.experiments.dump(journal, &mut rows);
+        self.legacy_tags.dump(journal, &mut rows);
+        self.named_users.dump(journal, &mut rows);
+        self.pipelines.table.dump(journal, &mut rows);
+        self.receipts.dump(journal, &mut rows);
+        self.schedules.dump(journal, &mut rows);
+        self.segments.table.dump(journal, &mut rows);
+        self.sent.dump(journal, &mut rows);
+        self.templates.dump(journal, &mut rows);
+        self.webhooks.cursors.dump(journal, &mut rows);
+        rows
     }
 
     fn load(&mut self, row: &Kept) -> Result<(), String> {
