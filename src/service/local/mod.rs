@@ -88,6 +88,7 @@ pub static ROUTES: &[Route] = &[
     read("/local/sent", looking::sent),
     read("/local/due", looking::due),
     read("/local/events", looking::events),
+    read("/local/webhooks", looking::webhooks),
     service("GET", "/local/health", looking::health),
 ];
 

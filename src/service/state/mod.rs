@@ -27,7 +27,7 @@ use jiff::Timestamp;
 
 pub use activity::{Activity, Hour, Precision, hour_of};
 pub use due::{Due, Queue};
-pub use events::{EVENT_TYPES, Event, iso};
+pub use events::{EVENT_TYPES, Event, iso, key};
 pub use experiments::{Experiment, SentExperiment, variant_of};
 pub use named_users::NamedUser;
 pub use ordered::Ordered;
@@ -39,7 +39,7 @@ pub use segments::{Segment, Segments};
 pub use sending::{Outgoing, PushType, Receipt, Sent};
 pub use table::{Journal, Table};
 pub use templates::{Missing, Template};
-pub use webhooks::{Cursor, Failing, Next, Webhooks};
+pub use webhooks::{Cursor, Delivery, Failure, Next, Webhooks};
 
 use devices::Index;
 
@@ -96,7 +96,7 @@ impl State {
             let app = state.apps.get_mut(&webhook.app);
             let app =
                 app.ok_or_else(|| format!("a webhook is for the application {}, which is not offered", webhook.app))?;
-            if !app.connect(&webhook.url) {
+            if !app.connect(webhook) {
                 return Err(format!("the webhook {} is given twice for one application", webhook.url));
             }
         }

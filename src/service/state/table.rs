@@ -96,7 +96,7 @@ impl<T: Serialize + DeserializeOwned> Table<T> {
     }
 
     /// Things from a key on, for paging.
-    pub fn from(&self, start: &str) -> impl Iterator<Item = (&str, &T)> {
+    pub fn from<'t>(&'t self, start: &str) -> impl Iterator<Item = (&'t str, &'t T)> + use<'t, T> {
         self.rows.range(start.to_owned()..).map(|(key, value)| (key.as_str(), value))
     }
 
