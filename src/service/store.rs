@@ -186,7 +186,7 @@ impl Desk {
     fn write_in_turn(&self) {
         loop {
             let mut queue = self.queue();
-            while !queue.for_thread && !(queue.closed && queue.batches.is_empty()) {
+            while !(queue.for_thread || queue.closed && queue.batches.is_empty()) {
                 queue = self.turn.wait(queue).unwrap_or_else(PoisonError::into_inner);
             }
             if !std::mem::take(&mut queue.for_thread) {

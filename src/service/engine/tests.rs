@@ -26,6 +26,7 @@ async fn ask(running: &Running, method: &str, path: &str) -> (u16, String) {
     (reply.status().as_u16(), reply.text().await.expect("a text"))
 }
 
+#[expect(clippy::await_holding_lock, reason = "the lock is the disk: whoever waits for it is what this is about")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_a_crash_could_still_undo_is_shown_to_nobody() {
     let folder = tempfile::tempdir().expect("a folder");
