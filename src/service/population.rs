@@ -25,9 +25,12 @@ pub async fn fill(engine: &Engine, devices: impl Fn(usize) -> Population) -> Res
                 let Some(app) = state.app_mut(key) else { continue };
                 let is_empty = app.devices.is_empty();
                 if is_empty {
+                    // They were there from the beginning: that is no news, and so many that they would drown it.
+                    app.streams = false;
                     for (id, device) in devices(place) {
                         app.register(&id, device, now);
                     }
+                    app.streams = true;
                 }
                 filled.push((app.devices.len(), is_empty));
             }
