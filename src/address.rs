@@ -1,19 +1,52 @@
 //! What a resource is called: before it exists, while it lives and after it is gone.
 
+use std::borrow::Cow;
 use std::fmt;
+
+use serde::{Deserialize, Serialize};
 
 /// `segments/lapsed-buyers`: the kind's manifest key and the resource's own key.
 ///
-/// An address never contains an id chosen by the service.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// An address never contains an id chosen by the service. A part of a resource that is applied by itself has the resource's
+/// address and its own name behind it: `tag_groups/loyalty/named_users/u-1001`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Address {
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     pub key: String,
 }
 
 impl Address {
-    pub fn new(kind: &'static str, key: impl Into<String>) -> Self {
-        Self { kind, key: key.into() }
+    pub fn new(kind: impl Into<Cow<'static, str>>, key: impl Into<String>) -> Self {
+        Self { kind: kind.into(), key: key.into() }
+    }
+
+    /// The address of the resource that this is a part of; itself where it is a whole one.
+    pub fn resource(&self) -> Self {
+        let key = self.key.split('/').next().unwrap_or_default();
+        Self { kind: self.kind.clone(), key: key.to_owned() }
+    }
+
+    /// What it is of its resource; `None` where it is a whole one.
+    pub fn part(&self) -> Option<&str> {
+        self.key.split_once('/').map(|(_, part)| part)
+    }
+}
+
+impl From<Address> for String {
+    fn from(address: Address) -> Self {
+        address.to_string()
+    }
+}
+
+impl TryFrom<String> for Address {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        match text.split_once('/') {
+            Some((kind, key)) if !kind.is_empty() && !key.is_empty() => Ok(Self::new(kind.to_owned(), key)),
+            _ => Err(format!("`{text}` is not an address such as segments/lapsed-buyers")),
+        }
     }
 }
 

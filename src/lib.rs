@@ -8,15 +8,24 @@
 //! Deciding is pure: no check reads a file or the clock. What each layer may use is in `ARCHITECTURE.md`, and a test.
 
 pub mod address;
+pub mod apply;
+pub mod arrange;
 pub mod check;
 pub mod cli;
+pub mod client;
 pub mod codes;
+pub mod compare;
+pub mod digest;
+pub mod exchange;
 pub mod failure;
 pub mod finding;
 pub mod kinds;
+pub mod ledger;
+pub mod live;
 pub mod manifest;
 pub mod model;
 pub mod node;
+pub mod plan;
 pub mod render;
 pub mod service;
 pub mod source;

@@ -271,18 +271,10 @@ async fn devices_are_counted_up_to_a_date() {
     service.move_clock("2026-11-02T12:00:00Z").await;
     service
         .change(|app, now| {
-            app.devices.change(&mut app.journal, "tablet", |device| {
-                device.installed = false;
-                device.modified = now;
-            });
-            let device = Device {
-                device_type: "web".to_owned(),
-                installed: true,
-                opt_in: true,
-                created: now,
-                ..Device::default()
-            };
-            app.devices.put(&mut app.journal, "browser", device);
+            let tablet = app.devices.by_id("tablet").expect("the tablet");
+            app.uninstall(tablet, now);
+            let browser = Device { device_type: "web".to_owned(), installed: true, opt_in: true, ..Device::default() };
+            app.register("browser", browser, now);
         })
         .await;
     let before = json!({
@@ -302,6 +294,26 @@ async fn devices_are_counted_up_to_a_date() {
     assert_eq!(today["counts"]["web"], one);
     assert_eq!(today["counts"]["ios"], json!({ "unique_devices": 1, "opted_in": 1, "opted_out": 0, "uninstalled": 1 }));
     assert_eq!(service.ok("/api/reports/devices/").await, today, "without a date, it is as of now");
+
+    // Whoever opts out, goes and comes back later has still been what they were.
+    service.move_clock("2026-11-04T12:00:00Z").await;
+    service
+        .change(|app, now| {
+            let quiet = Device { opt_in: false, ..app.devices.get("robot").expect("the robot").clone() };
+            app.register("robot", quiet, now);
+            let again = Device { device_type: "ios".to_owned(), installed: true, opt_in: true, ..Device::default() };
+            app.register("tablet", again, now);
+        })
+        .await;
+    let mut earlier = service.ok("/api/reports/devices/?date=2026-11-1").await;
+    earlier["date_computed"] = before["date_computed"].clone();
+    assert_eq!(earlier, before);
+    let between = service.ok("/api/reports/devices/?date=2026-11-03").await;
+    assert_eq!(between["counts"]["ios"]["uninstalled"], 1);
+    assert_eq!(between["counts"]["android"]["opted_in"], 1);
+    let now = service.ok("/api/reports/devices/").await;
+    assert_eq!(now["counts"]["ios"]["unique_devices"], 2);
+    assert_eq!(now["counts"]["android"]["opted_out"], 2);
 }
 
 #[tokio::test]

@@ -18,11 +18,11 @@ fn twice(subject: &Subject, findings: &mut Findings) {
     known.sort_by_key(|(identity, _)| identity.at);
     let mut firsts: HashMap<(&str, &str), (&Address, &kinds::Identity)> = HashMap::new();
     for (identity, address) in &known {
-        let (first, other) = *firsts.entry((address.kind, identity.name.as_str())).or_insert((address, identity));
+        let (first, other) = *firsts.entry((&*address.kind, identity.name.as_str())).or_insert((address, identity));
         if first == *address {
             continue;
         }
-        let noun = kinds::kind(address.kind).map_or("resource", |kind| kind.noun);
+        let noun = kinds::kind(&address.kind).map_or("resource", |kind| kind.noun);
         let message = format!("{address} and {first} are the same {noun}, `{}`", text::short(&identity.name, 60));
         let mut finding = Finding::new(&codes::RF105, identity.at, message)
             .label("the second")

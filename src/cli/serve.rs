@@ -39,7 +39,7 @@ pub struct Serve {
     data: Option<PathBuf>,
 
     /// Start a virtual clock at this time, such as 2026-11-27T08:59Z. It moves when it is told to.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     clock: Option<Timestamp>,
 
     /// Devices to begin with: so many samples, or a file with a JSON array of devices or one on each line.
@@ -184,7 +184,14 @@ impl Serve {
             (count, _, false) => format!("{count}, as they were"),
         });
         let words: Vec<String> = words.collect();
-        Ok(words.join("; "))
+        Ok(match &words[..] {
+            // All alike: said once.
+            [first, rest @ ..] if rest.iter().all(|other| other == first) => first.clone(),
+            _ => {
+                let keys = engine.settings.apps.iter().map(|(key, _)| key);
+                keys.zip(&words).map(|(key, words)| format!("{key}: {words}")).collect::<Vec<_>>().join(" · ")
+            }
+        })
     }
 
     fn ready(&self, address: SocketAddr, engine: &Engine, devices: String) -> Ready {
@@ -230,6 +237,11 @@ impl Serve {
             ],
         }
     }
+}
+
+/// A moment on the command line.
+fn time(text: &str) -> Result<Timestamp, String> {
+    text.parse().map_err(|_| "write a time with its zone, such as 2026-11-27T08:59Z".to_owned())
 }
 
 fn read_devices(given: &str) -> Result<Devices, Failure> {

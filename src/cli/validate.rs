@@ -11,7 +11,8 @@ use crate::check::Verdict;
 use crate::failure::{Exit, Failure};
 use crate::finding::{Finding, Severity};
 use crate::manifest::{Declaration, Manifests, PROJECT_FILE};
-use crate::render::findings::{self, Found, Report, Style};
+use crate::render::Style;
+use crate::render::findings::{self, Found, Report};
 use crate::source::FileId;
 use crate::text;
 

@@ -4,9 +4,14 @@ use std::ops::{Deref, RangeInclusive};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
-use super::{Audience, Parts, Resource, Role, Said, Sending};
+use serde_json::Value;
+
+use super::remote::{Found, Lifecycle, Read, Runs, canonical, id_in, moments, text};
+use super::{Audience, Create, Delete, Parts, Remote, Resource, Role, Said, Sending, Update};
+use crate::exchange::{Answer, Request, part};
 use crate::model::audience::Selector;
 use crate::model::device::DeviceTypes;
+use crate::model::level::Level;
 use crate::model::push::Content;
 use crate::model::schedule::Schedule;
 use crate::node::{At, Decode, Node, Reader, shape};
@@ -99,5 +104,53 @@ impl Resource for Experiment {
             });
             parts.sendings.extend(schedule.iter().map(|schedule| Sending { schedule, audience }));
         }
+    }
+}
+
+impl Remote for Experiment {
+    const AUDIENCES: &'static [&'static str] = &["/audience"];
+
+    fn lifecycle(level: Level) -> Lifecycle {
+        let read = if level >= Level::Extended { Read::Listed } else { Read::LedgerOnly };
+        Lifecycle { read, create: Create::Once, update: Update::Replacing, delete: Delete::BeforeStart }
+    }
+
+    fn list(level: Level) -> Vec<Request> {
+        if level >= Level::Extended { vec![Request::get("/api/experiments")] } else { Vec::new() }
+    }
+
+    fn found(object: &Value) -> Option<Found> {
+        let id = object["experiment_id"].as_str().or(object["id"].as_str())?;
+        let name = text(&object["name"]);
+        Some(Found { id: id.to_owned(), spec: canonical::<Self>(object, &name), name, stamp: None })
+    }
+
+    fn get(id: &str, _: &Value, level: Level) -> Option<Request> {
+        (level >= Level::Extended).then(|| Request::get(format!("/api/experiments/{}", part(id))))
+    }
+
+    fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, String> {
+        let record = body.get("experiment").unwrap_or(body);
+        let found = Self::found(record).ok_or("the answer holds no experiment")?;
+        Ok(Some(Found { id: id.to_owned(), ..found }))
+    }
+
+    fn create(spec: &Value) -> Request {
+        Request::post("/api/experiments", spec)
+    }
+
+    fn created(_: &Value, answer: &Answer) -> Option<String> {
+        id_in(answer, &["experiment_id"])
+    }
+
+    fn delete(id: &str, _: &Value, _: Level) -> Option<Request> {
+        Some(Request::delete(format!("/api/experiments/scheduled/{}", part(id))))
+    }
+
+    /// A variant without a schedule is sent as soon as the experiment exists.
+    fn runs(spec: &Value) -> Option<Runs> {
+        let variants: Vec<&Value> = spec["variants"].as_array().into_iter().flatten().collect();
+        let schedules: Vec<&Value> = variants.iter().map(|variant| &variant["schedule"]).collect();
+        Some(moments(&schedules))
     }
 }

@@ -4,15 +4,19 @@
 //! whoever needs what several have in common asks for a resource's [`Parts`].
 
 mod parts;
+pub mod remote;
 
 use std::any::Any;
 use std::fmt::Debug;
+use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
 pub use parts::{Audience, Parts, Role, Said, Sending, TagUse};
+pub use remote::{Api, Create, Delete, Found, Given, Lifecycle, Read, Remote, Runs, Update};
 
+use crate::address::Address;
 use crate::model::push::Push;
 use crate::node::{At, Decode, Node, Reader};
 use crate::source::Span;
@@ -60,9 +64,11 @@ pub trait Spec: Any + Debug + Send + Sync {
     fn pushes(&mut self) -> Vec<&mut At<Push>>;
     /// The canonical form: the same for every way of writing the same thing.
     fn canonical(&self) -> serde_json::Value;
+    /// The single things that it is applied as, each with its key and spec.
+    fn units(&self, key: &str) -> Vec<(String, serde_json::Value)>;
 }
 
-impl<R: Resource> Spec for R {
+impl<R: Remote> Spec for R {
     fn identity(&self) -> Option<Identity> {
         Resource::identity(self)
     }
@@ -74,6 +80,9 @@ impl<R: Resource> Spec for R {
     }
     fn canonical(&self) -> serde_json::Value {
         serde_json::to_value(self).expect("a resource has text keys only")
+    }
+    fn units(&self, key: &str) -> Vec<(String, serde_json::Value)> {
+        Remote::units(self, key)
     }
 }
 
@@ -94,10 +103,12 @@ pub struct Kind {
     pub one_or_many: &'static [&'static str],
     pub decode: Decoder,
     pub schema: fn(&mut SchemaGenerator) -> Schema,
+    /// What the service lets one do with it.
+    pub api: &'static dyn Api,
 }
 
 impl Kind {
-    const fn of<R: Resource>() -> Self {
+    const fn of<R: Remote>() -> Self {
         Self {
             key: R::KEY,
             noun: R::NOUN,
@@ -105,11 +116,12 @@ impl Kind {
             one_or_many: R::ONE_OR_MANY,
             decode: decode::<R>,
             schema: schema::<R>,
+            api: &const { remote::Row::<R>(PhantomData) },
         }
     }
 }
 
-fn decode<R: Resource>(key: &At<String>, node: &Node, reader: &mut Reader) -> Option<Box<dyn Spec>> {
+fn decode<R: Remote>(key: &At<String>, node: &Node, reader: &mut Reader) -> Option<Box<dyn Spec>> {
     let mut resource = R::decode(node, reader)?;
     resource.settle(key);
     Some(Box::new(resource))
@@ -122,6 +134,11 @@ fn schema<R: Resource>(generator: &mut SchemaGenerator) -> Schema {
 /// The kind with that manifest key.
 pub fn kind(key: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.key == key)
+}
+
+/// What the service lets one do with what an address names. An address of no kind is refused where it is read.
+pub fn api(address: &Address) -> &'static dyn Api {
+    kind(&address.kind).map_or(KINDS[0].api, |kind| kind.api)
 }
 
 macro_rules! kinds {

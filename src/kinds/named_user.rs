@@ -1,5 +1,10 @@
-use super::{Identity, Parts, Resource};
+use serde_json::{Value, json};
+
+use super::remote::{Found, Lifecycle, Read, text};
+use super::{Create, Delete, Identity, Parts, Remote, Resource, Update};
+use crate::exchange::{Answer, Request, part};
 use crate::model::device::DeviceType;
+use crate::model::level::Level;
 use crate::node::{At, shape};
 
 shape! {
@@ -38,4 +43,62 @@ impl Resource for NamedUser {
     }
 
     fn parts<'r>(&'r self, _: &mut Parts<'r>) {}
+}
+
+/// Each channel is applied by itself: associating one leaves the others alone.
+impl Remote for NamedUser {
+    const NAME: &'static str = "named_user_id";
+
+    fn lifecycle(_: Level) -> Lifecycle {
+        Lifecycle { read: Read::LookedUp, create: Create::Upsert, update: Update::InPlace, delete: Delete::Anytime }
+    }
+
+    fn units(&self, key: &str) -> Vec<(String, Value)> {
+        let unit = |channel: &UserChannel| {
+            let spec = json!({
+                "named_user_id": self.named_user_id,
+                "channel_id": channel.channel_id,
+                "device_type": channel.device_type,
+            });
+            (format!("{key}/{}", channel.channel_id), spec)
+        };
+        self.channels.iter().map(unit).collect()
+    }
+
+    fn get(_: &str, spec: &Value, _: Level) -> Option<Request> {
+        Some(Request::get(format!("/api/named_users/?id={}", part(&text(&spec["named_user_id"])))))
+    }
+
+    fn got(id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String> {
+        let user = body.get("named_user").unwrap_or(body);
+        let channels = user["channels"].as_array().ok_or("the answer holds no channels of the named user")?;
+        let Some(channel) = channels.iter().find(|channel| channel["channel_id"] == known["channel_id"]) else {
+            return Ok(None);
+        };
+        let mut spec = known.clone();
+        if channel["device_type"].is_string() {
+            spec["device_type"] = channel["device_type"].clone();
+        }
+        Ok(Some(Found { id: id.to_owned(), name: text(&known["named_user_id"]), stamp: None, spec: Some(spec) }))
+    }
+
+    fn own_id(spec: &Value) -> Option<String> {
+        Some(text(&spec["channel_id"]))
+    }
+
+    fn create(spec: &Value) -> Request {
+        Request::post("/api/named_users/associate", spec)
+    }
+
+    fn created(spec: &Value, _: &Answer) -> Option<String> {
+        Self::own_id(spec)
+    }
+
+    fn update(_: &str, _: &Value, new: &Value, _: Level) -> Option<Request> {
+        Some(Self::create(new))
+    }
+
+    fn delete(_: &str, old: &Value, _: Level) -> Option<Request> {
+        Some(Request::post("/api/named_users/disassociate", old))
+    }
 }

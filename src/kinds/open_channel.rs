@@ -1,6 +1,11 @@
 use std::collections::BTreeMap;
 
-use super::{Identity, Parts, Resource, TagUse};
+use serde_json::{Value, json};
+
+use super::remote::{Found, Given, Lifecycle, Read, canonical, given, id_in, text};
+use super::{Create, Delete, Identity, Parts, Remote, Resource, TagUse, Update};
+use crate::exchange::{Answer, Request, part};
+use crate::model::level::Level;
 use crate::model::many::Set;
 use crate::model::vocabulary;
 use crate::model::zone::Zone;
@@ -54,5 +59,68 @@ impl Resource for OpenChannel {
         let said = [("ua_locale_country", &self.locale_country), ("ua_locale_language", &self.locale_language)];
         parts.properties.extend(said.iter().filter_map(|(id, value)| Some((vocabulary::group(id)?, value.as_ref()?))));
         parts.tags.extend(self.tags.iter().flatten().map(|tag| TagUse { tag, group: None }));
+    }
+}
+
+impl Remote for OpenChannel {
+    const NAME: &'static str = "address";
+
+    fn lifecycle(_: Level) -> Lifecycle {
+        Lifecycle { read: Read::LookedUp, create: Create::Upsert, update: Update::InPlace, delete: Delete::Anytime }
+    }
+
+    /// An open channel can be looked up once its id is known; the contract has no way to find one by its address.
+    fn get(id: &str, _: &Value, _: Level) -> Option<Request> {
+        (!id.is_empty()).then(|| Request::get(format!("/api/channels/{}", part(id))))
+    }
+
+    /// What a lookup does not show is as it was last known.
+    fn got(id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String> {
+        let channel = body.get("channel").unwrap_or(body);
+        if !channel["channel_id"].is_string() {
+            return Err("the answer holds no channel".to_owned());
+        }
+        if channel["installed"] == false {
+            return Ok(None);
+        }
+        let mut spec = known.clone();
+        for key in ["opt_in", "address", "timezone", "locale_country", "locale_language", "open"] {
+            if !channel[key].is_null() {
+                spec[key] = channel[key].clone();
+            }
+        }
+        match channel["tags"].as_array() {
+            Some(tags) if !tags.is_empty() => spec["tags"] = channel["tags"].clone(),
+            Some(_) => drop(spec.as_object_mut().and_then(|spec| spec.remove("tags"))),
+            None => {}
+        }
+        let name = text(&spec["address"]);
+        let spec = canonical::<Self>(&spec, &name).ok_or("the open channel cannot be understood")?;
+        Ok(Some(Found { id: id.to_owned(), name, stamp: None, spec: Some(spec) }))
+    }
+
+    fn create(spec: &Value) -> Request {
+        let mut channel = spec.clone();
+        channel["type"] = "open".into();
+        Request::post("/api/channels/open", &json!({ "channel": channel }))
+    }
+
+    fn created(_: &Value, answer: &Answer) -> Option<String> {
+        id_in(answer, &["channel_id"])
+    }
+
+    fn update(_: &str, old: &Value, new: &Value, _: Level) -> Option<Request> {
+        let same = old["address"] == new["address"] && old["open"]["open_platform_name"] == new["open"]["open_platform_name"];
+        same.then(|| Self::create(new))
+    }
+
+    fn delete(_: &str, old: &Value, _: Level) -> Option<Request> {
+        let body = json!({ "address": old["address"], "open_platform_name": old["open"]["open_platform_name"] });
+        Some(Request::post("/api/channels/open/uninstall", &body))
+    }
+
+    fn gives(old: Option<&Value>, new: &Value) -> Vec<Given> {
+        let who = format!("the open channel {}", text(&new["address"]));
+        given(old.map(|old| &old["tags"]), &new["tags"], None, &who)
     }
 }

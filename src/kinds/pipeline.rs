@@ -1,5 +1,10 @@
-use super::{Parts, Resource, Role};
+use serde_json::Value;
+
+use super::remote::{Found, Lifecycle, Read, canonical, id_in, last_part, text};
+use super::{Create, Delete, Parts, Remote, Resource, Role, Update};
+use crate::exchange::{Answer, Request, part};
 use crate::model::delay::Delay;
+use crate::model::level::Level;
 use crate::model::many::Many;
 use crate::model::push::{Push, TriggeredPush};
 use crate::model::trigger::Trigger;
@@ -77,5 +82,76 @@ impl Resource for Pipeline {
 
     fn pushes(&mut self) -> Vec<&mut At<Push>> {
         self.outcome.0.iter_mut().map(|outcome| &mut outcome.push.0).collect()
+    }
+}
+
+/// What the service says of a pipeline beside what was sent.
+const ADDED: &[&str] = &["uid", "id", "url", "status", "creation_time", "last_modified_time", "ok"];
+
+impl Remote for Pipeline {
+    fn lifecycle(level: Level) -> Lifecycle {
+        let (update, delete) = match level {
+            Level::Documented => (Update::Never, Delete::Never),
+            Level::Extended => (Update::InPlace, Delete::Anytime),
+        };
+        Lifecycle { read: Read::Listed, create: Create::Anew, update, delete }
+    }
+
+    /// The contract lists either; newer servers list all under `false`.
+    fn list(_: Level) -> Vec<Request> {
+        ["true", "false"].map(|enabled| Request::get(format!("/api/pipelines?enabled={enabled}"))).into()
+    }
+
+    fn found(object: &Value) -> Option<Found> {
+        let id = object["uid"].as_str().map(str::to_owned).or_else(|| object["url"].as_str().map(last_part))?;
+        let name = text(&object["name"]);
+        let stamp = object["last_modified_time"].as_str().map(str::to_owned);
+        let mut own = object.clone();
+        if let Value::Object(own) = &mut own {
+            own.retain(|key, value| !ADDED.contains(&key.as_str()) && !value.is_null());
+        }
+        Some(Found { id, spec: canonical::<Self>(&own, &name), name, stamp })
+    }
+
+    fn get(id: &str, _: &Value, level: Level) -> Option<Request> {
+        (level >= Level::Extended).then(|| Request::get(format!("/api/pipelines/{}", part(id))))
+    }
+
+    fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, String> {
+        let record = body.get("pipeline").unwrap_or(body);
+        let found = Self::found(record).ok_or("the answer holds no pipeline")?;
+        Ok(Some(Found { id: id.to_owned(), ..found }))
+    }
+
+    fn create(spec: &Value) -> Request {
+        Request::post("/api/pipelines", spec)
+    }
+
+    fn created(_: &Value, answer: &Answer) -> Option<String> {
+        id_in(answer, &["pipeline_urls"])
+    }
+
+    fn update(id: &str, _: &Value, new: &Value, level: Level) -> Option<Request> {
+        (level >= Level::Extended).then(|| Request::put(format!("/api/pipelines/{}", part(id)), new))
+    }
+
+    fn delete(id: &str, _: &Value, level: Level) -> Option<Request> {
+        (level >= Level::Extended).then(|| Request::delete(format!("/api/pipelines/{}", part(id))))
+    }
+
+    fn fires_on(spec: &Value) -> Vec<(String, Option<String>)> {
+        if spec["enabled"] != true {
+            return Vec::new();
+        }
+        let triggers = spec["immediate_trigger"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let tag = |trigger: &Value| match &trigger["tag_added"] {
+            Value::String(tag) => Some((tag.clone(), None)),
+            Value::Object(added) => Some((text(added.get("tag")?), added.get("group").map(text))),
+            _ => None,
+        };
+        triggers.iter().filter_map(tag).collect()
+    }
+    fn is_off(spec: &Value) -> bool {
+        spec["enabled"] != true
     }
 }

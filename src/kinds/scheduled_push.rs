@@ -1,4 +1,9 @@
-use super::{Parts, Resource, Role, Sending};
+use serde_json::Value;
+
+use super::remote::{Found, Lifecycle, Read, Runs, canonical, id_in, last_part, moments, text};
+use super::{Create, Delete, Parts, Remote, Resource, Role, Sending, Update};
+use crate::exchange::{Answer, Request, part};
+use crate::model::level::Level;
 use crate::model::many::Many;
 use crate::model::push::Push;
 use crate::model::schedule::Schedule;
@@ -34,5 +39,59 @@ impl Resource for ScheduledPush {
 
     fn pushes(&mut self) -> Vec<&mut At<Push>> {
         vec![&mut self.push]
+    }
+}
+
+impl Remote for ScheduledPush {
+    const AUDIENCES: &'static [&'static str] = &["/push/audience"];
+    const LISTED: &'static str = "schedules";
+
+    fn lifecycle(level: Level) -> Lifecycle {
+        let (read, update, delete) = match level {
+            Level::Documented => (Read::LedgerOnly, Update::Never, Delete::Never),
+            Level::Extended => (Read::Listed, Update::InPlace, Delete::BeforeStart),
+        };
+        Lifecycle { read, create: Create::Once, update, delete }
+    }
+
+    fn list(level: Level) -> Vec<Request> {
+        if level >= Level::Extended { vec![Request::get("/api/schedules")] } else { Vec::new() }
+    }
+
+    fn found(object: &Value) -> Option<Found> {
+        let id = last_part(object["url"].as_str()?);
+        let name = text(&object["name"]);
+        Some(Found { id, spec: canonical::<Self>(object, &name), name, stamp: None })
+    }
+
+    fn get(id: &str, _: &Value, level: Level) -> Option<Request> {
+        (level >= Level::Extended).then(|| Request::get(format!("/api/schedules/{}", part(id))))
+    }
+
+    fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, String> {
+        let name = text(&body["name"]);
+        let spec = canonical::<Self>(body, &name).ok_or("the scheduled push cannot be understood")?;
+        Ok(Some(Found { id: id.to_owned(), name, stamp: None, spec: Some(spec) }))
+    }
+
+    fn create(spec: &Value) -> Request {
+        Request::post("/api/schedules", spec)
+    }
+
+    fn created(_: &Value, answer: &Answer) -> Option<String> {
+        id_in(answer, &["schedule_ids", "schedule_urls"])
+    }
+
+    fn update(id: &str, _: &Value, new: &Value, level: Level) -> Option<Request> {
+        (level >= Level::Extended).then(|| Request::put(format!("/api/schedules/{}", part(id)), new))
+    }
+
+    fn delete(id: &str, _: &Value, level: Level) -> Option<Request> {
+        (level >= Level::Extended).then(|| Request::delete(format!("/api/schedules/{}", part(id))))
+    }
+
+    fn runs(spec: &Value) -> Option<Runs> {
+        let schedules: Vec<&Value> = spec["schedule"].as_array().into_iter().flatten().collect();
+        Some(moments(&schedules))
     }
 }

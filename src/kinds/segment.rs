@@ -1,5 +1,10 @@
-use super::{Audience, Parts, Resource, Role};
+use serde_json::Value;
+
+use super::remote::{Found, Lifecycle, Read, canonical, id_in, text};
+use super::{Audience, Create, Delete, Parts, Remote, Resource, Role, Update};
+use crate::exchange::{Answer, Request, part};
 use crate::model::audience::Selector;
+use crate::model::level::Level;
 use crate::node::{At, shape};
 
 shape! {
@@ -24,5 +29,51 @@ impl Resource for Segment {
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
         let Self { display_name: _, criteria } = self;
         parts.audiences.push(Audience { selector: criteria, devices: None, role: Role::Criteria });
+    }
+}
+
+impl Remote for Segment {
+    const AUDIENCES: &'static [&'static str] = &["/criteria"];
+    const NAME: &'static str = "display_name";
+
+    fn lifecycle(level: Level) -> Lifecycle {
+        let update = if level >= Level::Extended { Update::InPlace } else { Update::Replacing };
+        Lifecycle { read: Read::ListedThenGet, create: Create::Anew, update, delete: Delete::Anytime }
+    }
+
+    fn list(_: Level) -> Vec<Request> {
+        vec![Request::get("/api/segments")]
+    }
+
+    fn found(object: &Value) -> Option<Found> {
+        let stamp = Some(&object["modification_date"]).filter(|stamp| !stamp.is_null()).map(Value::to_string);
+        let id = object["id"].as_str().or(object["segment_id"].as_str())?;
+        Some(Found { id: id.to_owned(), name: text(&object["display_name"]), stamp, spec: None })
+    }
+
+    fn get(id: &str, _: &Value, _: Level) -> Option<Request> {
+        Some(Request::get(format!("/api/segments/{}", part(id))))
+    }
+
+    fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, String> {
+        let name = text(&body["display_name"]);
+        let spec = canonical::<Self>(body, &name).ok_or("the segment's criteria cannot be understood")?;
+        Ok(Some(Found { id: id.to_owned(), name, stamp: None, spec: Some(spec) }))
+    }
+
+    fn create(spec: &Value) -> Request {
+        Request::post("/api/segments", spec)
+    }
+
+    fn created(_: &Value, answer: &Answer) -> Option<String> {
+        id_in(answer, &["segment_id"])
+    }
+
+    fn update(id: &str, _: &Value, new: &Value, level: Level) -> Option<Request> {
+        (level >= Level::Extended).then(|| Request::put(format!("/api/segments/{}", part(id)), new))
+    }
+
+    fn delete(id: &str, _: &Value, _: Level) -> Option<Request> {
+        Some(Request::delete(format!("/api/segments/{}", part(id))))
     }
 }

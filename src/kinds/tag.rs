@@ -1,4 +1,9 @@
-use super::{Identity, Parts, Resource, TagUse};
+use serde_json::{Value, json};
+
+use super::remote::{Found, Given, Lifecycle, Read, text};
+use super::{Create, Delete, Identity, Parts, Remote, Resource, TagUse, Update};
+use crate::exchange::{Answer, Request, part};
+use crate::model::level::Level;
 use crate::model::many::Set;
 use crate::node::{At, shape};
 
@@ -30,4 +35,92 @@ impl Resource for LegacyTag {
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
         parts.tags.extend(self.tag.iter().map(|tag| TagUse { tag, group: None }));
     }
+}
+
+/// The keys of channels in a part's spec, and in the request that gives or takes the tag.
+const CHANNELS: [(&str, &str); 2] = [("ios_channel", "ios_channels"), ("android_channel", "android_channels")];
+
+/// The tag, and each channel that carries it, are applied by themselves.
+impl Remote for LegacyTag {
+    const NAME: &'static str = "tag";
+    const LISTED: &'static str = "tags";
+
+    fn lifecycle(_: Level) -> Lifecycle {
+        Lifecycle { read: Read::Listed, create: Create::Upsert, update: Update::InPlace, delete: Delete::Anytime }
+    }
+
+    fn units(&self, key: &str) -> Vec<(String, Value)> {
+        let Self { tag, ios_channels, android_channels } = self;
+        let mut units = vec![(key.to_owned(), json!({ "tag": tag }))];
+        for ((own, many), ids) in CHANNELS.iter().zip([ios_channels, android_channels]) {
+            let unit = |id: &At<String>| (format!("{key}/{many}/{id}"), json!({ "tag": tag, *own: id }));
+            units.extend(ids.iter().flatten().map(unit));
+        }
+        units
+    }
+
+    fn list(_: Level) -> Vec<Request> {
+        vec![Request::get("/api/tags/")]
+    }
+
+    /// The service lists the first hundred and says nothing of the rest.
+    fn is_whole(items: usize) -> bool {
+        items < 100
+    }
+
+    fn found(object: &Value) -> Option<Found> {
+        let tag = object.as_str()?.to_owned();
+        let spec = Some(json!({ "tag": tag }));
+        Some(Found { id: tag.clone(), name: tag, stamp: None, spec })
+    }
+
+    fn get(_: &str, spec: &Value, _: Level) -> Option<Request> {
+        let (_, id, _) = carrier(spec)?;
+        Some(Request::get(format!("/api/channels/{}", part(&id))))
+    }
+
+    fn got(id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String> {
+        let channel = body.get("channel").unwrap_or(body);
+        let tags = channel["tags"].as_array().ok_or("the answer holds no tags of the channel")?;
+        let found = Found { id: id.to_owned(), name: text(&known["tag"]), stamp: None, spec: Some(known.clone()) };
+        Ok(tags.contains(&known["tag"]).then_some(found))
+    }
+
+    fn own_id(spec: &Value) -> Option<String> {
+        let tag = text(&spec["tag"]);
+        Some(carrier(spec).map_or(tag.clone(), |(_, id, _)| format!("{tag}/{id}")))
+    }
+
+    fn create(spec: &Value) -> Request {
+        match carrier(spec) {
+            None => Request::put_bare(path(spec)),
+            Some((_, id, many)) => Request::post(path(spec), &json!({ many: { "add": [id] } })),
+        }
+    }
+
+    fn created(spec: &Value, _: &Answer) -> Option<String> {
+        Self::own_id(spec)
+    }
+
+    fn delete(_: &str, old: &Value, _: Level) -> Option<Request> {
+        Some(match carrier(old) {
+            None => Request::delete(path(old)),
+            Some((_, id, many)) => Request::post(path(old), &json!({ many: { "remove": [id] } })),
+        })
+    }
+
+    fn gives(old: Option<&Value>, new: &Value) -> Vec<Given> {
+        let Some((own, id, _)) = carrier(new).filter(|_| old.is_none()) else { return Vec::new() };
+        let who = format!("{} {id}", own.replace("ios_channel", "iOS channel").replace("android_channel", "Android channel"));
+        vec![Given { tag: text(&new["tag"]), group: None, who }]
+    }
+}
+
+fn path(spec: &Value) -> String {
+    format!("/api/tags/{}", part(&text(&spec["tag"])))
+}
+
+/// The channel of a part that gives the tag to one.
+fn carrier(spec: &Value) -> Option<(&'static str, String, &'static str)> {
+    CHANNELS.iter().find_map(|(own, many)| Some((*own, spec[*own].as_str()?.to_owned(), *many)))
 }

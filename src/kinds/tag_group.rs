@@ -1,6 +1,11 @@
 use std::collections::BTreeMap;
 
-use super::{Parts, Resource, TagUse};
+use serde_json::{Value, json};
+
+use super::remote::{Found, Given, Lifecycle, Read, given, text};
+use super::{Create, Delete, Parts, Remote, Resource, TagUse, Update};
+use crate::exchange::{Answer, Request, part};
+use crate::model::level::Level;
 use crate::model::many::{Many, Set};
 use crate::node::{At, shape};
 
@@ -53,4 +58,94 @@ impl Resource for TagGroup {
         let members = self.members.iter().flat_map(Members::all);
         parts.tags.extend(members.flat_map(|(_, tags)| tags).map(|tag| TagUse { tag, group }));
     }
+}
+
+/// Who can be a member: the key of a part's spec, the key in the manifest, and what people call one.
+const MEMBERS: [(&str, &str, &str); 3] = [
+    ("named_user_id", "named_users", "named user"),
+    ("ios_channel", "ios_channels", "iOS channel"),
+    ("android_channel", "android_channels", "Android channel"),
+];
+
+/// The group itself is made in the dashboard. What is applied is each member's tags in it.
+impl Remote for TagGroup {
+    const NAME: &'static str = "group";
+
+    fn lifecycle(_: Level) -> Lifecycle {
+        Lifecycle { read: Read::LookedUp, create: Create::Upsert, update: Update::InPlace, delete: Delete::Anytime }
+    }
+
+    /// A member with no tags is one that has none from here: what it had is taken away, and nothing more is said of it.
+    fn units(&self, key: &str) -> Vec<(String, Value)> {
+        let Some(Members { named_users, ios_channels, android_channels }) = &self.members else { return Vec::new() };
+        let mut units = Vec::new();
+        for ((own, many, _), members) in MEMBERS.iter().zip([named_users, ios_channels, android_channels]) {
+            for (id, tags) in members.iter().filter(|(_, tags)| tags.into_iter().next().is_some()) {
+                units.push((format!("{key}/{many}/{id}"), json!({ "group": key, *own: id, "tags": tags })));
+            }
+        }
+        units
+    }
+
+    fn get(_: &str, spec: &Value, _: Level) -> Option<Request> {
+        let (own, id, _) = member(spec)?;
+        Some(Request::get(match own {
+            "named_user_id" => format!("/api/named_users/?id={}", part(&id)),
+            _ => format!("/api/channels/{}", part(&id)),
+        }))
+    }
+
+    fn got(id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String> {
+        let group = text(&known["group"]);
+        let tags = match (body.get("named_user"), body.get("channel")) {
+            (Some(user), _) => &user["tags"][&group],
+            (_, Some(channel)) => &channel["tag_groups"][&group],
+            _ => return Err("the answer holds neither a named user nor a channel".to_owned()),
+        };
+        let mut tags: Vec<&str> = tags.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        if tags.is_empty() {
+            return Ok(None);
+        }
+        tags.sort_unstable();
+        let mut spec = known.clone();
+        spec["tags"] = json!(tags);
+        Ok(Some(Found { id: id.to_owned(), name: group, stamp: None, spec: Some(spec) }))
+    }
+
+    fn own_id(spec: &Value) -> Option<String> {
+        member(spec).map(|(_, id, _)| id)
+    }
+
+    fn create(spec: &Value) -> Request {
+        operation(spec, "set")
+    }
+
+    fn created(spec: &Value, _: &Answer) -> Option<String> {
+        Self::own_id(spec)
+    }
+
+    fn update(_: &str, _: &Value, new: &Value, _: Level) -> Option<Request> {
+        Some(operation(new, "set"))
+    }
+
+    /// Only the tags that came from here are taken away.
+    fn delete(_: &str, old: &Value, _: Level) -> Option<Request> {
+        Some(operation(old, "remove"))
+    }
+
+    fn gives(old: Option<&Value>, new: &Value) -> Vec<Given> {
+        let Some((_, id, noun)) = member(new) else { return Vec::new() };
+        given(old.map(|old| &old["tags"]), &new["tags"], new["group"].as_str(), &format!("{noun} {id}"))
+    }
+}
+
+/// Whose tags a part is about.
+fn member(spec: &Value) -> Option<(&'static str, String, &'static str)> {
+    MEMBERS.iter().find_map(|(own, _, noun)| Some((*own, spec[*own].as_str()?.to_owned(), *noun)))
+}
+
+fn operation(spec: &Value, verb: &str) -> Request {
+    let (own, id, _) = member(spec).unwrap_or_default();
+    let path = if own == "named_user_id" { "/api/named_users/tags" } else { "/api/channels/tags" };
+    Request::post(path, &json!({ "audience": { own: id }, verb: { text(&spec["group"]): spec["tags"] } }))
 }

@@ -1,4 +1,9 @@
-use super::{Parts, Resource, Said};
+use serde_json::{Value, json};
+
+use super::remote::{Found, Lifecycle, Read, canonical, id_in, text};
+use super::{Create, Delete, Parts, Remote, Resource, Said, Update};
+use crate::exchange::{Answer, Request, part};
+use crate::model::level::Level;
 use crate::model::push::Content;
 use crate::model::variable::Variable;
 use crate::node::{At, shape};
@@ -24,6 +29,8 @@ impl Resource for Template {
 
     fn settle(&mut self, key: &At<String>) {
         self.name.get_or_insert_with(|| key.clone());
+        // The service has no other way to say that there is none.
+        self.description.take_if(|description| description.is_empty());
         let variables = self.variables.get_or_insert_default();
         for variable in variables {
             let key = &variable.key;
@@ -40,5 +47,55 @@ impl Resource for Template {
             variables: Some(variables.as_deref().unwrap_or(&[])),
             borrowed: false,
         });
+    }
+}
+
+impl Remote for Template {
+    fn lifecycle(_: Level) -> Lifecycle {
+        Lifecycle { read: Read::Listed, create: Create::Anew, update: Update::InPlace, delete: Delete::Anytime }
+    }
+
+    fn list(_: Level) -> Vec<Request> {
+        vec![Request::get("/api/templates")]
+    }
+
+    fn found(object: &Value) -> Option<Found> {
+        let id = object["template_id"].as_str().or(object["id"].as_str())?;
+        let name = text(&object["name"]);
+        let stamp = object["modified_at"].as_str().map(str::to_owned);
+        Some(Found { id: id.to_owned(), spec: canonical::<Self>(object, &name), name, stamp })
+    }
+
+    fn get(id: &str, _: &Value, _: Level) -> Option<Request> {
+        Some(Request::get(format!("/api/templates/{}", part(id))))
+    }
+
+    fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, String> {
+        let record = body.get("template").unwrap_or(body);
+        let found = Self::found(record).ok_or("the answer holds no template")?;
+        Ok(Some(Found { id: id.to_owned(), ..found }))
+    }
+
+    fn create(spec: &Value) -> Request {
+        Request::post("/api/templates", spec)
+    }
+
+    fn created(_: &Value, answer: &Answer) -> Option<String> {
+        id_in(answer, &["template_id"])
+    }
+
+    /// An update keeps what it leaves out, so that it says everything. The contract's says nothing of variables.
+    fn update(id: &str, old: &Value, new: &Value, level: Level) -> Option<Request> {
+        let mut body = json!({ "name": new["name"], "description": text(&new["description"]), "push": new["push"] });
+        if level >= Level::Extended {
+            body["variables"] = new.get("variables").cloned().unwrap_or_else(|| json!([]));
+        } else if old.get("variables") != new.get("variables") {
+            return None;
+        }
+        Some(Request::post(format!("/api/templates/{}", part(id)), &body))
+    }
+
+    fn delete(id: &str, _: &Value, _: Level) -> Option<Request> {
+        Some(Request::delete(format!("/api/templates/{}", part(id))))
     }
 }

@@ -10,6 +10,8 @@ shape! {
         ignore: Option<Many<At<String>>>,
         /// The key it had before.
         renamed_from: Option<At<String>>,
+        /// Whether it may address everybody.
+        broadcast: Option<bool>,
         /// Codes of checks that do not apply to it.
         allow: Option<Many<At<String>>>,
     }
@@ -17,7 +19,7 @@ shape! {
 
 impl Lifecycle {
     /// What holds where nothing is said.
-    pub const NONE: Self = Self { protect: None, ignore: None, renamed_from: None, allow: None };
+    pub const NONE: Self = Self { protect: None, ignore: None, renamed_from: None, broadcast: None, allow: None };
 
     /// The codes that are allowed here.
     pub fn allowed(&self) -> impl Iterator<Item = &At<String>> {

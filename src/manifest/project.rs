@@ -12,8 +12,10 @@ use super::variables::{Variables, is_name};
 use super::{FILE_LIMIT, bodies, to_text};
 use crate::codes::{self, CODES, Code};
 use crate::finding::{Finding, Findings, Severity};
+use crate::model::delay::Delay;
+use crate::model::level::Level;
 use crate::model::many::Many;
-use crate::node::{At, Decode, Node, Reader, Tree, shape};
+use crate::node::{At, Decode, Node, Reader, Tree, shape, words};
 use crate::source::{Source, Sources, Span};
 use crate::text;
 
@@ -56,6 +58,14 @@ shape! {
         variables: BTreeMap<At<String>, At<Value>>,
         /// When people are not to be disturbed, by the clock where they are.
         quiet_hours: Option<At<QuietHours>>,
+        /// The application that this target is: the first 12 digits of the SHA-256 of its app key. With any other, nothing is done.
+        app_key_fingerprint: Option<At<String>>,
+        /// How many deletions a plan may have. Where it is left out: 5, or a fifth of a kind, whichever is more.
+        max_deletes: Option<At<i64>>,
+        /// How near the time of a new push may be, such as `5m`, which it is where this is left out.
+        min_lead: Option<At<Delay>>,
+        /// How long after it was lost a request may still take effect, such as `10s`, which it is where this is left out.
+        settle: Option<At<Delay>>,
     }
 }
 
@@ -137,56 +147,6 @@ impl JsonSchema for Clock {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "pattern": "^([01]\\d|2[0-3]):[0-5]\\d$" })
-    }
-}
-
-/// A word out of a fixed list.
-macro_rules! words {
-    ($(#[doc = $doc:literal])* $name:ident, $what:literal { $($(#[doc = $variant_doc:literal])* $variant:ident = $word:literal,)* }) => {
-        $(#[doc = $doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, ::serde::Serialize)]
-        pub enum $name { $($(#[doc = $variant_doc])* #[serde(rename = $word)] $variant,)* }
-
-        impl Decode for $name {
-            const WHAT: &'static str = $what;
-
-            fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
-                let word = reader.text(node)?;
-                match word {
-                    $($word => return Some(Self::$variant),)*
-                    _ => {}
-                }
-                let finding = Finding::new(&codes::YM206, node.span, format!("`{word}` cannot stand here"))
-                    .label(concat!("expected ", $what));
-                reader.report(match text::nearest(word, [$($word),*]) {
-                    Some(near) => finding.help(format!("did you mean \"{near}\"?")),
-                    None => finding,
-                });
-                None
-            }
-        }
-
-        impl JsonSchema for $name {
-            fn inline_schema() -> bool {
-                true
-            }
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($name).into()
-            }
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "enum": [$($word),*] })
-            }
-        }
-    };
-}
-
-words! {
-    /// What the service of a target offers.
-    Level, "\"documented\" or \"extended\"" {
-        /// The verbs of the contract alone.
-        Documented = "documented",
-        /// The verbs that the live service has gained as well.
-        Extended = "extended",
     }
 }
 
@@ -279,6 +239,7 @@ impl Project {
             }
         }
         for target in file.targets.values() {
+            target.inspect(findings);
             for name in target.variables.keys().filter(|name| !is_name(name)) {
                 findings.push(
                     Finding::new(&codes::RF112, name.span, format!("`{name}` cannot be the name of a variable"))
@@ -341,6 +302,9 @@ impl Weight {
     }
 }
 
+/// The length of a fingerprint.
+pub const FINGERPRINT: usize = 12;
+
 /// The finding for a name that is no code.
 pub fn no_code(name: &At<String>) -> Finding {
     let finding = Finding::new(&codes::YM206, name.span, format!("no check has the code `{name}`")).label("not a code");
@@ -359,7 +323,38 @@ pub fn not_free(code: &Code, name: &At<String>) -> Finding {
 }
 
 impl Target {
+    /// How near the time of a new push may be.
+    pub fn min_lead(&self) -> Delay {
+        self.min_lead.as_ref().map_or(Delay(300), |lead| lead.value)
+    }
+
+    /// How long after it was lost a request may still take effect.
+    pub fn settle(&self) -> Delay {
+        self.settle.as_ref().map_or(Delay(10), |settle| settle.value)
+    }
+
     pub fn values(&self) -> Variables {
         self.variables.iter().map(|(name, value)| (name.value.clone(), value.value.0.clone())).collect()
+    }
+
+    /// Values that their types allow and that mean nothing.
+    fn inspect(&self, findings: &mut Findings) {
+        let mut wrong = |span, message: String, expected: &str| {
+            findings.push(Finding::new(&codes::YM206, span, message).label(format!("expected {expected}")));
+        };
+        if let Some(print) = &self.app_key_fingerprint
+            && (print.len() != FINGERPRINT || !print.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)))
+        {
+            let message = format!("`{print}` is not the fingerprint of an app key");
+            wrong(print.span, message, "12 digits from 0 to 9 and a to f");
+        }
+        if let Some(most) = &self.max_deletes
+            && most.value < 0
+        {
+            wrong(most.span, format!("`{}` is not a number of deletions", most.value), "0 or more");
+        }
+        for time in [&self.min_lead, &self.settle].into_iter().flatten().filter(|time| time.value.0 < 0) {
+            wrong(time.span, format!("`{}` is not a length of time", time.value.0), "0 or more");
+        }
     }
 }

@@ -10,6 +10,7 @@ mod json;
 mod levels;
 mod scalar;
 mod shape;
+mod words;
 
 pub use at::At;
 pub use decode::{Decode, Fields, Reader, Rest, is_absent, missing, owner_of};
@@ -19,6 +20,7 @@ pub use scalar::{Plain, Scalar, Style, resolve};
 pub use shape::{ObjectSchema, field_name};
 
 pub(crate) use shape::shape;
+pub(crate) use words::words;
 
 use crate::source::Span;
 
@@ -54,6 +56,28 @@ impl Node {
     /// A scalar that was made and not written: filled in by a variable, read from a file.
     pub fn filled(span: Span, text: impl Into<String>) -> Self {
         Self { span, tree: Tree::Scalar(Scalar { text: text.into(), style: Style::Filled }) }
+    }
+
+    /// A JSON value that came from elsewhere: it has no places.
+    pub fn from_json_value(value: &serde_json::Value) -> Self {
+        use serde_json::Value;
+        let plain = |text: String| Tree::Scalar(Scalar { text, style: Style::Plain });
+        let tree = match value {
+            Value::Null => plain("null".to_owned()),
+            Value::Bool(value) => plain(value.to_string()),
+            Value::Number(value) => plain(value.to_string()),
+            Value::String(text) => Tree::Scalar(Scalar { text: text.clone(), style: Style::Quoted }),
+            Value::Array(items) => Tree::List(items.iter().map(Self::from_json_value).collect()),
+            Value::Object(map) => Tree::Map(
+                map.iter()
+                    .map(|(key, value)| Entry {
+                        key: At::new(key.clone(), Span::NONE),
+                        value: Self::from_json_value(value),
+                    })
+                    .collect(),
+            ),
+        };
+        Self { span: Span::NONE, tree }
     }
 
     /// Stands where something could not be read. That was reported, and nothing more is to be said of it.

@@ -2,11 +2,14 @@
 
 pub mod explain;
 pub mod findings;
+mod layout;
 mod out;
+pub mod plan;
 mod ready;
 pub mod schema;
 mod visible;
 
+pub use layout::Style;
 pub use out::Out;
 pub use ready::Ready;
 pub use visible::{one_line, shown, visible};

@@ -76,8 +76,7 @@ impl Engine {
         let history = (!lags.is_empty()).then(|| Mutex::new(History::new(&kept, &lags)));
         let state = State::new(&settings, kept, store.is_some() || history.is_some())?;
         let clock = Clock::new(settings.clock);
-        let media_type = format!("application/vnd.{}+json; version=3", settings.vendor);
-        let media_type = media_type.parse().map_err(|_| format!("`{}` is no name of a vendor", settings.vendor))?;
+        let media_type = media_type(&settings.vendor)?;
         let events = watch::Sender::new(state.events_written());
         let faults = settings.faults.clone().map(Faults::new);
         let requests = Requests::new(settings.apps.iter().map(|(_, secret)| secret.clone()));
@@ -280,6 +279,18 @@ impl Engine {
             }
         }
     }
+}
+
+/// The type of every body of the API.
+fn media_type(vendor: &str) -> Result<HeaderValue, String> {
+    let fits = vendor.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && vendor.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    let wrong =
+        || format!("`{vendor}` is no name of a vendor: letters, digits, `-`, `_` and `.` stand in a media type");
+    if !fits {
+        return Err(wrong());
+    }
+    format!("application/vnd.{vendor}+json; version=3").parse().map_err(|_| wrong())
 }
 
 #[cfg(test)]

@@ -126,14 +126,20 @@ async fn enter(
     body: Incoming,
     entry: &mut Entry<'_>,
 ) -> Result<Answer, Refusal> {
-    let app = authenticate(engine, &parts.headers).ok_or_else(Refusal::unauthorized)?;
-    entry.app(app);
-    if !accepts(&parts.headers) {
-        return Err(Refusal::not_acceptable());
-    }
+    let app = match admit(engine, &parts.headers, entry) {
+        Ok(app) => app,
+        Err(refusal) => return Err(pass_over(body, engine.settings.patience, refusal).await),
+    };
     let body = read_body(body, engine.settings.patience).await?;
     entry.body_size(body.len());
     kept(routes::answer(engine, app, take_apart(address, &parts, body)).await)
+}
+
+/// The application that a request is for, if it may be answered at all.
+fn admit<'e>(engine: &'e Engine, headers: &HeaderMap, entry: &mut Entry<'_>) -> Result<&'e str, Refusal> {
+    let app = authenticate(engine, headers).ok_or_else(Refusal::unauthorized)?;
+    entry.app(app);
+    if accepts(headers) { Ok(app) } else { Err(Refusal::not_acceptable()) }
 }
 
 /// The same for the control API: it takes no credentials, and answers this machine alone.
@@ -144,7 +150,9 @@ async fn enter_locally(
     parts: Parts,
     body: Incoming,
 ) -> Result<Answer, Refusal> {
-    local::admit(peer, &parts.headers)?;
+    if let Err(refusal) = local::admit(peer, &parts.headers) {
+        return Err(pass_over(body, engine.settings.patience, refusal).await);
+    }
     let body = read_body(body, engine.settings.patience).await?;
     kept(local::answer(engine, take_apart(address, &parts, body)).await)
 }
@@ -186,6 +194,23 @@ const DRAINED: usize = 8 * BODY_LIMIT;
 
 async fn read_body(body: Incoming, patience: Duration) -> Result<Vec<u8>, Refusal> {
     tokio::time::timeout(patience, whole(body)).await.unwrap_or_else(|_| Err(Refusal::timed_out()))
+}
+
+/// Takes in the body of a request that is refused whatever it says. A client that is still sending would find its connection
+/// broken in place of the refusal, and could not tell that nothing was done.
+async fn pass_over(mut body: Incoming, patience: Duration, refusal: Refusal) -> Refusal {
+    let all = async {
+        let mut length = 0;
+        while let Some(Ok(frame)) = body.frame().await {
+            length += frame.data_ref().map_or(0, Bytes::len);
+            if length > DRAINED {
+                return;
+            }
+        }
+    };
+    // Whoever takes longer is refused all the same.
+    let _ = tokio::time::timeout(patience, all).await;
+    refusal
 }
 
 async fn whole(mut body: Incoming) -> Result<Vec<u8>, Refusal> {

@@ -12,15 +12,7 @@ use super::api;
 use super::engine::{Engine, NotDone, guarded};
 use super::request::Request;
 use super::state::App;
-
-/// What the service offers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// The verbs of the contract alone.
-    Documented,
-    /// The verbs that the live service has gained as well.
-    Extended,
-}
+pub use crate::model::level::Level;
 
 /// A row of the table.
 #[derive(Clone, Copy)]
@@ -148,6 +140,9 @@ pub static ROUTES: &[Route] = &[
 /// A path that is spelled out comes before one with variable parts: `/api/tags/batch` is never the tag `batch`.
 pub fn find(method: &str, path: &str, level: Level) -> Result<(&'static Route, Vec<String>), Refusal> {
     let parts = parts(path);
+    if parts.iter().any(|part| percent_decode_str(part).decode_utf8().is_err()) {
+        return Err(Refusal::invalid("the path is not UTF-8"));
+    }
     let near = parts.get(1).and_then(|family| PATTERNS.get(family)).into_iter().flatten();
     let offered = near.filter(|(route, _)| route.level <= level);
     let fitting: Vec<_> = offered.filter_map(|(route, pattern)| Some((route, matches(pattern, &parts)?))).collect();

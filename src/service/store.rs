@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, ErrorCode, params};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
@@ -206,7 +206,7 @@ impl Desk {
 impl Store {
     /// Opens the file, gives back all that it holds, and starts the thread.
     pub fn open(path: &Path) -> Result<(Self, Vec<Kept>), String> {
-        let explain = |error: rusqlite::Error| format!("{}: {error}", path.display());
+        let explain = |error: rusqlite::Error| cannot_open(path, &error);
         let connection = Connection::open(path).map_err(explain)?;
         connection.pragma_update(None, "journal_mode", "WAL").map_err(explain)?;
         connection.pragma_update(None, "synchronous", "FULL").map_err(explain)?;
@@ -285,6 +285,21 @@ impl Drop for Store {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+    }
+}
+
+/// Why a file cannot be opened, and what to do.
+fn cannot_open(path: &Path, error: &rusqlite::Error) -> String {
+    let name = path.display();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            format!("{name} is in use by another service; stop that one, or give this one a file of its own")
+        }
+        Some(ErrorCode::CannotOpen) => {
+            format!("{name} cannot be opened: a file is needed in a folder that can be written")
+        }
+        Some(ErrorCode::NotADatabase) => format!("{name} is no file of this service; give the name of a new one"),
+        _ => format!("{name}: {error}"),
     }
 }
 

@@ -40,6 +40,23 @@ async fn a_tag_sets_off_a_push_to_that_device_alone() {
 }
 
 #[tokio::test]
+async fn a_tag_that_comes_in_several_groups_at_once_sets_a_pipeline_off_once() {
+    let service = Service::at(NOW).await;
+    service.device("a", "ios").await;
+    created(&service, on_tag(None)).await;
+    let mut grouped = on_tag(None);
+    grouped["immediate_trigger"] = json!({ "tag_added": { "tag": "cart", "group": "shop" } });
+    grouped["outcome"]["push"]["notification"]["alert"] = "In the shop".into();
+    created(&service, grouped).await;
+    let tags = json!({ "shop": ["cart", "other"], "app": ["cart"] });
+    let body = json!({ "audience": { "ios_channel": "a" }, "add": tags });
+    service.post("/api/channels/tags", body).await.expect(200);
+    let mut shown = service.shown("a");
+    shown.sort();
+    assert_eq!(shown, ["In the shop", "Still there?"]);
+}
+
+#[tokio::test]
 async fn both_forms_of_a_delay_are_waited_for() {
     let service = Service::at(NOW).await;
     service.device("a", "ios").await;

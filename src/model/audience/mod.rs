@@ -189,3 +189,45 @@ impl Serialize for Selector {
         map.end()
     }
 }
+
+/// Segments in the canonical form of a selector, which data about resources holds.
+pub mod written {
+    use serde_json::{Value, json};
+
+    /// The keys of the segments that a written selector names, in the order of their places.
+    pub fn segments(selector: &Value) -> Vec<&str> {
+        let mut found = Vec::new();
+        visit(selector, &mut |reference| found.extend(reference.as_str()));
+        found
+    }
+
+    /// Replaces each reference to a segment: of the project by its key, of outside git as `{id: ...}`.
+    pub fn point(selector: &mut Value, to: &mut dyn FnMut(&Value) -> Value) {
+        let Value::Object(map) = selector else { return };
+        for (key, value) in map {
+            match (key.as_str(), &mut *value) {
+                ("AND" | "OR", Value::Array(members)) => members.iter_mut().for_each(|member| point(member, to)),
+                ("NOT", member) => point(member, to),
+                ("segment", reference) => *reference = to(reference),
+                _ => {}
+            }
+        }
+    }
+
+    /// A segment outside git.
+    pub fn outside(id: &str) -> Value {
+        json!({ "id": id })
+    }
+
+    fn visit<'v>(selector: &'v Value, see: &mut dyn FnMut(&'v Value)) {
+        let Value::Object(map) = selector else { return };
+        for (key, value) in map {
+            match (key.as_str(), value) {
+                ("AND" | "OR", Value::Array(members)) => members.iter().for_each(|member| visit(member, see)),
+                ("NOT", member) => visit(member, see),
+                ("segment", reference) => see(reference),
+                _ => {}
+            }
+        }
+    }
+}

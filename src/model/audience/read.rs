@@ -4,7 +4,7 @@ use super::{Attribute, ChannelKey, Location, SegmentRef, Selector, Tag};
 use crate::codes;
 use crate::finding::Finding;
 use crate::model::vocabulary::{self, GROUPS, Group, Values};
-use crate::node::{At, Decode, Entry, Fields, Node, Plain, Reader, Tree, owner_of};
+use crate::node::{At, Decode, Entry, Fields, Node, Plain, Reader, Tree};
 use crate::source::Span;
 use crate::text;
 
@@ -35,9 +35,13 @@ impl Decode for Selector {
             Tree::Scalar(_) => word(node, reader),
             Tree::List(_) => {
                 reader.report(
-                    Finding::new(&codes::AU116, owner_of(node), "a list of conditions needs `and` or `or` before it")
-                        .label("all of them, or any?")
-                        .help("write {and: [...]} for devices that match all of them, {or: [...]} for any"),
+                    Finding::new(
+                        &codes::AU116,
+                        reader.place_of(node),
+                        "a list of conditions needs `and` or `or` before it",
+                    )
+                    .label("all of them, or any?")
+                    .help("write {and: [...]} for devices that match all of them, {or: [...]} for any"),
                 );
                 None
             }
@@ -81,12 +85,12 @@ fn word(node: &Node, reader: &mut Reader) -> Option<Selector> {
 fn head<'n>(node: &Node, entries: &'n [Entry], reader: &mut Reader) -> Option<&'n Entry> {
     let wire = reader.is_wire();
     let mut heads = entries.iter().filter(|entry| companions(&entry.key, wire).is_some());
+    let is_own = |entry: &Entry| !wire && entry.key.starts_with("x-");
     let known =
         || HEADS.iter().map(|(key, _)| *key).chain(GROUPS.iter().filter(|_| !wire).map(|group| group.shorthand));
     match (heads.next(), heads.next()) {
         (None, _) => {
-            let own = entries.iter().find(|entry| !entry.key.starts_with("x-"));
-            let Some(entry) = own else {
+            let Some(entry) = entries.iter().find(|entry| !is_own(entry)) else {
                 reader.report(
                     Finding::new(&codes::AU115, node.span, "an empty condition")
                         .label("matches nobody")
@@ -109,7 +113,7 @@ fn head<'n>(node: &Node, entries: &'n [Entry], reader: &mut Reader) -> Option<&'
             let allowed = companions(&head.key, wire).unwrap_or(&[]);
             for entry in entries {
                 let fits = std::ptr::eq(entry, head) || allowed.contains(&entry.key.as_str());
-                if !fits && !entry.key.starts_with("x-") {
+                if !fits && !is_own(entry) {
                     let finding = Finding::new(
                         &codes::YM201,
                         entry.key.span,

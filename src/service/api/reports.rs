@@ -148,7 +148,7 @@ struct Devices {
     uninstalled: u64,
 }
 
-/// The devices that were known by the end of a date. A device that is gone since then counts as it was before.
+/// The devices that were known by the end of a date, each as it was then: what has changed since does not count.
 pub fn devices(app: &App, call: &Call) -> Answered {
     let closed = match call.request.query("date") {
         None => call.now,
@@ -157,10 +157,11 @@ pub fn devices(app: &App, call: &Call) -> Answered {
     let mut platforms: BTreeMap<&str, Devices> = PLATFORMS.map(|name| (name, Devices::default())).into();
     for (_, device) in app.devices.iter().filter(|(_, device)| device.created <= closed) {
         let counts = platforms.entry(&device.device_type).or_default();
-        match device.installed || device.modified > closed {
-            false => counts.uninstalled += 1,
-            true if device.opt_in => counts.opted_in += 1,
-            true => counts.opted_out += 1,
+        let then = device.at(closed);
+        match (then.installed, then.opt_in) {
+            (false, _) => counts.uninstalled += 1,
+            (true, true) => counts.opted_in += 1,
+            (true, false) => counts.opted_out += 1,
         }
     }
     let total: u64 = platforms.values().map(|counts| counts.opted_in + counts.opted_out).sum();

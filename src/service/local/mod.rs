@@ -20,6 +20,7 @@ use std::pin::Pin;
 use hyper::header::{FORWARDED, HOST, HeaderMap, ORIGIN};
 use hyper::http::Uri;
 use hyper::http::uri::Authority;
+use serde_json::json;
 
 use super::answer::{Answered, Refusal};
 use super::engine::{Engine, NotDone};
@@ -165,7 +166,9 @@ fn find(method: &str, path: &str) -> Result<(&'static Route, Vec<String>), Refus
     let fits = |route: &'static Route| Some((route, routes::matches(&routes::parts(route.path), &parts)?));
     let fitting: Vec<_> = ROUTES.iter().filter_map(fits).collect();
     if fitting.is_empty() {
-        return Err(Refusal::not_found("Resource"));
+        // Whoever looks around here is told what there is.
+        let routes: Vec<String> = ROUTES.iter().map(|route| format!("{route:?}")).collect();
+        return Err(Refusal::not_found("Resource").with(json!({ "error": "there is nothing here", "routes": routes })));
     }
     let found = fitting.into_iter().find(|(route, _)| route.method == method);
     found.ok_or_else(|| Refusal::not_allowed(format!("{method} is not possible here")))

@@ -10,8 +10,8 @@ pub enum Happening<'h> {
     FirstOpen,
     Open,
     FirstOptIn,
-    /// A tag that it did not have, with its group.
-    TagAdded(&'h str, &'h str),
+    /// A tag that it did not have, with the groups in which it came.
+    TagAdded(&'h [&'h str], &'h str),
     /// A tag that it had, with its group.
     TagRemoved(&'h str, &'h str),
 }
@@ -21,8 +21,8 @@ impl Happening<'_> {
     pub fn is(self, trigger: &Trigger) -> bool {
         match (self, trigger) {
             (Self::FirstOpen, Trigger::FirstOpen) => true,
-            (Self::TagAdded(group, tag), Trigger::TagAdded { tag: wanted, group: within }) => {
-                wanted.as_str() == tag && within.as_ref().is_none_or(|within| within.as_str() == group)
+            (Self::TagAdded(groups, tag), Trigger::TagAdded { tag: wanted, group: within }) => {
+                wanted.as_str() == tag && within.as_ref().is_none_or(|within| groups.contains(&within.as_str()))
             }
             (Self::TagRemoved(group, tag), Trigger::Other(trigger)) => match &trigger["tag_removed"] {
                 Value::String(wanted) => wanted == tag,

@@ -145,10 +145,22 @@ impl Default for Pipelines {
 }
 
 impl App {
-    /// Says that a device has just got a tag that it did not have. Every way of adding tags ends here.
+    /// Says that a device has just got a tag that it did not have.
     pub fn tag_added(&mut self, number: u32, group: &str, tag: &str, now: Timestamp) {
-        self.emit("TAG_CHANGE", number, json!({ "add": { group: [tag] } }), now);
-        self.set_off(number, Happening::TagAdded(group, tag), now);
+        self.tags_added(number, &[(group.to_owned(), tag.to_owned())], now);
+    }
+
+    /// The same for all tags that came together. Every way of adding tags ends here. A tag that came in several groups at
+    /// once sets a pipeline off once: it is one thing that happened to the device.
+    pub(super) fn tags_added(&mut self, number: u32, added: &[(String, String)], now: Timestamp) {
+        let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (group, tag) in added {
+            self.emit("TAG_CHANGE", number, json!({ "add": { group: [tag] } }), now);
+            groups.entry(tag).or_default().push(group);
+        }
+        for (tag, groups) in groups {
+            self.set_off(number, Happening::TagAdded(&groups, tag), now);
+        }
     }
 
     /// Says that a device has just lost a tag.

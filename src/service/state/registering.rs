@@ -29,7 +29,10 @@ impl App {
         device.tags.retain(|_, tags| !tags.is_empty());
         device.modified = now;
         match &old {
-            Some(old) => device.created = old.created,
+            Some(old) => {
+                device.created = old.created;
+                device.comes_after(old, now);
+            }
             None if device.created == Timestamp::default() => device.created = now,
             None => {}
         }
@@ -74,7 +77,11 @@ impl App {
             return;
         }
         let id = self.devices.id(number).to_owned();
-        self.devices.change(&mut self.journal, &id, |device| device.installed = false);
+        self.devices.change(&mut self.journal, &id, |device| {
+            let old = device.clone();
+            device.installed = false;
+            device.comes_after(&old, now);
+        });
         self.emit("UNINSTALL", number, json!({}), now);
     }
 

@@ -1,0 +1,163 @@
+//! What a run writes into the ledger: one entry at a time, and while it is under way the next gathers.
+
+use jiff::Timestamp;
+
+use super::{Effect, Settings};
+use crate::address::Address;
+use crate::ledger::{Adopted, AppendError, Begin, Ended, Entry, Intent, Ledger, Outcome, Record, Seq};
+
+/// How often an append is tried that did not work.
+const TRIES: u32 = 4;
+
+/// The ledger as this run knows it, and what is to be written next.
+#[derive(Debug)]
+pub struct Journal {
+    /// What is durable.
+    pub ledger: Ledger,
+    pub broken: Option<Broken>,
+    actor: String,
+    under_way: Option<Entry>,
+    tries: u32,
+    again_at: Option<Timestamp>,
+    begin: Option<Begin>,
+    outcomes: Vec<Outcome>,
+    adopts: Vec<Adopted>,
+    forgets: Vec<Address>,
+    end: Option<(String, Ended)>,
+}
+
+/// Why nothing more can be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Broken {
+    Conflict,
+    Failed(String),
+}
+
+/// What became durable.
+#[derive(Debug)]
+pub enum Durable {
+    Begin,
+    Intents(Vec<Address>),
+    Outcomes(Vec<Address>),
+    Kept(Vec<Address>),
+    End,
+}
+
+impl Journal {
+    pub fn new(ledger: &Ledger, settings: &Settings, begin: Option<Begin>) -> Self {
+        Self {
+            ledger: ledger.clone(),
+            broken: None,
+            actor: settings.actor.clone(),
+            under_way: None,
+            tries: 0,
+            again_at: None,
+            begin,
+            outcomes: Vec::new(),
+            adopts: Vec::new(),
+            forgets: Vec::new(),
+            end: None,
+        }
+    }
+
+    pub fn outcome(&mut self, outcome: Outcome) {
+        self.outcomes.push(outcome);
+    }
+
+    pub fn adopt(&mut self, adopted: Adopted) {
+        self.adopts.push(adopted);
+    }
+
+    pub fn forget(&mut self, address: Address) {
+        self.forgets.push(address);
+    }
+
+    pub fn end(&mut self, run: String, ended: Ended) {
+        self.end = Some((run, ended));
+    }
+
+    /// Whether everything that was handed in is durable, or never will be.
+    pub fn is_idle(&self) -> bool {
+        let gathered = self.outcomes.is_empty() && self.adopts.is_empty() && self.forgets.is_empty();
+        self.broken.is_some() || self.under_way.is_none() && gathered && self.begin.is_none() && self.end.is_none()
+    }
+
+    /// When a failed append is tried again.
+    pub fn again_at(&self) -> Option<Timestamp> {
+        self.again_at
+    }
+
+    /// Whether intents would be written next. What has happened comes before what is about to happen, so that an intent never
+    /// hides an outcome.
+    pub fn has_room(&self) -> bool {
+        self.broken.is_none() && self.is_idle()
+    }
+
+    /// The next entry: these intents, for which there was room, or what has gathered.
+    pub fn next(&mut self, now: Timestamp, intents: Vec<Intent>) -> Option<Effect> {
+        if self.broken.is_some() || self.under_way.is_some() {
+            return self.again(now);
+        }
+        let record = if !intents.is_empty() {
+            Record::Intents(intents)
+        } else if let Some(begin) = self.begin.take() {
+            Record::Begin(begin)
+        } else if !self.outcomes.is_empty() {
+            Record::Outcomes(std::mem::take(&mut self.outcomes))
+        } else if !self.adopts.is_empty() {
+            Record::Adopt(std::mem::take(&mut self.adopts))
+        } else if !self.forgets.is_empty() {
+            Record::Forget(std::mem::take(&mut self.forgets))
+        } else {
+            let (run, ended) = self.end.take()?;
+            Record::End { run, ended }
+        };
+        let entry = Entry { seq: self.ledger.seq + 1, at: now, actor: self.actor.clone(), record };
+        self.under_way = Some(entry.clone());
+        self.tries = 1;
+        Some(Effect::Append(entry))
+    }
+
+    /// The same entry once more, when it is time.
+    fn again(&mut self, now: Timestamp) -> Option<Effect> {
+        self.again_at.filter(|at| *at <= now && self.broken.is_none())?;
+        self.again_at = None;
+        self.tries += 1;
+        self.under_way.clone().map(Effect::Append)
+    }
+
+    /// The entry that is under way is durable.
+    pub fn appended(&mut self, seq: Seq) -> Option<Durable> {
+        let entry = self.under_way.take_if(|entry| entry.seq == seq)?;
+        self.again_at = None;
+        self.ledger.add(&entry);
+        let names = |addresses: Vec<&Address>| addresses.into_iter().cloned().collect();
+        Some(match &entry.record {
+            Record::Intents(all) => Durable::Intents(names(all.iter().map(|intent| &intent.address).collect())),
+            Record::Outcomes(all) => Durable::Outcomes(names(all.iter().map(|outcome| &outcome.address).collect())),
+            Record::Adopt(all) => Durable::Kept(names(all.iter().map(|adopted| &adopted.address).collect())),
+            Record::Forget(all) => Durable::Kept(all.clone()),
+            Record::End { .. } => Durable::End,
+            _ => Durable::Begin,
+        })
+    }
+
+    /// An append did not work. One that may have worked is tried again as it is: a log knows its own entry again.
+    pub fn failed(&mut self, error: AppendError, now: Timestamp, settings: &Settings) {
+        if self.under_way.is_none() {
+            return;
+        }
+        let broken = match error {
+            AppendError::Conflict => Broken::Conflict,
+            AppendError::NotWritten(why) | AppendError::Unknown(why) if self.tries >= TRIES => Broken::Failed(why),
+            AppendError::NotWritten(_) | AppendError::Unknown(_) => {
+                let wait = settings.backoff * 2_i32.pow(self.tries.min(8) - 1);
+                self.again_at = Some(now.checked_add(wait).unwrap_or(Timestamp::MAX));
+                return;
+            }
+        };
+        self.broken = Some(broken);
+        self.under_way = None;
+        self.again_at = None;
+    }
+}

@@ -1,0 +1,392 @@
+//! The machine: what is done next, given what has happened so far.
+//!
+//! A step goes from *ready* over *intending* and *cleared* to *in flight* and ends with a fate. Its intent is durable before
+//! its request leaves; what became of it is durable before anything else is intended for the same address.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::answers::may_repeat;
+use super::journal::{Broken, Durable, Journal};
+use super::report::{Ending, Fate, Report};
+use super::steps::{Flight, State, Steps};
+use super::{Deadline, Effect, Event, Now, Settings, requests};
+use crate::address::Address;
+use crate::kinds::{self, Create, Lifecycle};
+use crate::ledger::{Adopted, Begin, Intent, Ledger, Verb};
+use crate::plan::{Action, Plan, Step};
+
+/// How many intents may wait for their turn, so that a few appends do for many steps.
+const AHEAD: usize = 32;
+
+/// A plan that is being applied.
+#[derive(Debug)]
+pub struct Run {
+    pub(super) plan: Plan,
+    pub(super) settings: Settings,
+    pub(super) steps: Steps,
+    pub(super) journal: Journal,
+    /// The ids of segments made in this run, by their keys.
+    pub(super) made: BTreeMap<String, String>,
+    /// What is in doubt since this run.
+    pub(super) doubtful: BTreeSet<Address>,
+    pub(super) stop: Option<Stop>,
+    /// How many requests may be on their way: fewer while the service is busy.
+    pub(super) limit: usize,
+    pub(super) streak: usize,
+    pub(super) paused: Option<Timestamp>,
+    begun: bool,
+    ending: bool,
+    over: bool,
+    asked: Option<Timestamp>,
+}
+
+/// Why nothing more is begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    Failed,
+    Interrupted,
+    Ledger,
+}
+
+impl Run {
+    /// Begins to apply a plan that was worked out from this ledger.
+    pub fn start(plan: Plan, ledger: &Ledger, settings: Settings, now: Now) -> (Self, Vec<Effect>) {
+        let counts = Action::ALL.map(|action| (action.word().to_owned(), plan.count(action)));
+        let begin = Begin {
+            run: settings.run.clone(),
+            plan: plan.digest(),
+            tool: plan.tool.clone(),
+            changes: counts.into_iter().filter(|(_, count)| *count > 0).collect(),
+        };
+        // An empty plan leaves no trace in the ledger.
+        let begin = Some(begin).filter(|_| !plan.steps.is_empty());
+        let mut run = Self {
+            journal: Journal::new(ledger, &settings, begin),
+            steps: Steps::new(plan.steps.clone()),
+            limit: settings.concurrency.max(1),
+            plan,
+            settings,
+            made: BTreeMap::new(),
+            doubtful: BTreeSet::new(),
+            stop: None,
+            streak: 0,
+            paused: None,
+            begun: false,
+            ending: false,
+            over: false,
+            asked: None,
+        };
+        // A ledger that has moved on is not the one that the plan was made for.
+        if run.plan.ledger.seq != ledger.seq {
+            run.break_off(Broken::Conflict);
+        }
+        let effects = run.go_on(now);
+        (run, effects)
+    }
+
+    /// Takes in what has happened, and says what is to be done.
+    pub fn on(&mut self, event: Event, now: Now) -> Vec<Effect> {
+        if self.over {
+            return Vec::new();
+        }
+        match event {
+            Event::Appended(seq) => {
+                if let Some(durable) = self.journal.appended(seq) {
+                    self.became_durable(durable);
+                }
+            }
+            Event::AppendFailed(error) => {
+                self.journal.failed(error, now.wall, &self.settings);
+                if let Some(broken) = self.journal.broken.clone() {
+                    self.break_off(broken);
+                }
+            }
+            Event::Answered(step, answer) => self.answered(step, &answer, now),
+            Event::Lost(step, loss) => self.lost(step, loss, now),
+            Event::Time => self.asked = None,
+            Event::Interrupt => self.halt(Stop::Interrupted),
+        }
+        self.go_on(now)
+    }
+
+    /// What the ledger holds, as far as this run knows.
+    pub fn ledger(&self) -> &Ledger {
+        &self.journal.ledger
+    }
+
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The steps that ended since this was last asked, with what became of them.
+    pub fn finished(&mut self) -> Vec<(usize, Fate)> {
+        let finished = self.steps.take_finished();
+        let fate = |step: usize| match self.steps.state(step) {
+            Some(State::Ended(fate)) => Some((step, fate.clone())),
+            _ => None,
+        };
+        finished.into_iter().filter_map(fate).collect()
+    }
+
+    pub(super) fn lifecycle(&self, step: &Step) -> Lifecycle {
+        kinds::api(&step.address).lifecycle(self.plan.level)
+    }
+
+    /// Nothing more is begun. A ledger that cannot be written outweighs every other reason.
+    pub(super) fn halt(&mut self, why: Stop) {
+        if self.stop.is_none() || why == Stop::Ledger {
+            self.stop = Some(why);
+        }
+    }
+
+    fn break_off(&mut self, broken: Broken) {
+        self.journal.broken = Some(broken);
+        self.halt(Stop::Ledger);
+    }
+
+    /// Does whatever can be done now.
+    fn go_on(&mut self, now: Now) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if self.stop.is_some() {
+            self.wind_up();
+        } else if self.begun {
+            self.begin_steps(now);
+        }
+        if self.begun && !self.settings.protections.intent {
+            self.intend(now);
+        }
+        let room = self.begun && self.stop.is_none() && self.journal.has_room();
+        let intents = if room { self.intend(now) } else { Vec::new() };
+        effects.extend(self.journal.next(now.wall, intents));
+        self.send(now, &mut effects);
+        if self.is_over() {
+            effects.extend(self.end(now));
+        }
+        self.ask_for_time(now, &mut effects);
+        effects
+    }
+
+    /// Lets steps begin, in their order, as far as there is room.
+    fn begin_steps(&mut self, now: Now) {
+        let ready: Vec<usize> = self.steps.ready.iter().copied().take(AHEAD * 4).collect();
+        for number in ready {
+            if self.steps.underway() >= AHEAD.max(self.limit) || self.stop.is_some() {
+                break;
+            }
+            let step = &self.steps.all[number];
+            // What nobody can look up afterwards is not intended ahead of time.
+            let once = self.lifecycle(step).create == Create::Once && self.steps.underway() >= self.limit;
+            if once || self.steps.active.contains_key(&step.address) {
+                continue;
+            }
+            match self.objection(step, now) {
+                Some(fate) => self.give_up(number, fate),
+                None => self.begin(number),
+            }
+        }
+    }
+
+    fn begin(&mut self, number: usize) {
+        let step = &self.steps.all[number];
+        let address = step.address.clone();
+        let state = match step.verb {
+            Verb::Create | Verb::Update | Verb::Delete => State::Intending,
+            Verb::Adopt => {
+                self.journal.adopt(Adopted {
+                    address: address.clone(),
+                    id: step.id.clone().unwrap_or_default(),
+                    spec: step.spec.clone().unwrap_or_default(),
+                    refs: step.refs.clone(),
+                    stamp: step.stamp.clone(),
+                    protect: step.protect,
+                    past: step.past,
+                });
+                State::Keeping
+            }
+            Verb::Forget => {
+                self.journal.forget(address.clone());
+                State::Keeping
+            }
+        };
+        self.steps.set(number, state);
+        self.steps.active.insert(address, number);
+    }
+
+    /// Why a step must not begin.
+    fn objection(&self, step: &Step, now: Now) -> Option<Fate> {
+        let protections = self.settings.protections;
+        let address = &step.address;
+        if protections.unowned && !requests::is_owned(step, &self.journal.ledger) {
+            let id = step.id.as_deref().unwrap_or("no id");
+            return Some(Fate::Failed { why: format!("{address} ({id}) is not in the ledger, so it is not touched") });
+        }
+        let open = self.journal.ledger.open.get(address);
+        let in_doubt = open.is_some_and(|open| !may_repeat(open.intent.verb, self.lifecycle(step)));
+        if self.doubtful.contains(address) || in_doubt && matches!(step.verb, Verb::Update | Verb::Delete) {
+            let why = format!("what became of an earlier request for {address} is not known");
+            return Some(Fate::Skipped { why });
+        }
+        if self.is_too_late(step, now) {
+            return Some(Fate::Failed { why: self.too_late() });
+        }
+        if matches!(step.verb, Verb::Adopt | Verb::Forget) {
+            return None;
+        }
+        requests::request(step, &self.made, self.plan.level).err().map(|why| Fate::Failed { why })
+    }
+
+    pub(super) fn is_too_late(&self, step: &Step, now: Now) -> bool {
+        let until = requests::creatable_until(step, self.lead());
+        self.settings.protections.past && until.is_some_and(|until| until < now.wall)
+    }
+
+    pub(super) fn too_late(&self) -> String {
+        let least = self.plan.min_lead_seconds;
+        format!("its time has passed or is less than {least} seconds away, so it is not created")
+    }
+
+    fn lead(&self) -> SignedDuration {
+        SignedDuration::from_secs(self.plan.min_lead_seconds)
+    }
+
+    /// The intents of all steps that are to leave next. From here their time is counted.
+    fn intend(&mut self, now: Now) -> Vec<Intent> {
+        let mut intents = Vec::new();
+        for number in Vec::from_iter(self.steps.intending.iter().copied()) {
+            let step = &self.steps.all[number];
+            // Time has passed since it began, while others were written.
+            if let Some(fate) = self.objection(step, now) {
+                self.give_up(number, fate);
+                continue;
+            }
+            let Ok(made) = requests::request(step, &self.made, self.plan.level) else { continue };
+            let within = self.settings.send_within;
+            let lead = requests::creatable_until(step, self.lead()).filter(|_| self.settings.protections.past);
+            let left = lead.map_or(within, |until| until.duration_since(now.wall).min(within));
+            let not_after = Deadline::after(now, left);
+            intents.push(Intent {
+                address: step.address.clone(),
+                verb: step.verb,
+                id: step.id.clone(),
+                spec: step.spec.clone(),
+                refs: made.refs,
+                seen: step.seen.clone(),
+                deadline: not_after.wall,
+                protect: step.protect,
+            });
+            let flight = Flight { request: made.request, not_after };
+            let unwritten = !self.settings.protections.intent;
+            self.steps.tries[number].intents += 1;
+            self.steps.set(number, if unwritten { State::Cleared(flight) } else { State::Writing(flight) });
+        }
+        intents
+    }
+
+    fn became_durable(&mut self, durable: Durable) {
+        match durable {
+            Durable::Begin => self.begun = true,
+            Durable::Intents(addresses) => {
+                for address in addresses {
+                    let Some(&number) = self.steps.active.get(&address) else { continue };
+                    if let Some(State::Writing(flight)) = self.steps.state(number) {
+                        let flight = flight.clone();
+                        self.steps.set(number, State::Cleared(flight));
+                    }
+                }
+            }
+            Durable::Outcomes(addresses) => {
+                for address in addresses {
+                    self.steps.recorded(&address);
+                }
+            }
+            Durable::Kept(addresses) => {
+                for number in addresses.iter().filter_map(|address| self.steps.recorded(address)).collect::<Vec<_>>() {
+                    let id = self.steps.all[number].id.clone();
+                    self.succeed(number, id);
+                }
+            }
+            Durable::End => {}
+        }
+    }
+
+    /// Sends what may leave.
+    fn send(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        if self.stop.is_some() {
+            return;
+        }
+        self.paused.take_if(|until| *until <= now.wall);
+        if self.paused.is_some() {
+            return;
+        }
+        let rested = self.steps.resting.iter().filter(|(until, _)| *until <= now.wall).map(|(_, step)| *step);
+        for number in Vec::from_iter(rested.chain(self.steps.cleared.iter().copied())) {
+            if self.steps.in_flight.len() >= self.limit {
+                break;
+            }
+            let Some(State::Cleared(flight) | State::Resting(flight, _)) = self.steps.state(number) else { continue };
+            let flight = flight.clone();
+            if self.settings.protections.send_deadline && flight.not_after.has_passed(now) {
+                self.intend_again(number, now);
+            } else {
+                effects.push(Effect::Send(self.steps.depart(number, flight)));
+            }
+        }
+    }
+
+    /// Whether nothing is left to do but to say so.
+    fn is_over(&self) -> bool {
+        let quiet = self.steps.is_quiet() && self.journal.is_idle();
+        quiet && (self.stop.is_some() || self.steps.all_ended())
+    }
+
+    /// The end: a last record, then the report.
+    fn end(&mut self, now: Now) -> Vec<Effect> {
+        let ending = self.ending();
+        if self.begun
+            && !self.ending
+            && let Some(ended) = ending.record()
+        {
+            self.ending = true;
+            self.journal.end(self.settings.run.clone(), ended);
+            return Vec::from_iter(self.journal.next(now.wall, Vec::new()));
+        }
+        self.over = true;
+        let ledger = self.journal.ledger.seq;
+        vec![Effect::Finish(Report { run: self.settings.run.clone(), ending, ledger, steps: self.steps.reports() })]
+    }
+
+    fn ending(&self) -> Ending {
+        match (&self.journal.broken, self.stop) {
+            // Everything else is written: that the run has ended is worth no alarm.
+            (Some(_), _) if self.ending => self.outcome(),
+            (Some(Broken::Conflict), _) => Ending::Conflict,
+            (Some(Broken::Failed(why)), _) => Ending::Ledger { why: why.clone() },
+            (None, Some(Stop::Interrupted)) if !self.steps.all_done() => Ending::Interrupted,
+            _ => self.outcome(),
+        }
+    }
+
+    fn outcome(&self) -> Ending {
+        if self.steps.all_done() { Ending::Done } else { Ending::Partly }
+    }
+
+    fn ask_for_time(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        if self.over {
+            return;
+        }
+        let sending = self.stop.is_none();
+        let rested = self.steps.resting.first().filter(|_| sending).map(|(until, _)| self.paused.max(Some(*until)));
+        let cleared = self.paused.filter(|_| sending && !self.steps.cleared.is_empty());
+        // What could leave and has not waits for a free place, which an answer brings.
+        let times = [rested.flatten(), cleared, self.journal.again_at()].into_iter().flatten();
+        let next = times.filter(|at| *at > now.wall).min();
+        if let Some(at) = next
+            && self.asked != Some(at)
+        {
+            self.asked = Some(at);
+            effects.push(Effect::Wait(at));
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The request of a step, made at the moment when everything it names has an id.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use crate::exchange::Request;
+use crate::kinds::{self, remote};
+use crate::ledger::{Ledger, Retired, Verb};
+use crate::model::level::Level;
+use crate::plan::Step;
+
+/// A request, and the ids of the segments that it names, by their keys.
+#[derive(Debug)]
+pub struct Made {
+    pub request: Request,
+    pub refs: BTreeMap<String, String>,
+}
+
+/// The request of a step that has one, or why there is none. Segments made since the plan have their ids in `made`.
+pub fn request(step: &Step, made: &BTreeMap<String, String>, level: Level) -> Result<Made, String> {
+    let api = kinds::api(&step.address);
+    let id = step.id.as_deref().unwrap_or_default();
+    let spec = step.spec.as_ref().ok_or("the plan does not say what it is")?;
+    if step.verb == Verb::Delete {
+        let request = api.delete(id, spec, level).ok_or("the service has no way to delete it")?;
+        return Ok(Made { request, refs: step.refs.clone() });
+    }
+    let mut refs = BTreeMap::new();
+    for key in remote::segments(api.audiences(), spec) {
+        let id = step.refs.get(key).or_else(|| made.get(key));
+        let id = id.ok_or_else(|| format!("the segment {key} that it names does not exist"))?;
+        refs.insert(key.to_owned(), id.clone());
+    }
+    let wire = wire(api.audiences(), spec, &refs);
+    let request = match step.verb {
+        Verb::Create => api.create(&wire),
+        _ => {
+            let before = step.before.as_ref().unwrap_or(spec);
+            api.update(id, before, &wire, level).ok_or("the service has no way to change it in place")?
+        }
+    };
+    Ok(Made { request, refs })
+}
+
+/// A spec with the ids of its segments in the place of their keys.
+fn wire(audiences: &[&str], spec: &Value, refs: &BTreeMap<String, String>) -> Value {
+    remote::point(audiences, spec, &mut |reference| match reference {
+        Value::String(key) => refs.get(key).map_or_else(|| reference.clone(), |id| id.as_str().into()),
+        outside => outside["id"].clone(),
+    })
+}
+
+/// Whether what a step changes or deletes is ours.
+pub fn is_owned(step: &Step, ledger: &Ledger) -> bool {
+    let (address, id) = (&step.address, step.id.as_deref());
+    match step.verb {
+        Verb::Create | Verb::Adopt | Verb::Forget => true,
+        Verb::Update | Verb::Delete => {
+            let owned = ledger.owned.get(address).is_some_and(|owned| Some(owned.id.as_str()) == id);
+            let is_it = |old: &Retired| old.address == *address && Some(old.id.as_str()) == id;
+            owned || ledger.retired.iter().any(is_it)
+        }
+    }
+}
+
+/// Until when something that messages people by itself may be created; `None` where it does not do so, or does so at once.
+pub fn creatable_until(step: &Step, lead: SignedDuration) -> Option<Timestamp> {
+    let spec = step.spec.as_ref().filter(|_| step.verb == Verb::Create)?;
+    let first = kinds::api(&step.address).runs(spec)?.first?;
+    Some(first.checked_sub(lead).unwrap_or(Timestamp::MIN))
+}

@@ -1,0 +1,232 @@
+//! Where each step of a run stands.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use super::report::{Fate, StepReport};
+use super::{Deadline, Sending};
+use crate::address::Address;
+use crate::exchange::Request;
+use crate::plan::Step;
+
+/// Where a step stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum State {
+    /// It waits for so many others.
+    Waiting(usize),
+    /// It can begin.
+    Ready,
+    /// Its intent is yet to be written.
+    Intending,
+    /// Its intent is being written.
+    Writing(Flight),
+    /// Its intent is durable: it may leave.
+    Cleared(Flight),
+    /// It leaves once more at that time.
+    Resting(Flight, Timestamp),
+    InFlight(Flight),
+    /// The ledger alone is to learn of it.
+    Keeping,
+    Ended(Fate),
+}
+
+/// A request that is about to leave, or has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flight {
+    pub request: Request,
+    pub not_after: Deadline,
+}
+
+/// What was tried for a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tries {
+    pub intents: u32,
+    pub unsent: u32,
+    pub busy: u32,
+    pub lost: u32,
+    /// When an attempt was last lost.
+    pub lost_at: Option<Timestamp>,
+}
+
+/// All steps of a run.
+#[derive(Debug)]
+pub struct Steps {
+    pub all: Vec<Step>,
+    states: Vec<State>,
+    pub tries: Vec<Tries>,
+    unrecorded: BTreeSet<usize>,
+    followers: Vec<Vec<usize>>,
+    /// By what is to be done with them, so that nobody looks at all of them.
+    pub ready: BTreeSet<usize>,
+    pub intending: BTreeSet<usize>,
+    pub cleared: BTreeSet<usize>,
+    pub resting: BTreeSet<(Timestamp, usize)>,
+    pub in_flight: BTreeSet<usize>,
+    writing: BTreeSet<usize>,
+    keeping: BTreeSet<usize>,
+    left: usize,
+    finished: Vec<usize>,
+    /// The one step of each address that is being done, until the ledger knows what became of it.
+    pub active: BTreeMap<Address, usize>,
+}
+
+impl Steps {
+    pub fn new(all: Vec<Step>) -> Self {
+        let mut followers = vec![Vec::new(); all.len()];
+        for step in &all {
+            for before in step.after.iter().collect::<BTreeSet<_>>() {
+                if let Some(followers) = followers.get_mut(*before) {
+                    followers.push(step.number);
+                }
+            }
+        }
+        let waits = |step: &Step| step.after.iter().collect::<BTreeSet<_>>().len();
+        let states: Vec<State> = all
+            .iter()
+            .map(|step| if step.after.is_empty() { State::Ready } else { State::Waiting(waits(step)) })
+            .collect();
+        let ready = all.iter().filter(|step| step.after.is_empty()).map(|step| step.number).collect();
+        Self {
+            tries: vec![Tries::default(); all.len()],
+            left: all.len(),
+            unrecorded: BTreeSet::new(),
+            followers,
+            states,
+            all,
+            ready,
+            intending: BTreeSet::new(),
+            cleared: BTreeSet::new(),
+            resting: BTreeSet::new(),
+            in_flight: BTreeSet::new(),
+            writing: BTreeSet::new(),
+            keeping: BTreeSet::new(),
+            finished: Vec::new(),
+            active: BTreeMap::new(),
+        }
+    }
+
+    pub fn state(&self, step: usize) -> Option<&State> {
+        self.states.get(step)
+    }
+
+    /// Moves a step to another state.
+    pub fn set(&mut self, step: usize, state: State) {
+        match &self.states[step] {
+            State::Ready => drop(self.ready.remove(&step)),
+            State::Intending => drop(self.intending.remove(&step)),
+            State::Writing(_) => drop(self.writing.remove(&step)),
+            State::Cleared(_) => drop(self.cleared.remove(&step)),
+            State::Resting(_, until) => drop(self.resting.remove(&(*until, step))),
+            State::InFlight(_) => drop(self.in_flight.remove(&step)),
+            State::Keeping => drop(self.keeping.remove(&step)),
+            State::Waiting(_) | State::Ended(_) => {}
+        }
+        match &state {
+            State::Ready => drop(self.ready.insert(step)),
+            State::Intending => drop(self.intending.insert(step)),
+            State::Writing(_) => drop(self.writing.insert(step)),
+            State::Cleared(_) => drop(self.cleared.insert(step)),
+            State::Resting(_, until) => drop(self.resting.insert((*until, step))),
+            State::InFlight(_) => drop(self.in_flight.insert(step)),
+            State::Keeping => drop(self.keeping.insert(step)),
+            State::Ended(_) => {
+                self.left -= 1;
+                self.finished.push(step);
+            }
+            State::Waiting(_) => {}
+        }
+        self.states[step] = state;
+    }
+
+    /// How many are between their intent and their answer.
+    pub fn underway(&self) -> usize {
+        self.intending.len() + self.writing.len() + self.cleared.len() + self.resting.len() + self.in_flight.len()
+    }
+
+    /// Whether nothing is on its way, neither to the service nor to the ledger.
+    pub fn is_quiet(&self) -> bool {
+        self.underway() == 0 && self.keeping.is_empty()
+    }
+
+    pub fn all_ended(&self) -> bool {
+        self.left == 0
+    }
+
+    pub fn all_done(&self) -> bool {
+        self.states.iter().all(|state| matches!(state, State::Ended(Fate::Done { .. })))
+    }
+
+    /// Those that were to leave and have not.
+    pub fn unsent(&self) -> Vec<usize> {
+        let resting = self.resting.iter().map(|(_, step)| step);
+        resting.chain(&self.cleared).chain(&self.intending).copied().collect()
+    }
+
+    /// What was being written will not be.
+    pub fn abandon(&mut self) {
+        for step in Vec::from_iter(self.writing.iter().chain(&self.keeping).copied()) {
+            self.finish(step, Fate::NotStarted);
+        }
+    }
+
+    /// The steps that ended since this was last asked.
+    pub fn take_finished(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.finished)
+    }
+
+    /// A step leaves.
+    pub fn depart(&mut self, step: usize, flight: Flight) -> Sending {
+        let sending = Sending { step, request: flight.request.clone(), not_after: flight.not_after };
+        self.set(step, State::InFlight(flight));
+        sending
+    }
+
+    /// A step is over. Those that wait for it can begin, or never will.
+    pub fn finish(&mut self, step: usize, fate: Fate) {
+        let done = fate.is_done();
+        let stays = fate == Fate::NotStarted;
+        self.set(step, State::Ended(fate));
+        // Nobody's turn comes after one that never had its own.
+        if stays {
+            return;
+        }
+        for follower in self.followers[step].clone() {
+            match &self.states[follower] {
+                State::Waiting(1) if done => self.set(follower, State::Ready),
+                State::Waiting(left) if done => self.states[follower] = State::Waiting(left - 1),
+                State::Waiting(_) => {
+                    let why = format!("it waits for {}, which was not done", self.all[step].address);
+                    self.finish(follower, Fate::Skipped { why });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The ledger is still to learn what became of a step.
+    pub fn unrecorded(&mut self, step: usize) {
+        self.unrecorded.insert(step);
+    }
+
+    /// The ledger knows what became of an address: another step of it may begin.
+    pub fn recorded(&mut self, address: &Address) -> Option<usize> {
+        let step = self.active.remove(address)?;
+        self.unrecorded.remove(&step);
+        Some(step)
+    }
+
+    pub fn reports(&self) -> Vec<StepReport> {
+        let report = |step: &Step| StepReport {
+            step: step.number,
+            address: step.address.clone(),
+            verb: step.verb,
+            fate: match &self.states[step.number] {
+                State::Ended(fate) => fate.clone(),
+                _ => Fate::NotStarted,
+            },
+            recorded: !self.unrecorded.contains(&step.number),
+        };
+        self.all.iter().map(report).collect()
+    }
+}

@@ -1,0 +1,446 @@
+//! From changes to steps: what waits for what, what has to be re-pointed, and what cannot be deleted yet.
+
+mod choose;
+mod order;
+mod sends;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::address::Address;
+use crate::compare::{Compared, Situation, how};
+use crate::exchange::Request;
+use crate::kinds::remote::segments;
+use crate::kinds::{self, Create, Resource, Segment};
+use crate::ledger::{Owned, Verb};
+use crate::live::Seen;
+use crate::plan::{Action, Change, Reason, Shown, Step};
+use order::Draft;
+
+pub use choose::Choice;
+pub use sends::sends;
+
+/// The changes in the order of their addresses, and the steps that carry them out.
+pub fn arrange(mut compared: Vec<Compared>, situation: &Situation) -> (Vec<Change>, Vec<Step>) {
+    cascade(&mut compared, situation);
+    let (made, last) = (BTreeMap::new(), BTreeMap::new());
+    let mut arranging = Arranging { situation, drafts: Vec::new(), made, last, changes: Vec::new() };
+    let blocked = blocked(&compared, situation);
+    for one in &mut compared {
+        if let Some(by) = blocked.get(&one.change.address) {
+            one.change.action = Action::ByHand;
+            one.change.reasons.push(Reason::Blocked { by: by.clone() });
+        }
+        arranging.draft(one);
+    }
+    arranging.retired();
+    arranging.references();
+    arranging.deletions(&compared);
+    let Arranging { drafts, changes: mut held, .. } = arranging;
+    let mut changes: Vec<Change> = compared.into_iter().map(|one| one.change).collect();
+    for change in &mut changes {
+        // What is held is said of the change that it belongs to.
+        if let Some(at) = held.iter().position(|other| other.address == change.address && other.id == change.id) {
+            let other = held.remove(at);
+            if change.action == Action::Delete {
+                change.action = other.action;
+            }
+            change.reasons.extend(other.reasons);
+        }
+    }
+    changes.extend(held);
+    changes.sort_by(|a, b| a.address.cmp(&b.address));
+    sends(&mut changes, situation.ledger);
+    (changes, order::order(drafts))
+}
+
+fn segment(key: &str) -> Address {
+    Address::new(Segment::KEY, key)
+}
+
+/// Whether a change gives a thing another id.
+fn renews(one: &Compared) -> bool {
+    match one.change.action {
+        Action::Replace => true,
+        Action::Create => one.owned.is_some(),
+        _ => false,
+    }
+}
+
+/// Whoever names a segment that gets another id has to be changed as well, and so on.
+fn cascade(compared: &mut [Compared], situation: &Situation) {
+    loop {
+        let renewed: BTreeSet<Address> = compared
+            .iter()
+            .filter(|one| one.change.address.kind == Segment::KEY && renews(one))
+            .map(|one| one.change.address.clone())
+            .collect();
+        let mut moved = false;
+        for one in compared.iter_mut() {
+            let (Action::Keep, Some(owned), Some(desired)) = (one.change.action, &one.owned, &one.change.desired)
+            else {
+                continue;
+            };
+            let api = kinds::api(&one.change.address);
+            let named: BTreeSet<Address> = segments(api.audiences(), desired).into_iter().map(segment).collect();
+            let to: Vec<Address> = named.intersection(&renewed).cloned().collect();
+            if to.is_empty() || owned.past {
+                continue;
+            }
+            let (action, reason) = how(api, situation.level, owned, desired);
+            one.change.action = action;
+            one.change.reasons.push(Reason::Repoint { to });
+            one.change.reasons.extend(reason);
+            moved = true;
+        }
+        if !moved {
+            return;
+        }
+    }
+}
+
+/// What names a segment that neither exists nor is made by this plan, with what it waits for.
+fn blocked(compared: &[Compared], situation: &Situation) -> BTreeMap<Address, Vec<Address>> {
+    let makes = |one: &Compared| matches!(one.change.action, Action::Create | Action::Replace) && !is_late(&one.change);
+    let mut there: BTreeSet<&Address> = situation.ledger.owned.keys().collect();
+    there.extend(compared.iter().filter(|one| makes(one) || one.owned.is_some()).map(|one| &one.change.address));
+    let mut blocked: BTreeMap<Address, Vec<Address>> = BTreeMap::new();
+    loop {
+        let before = blocked.len();
+        for one in compared {
+            let writes = matches!(one.change.action, Action::Create | Action::Update | Action::Replace);
+            let (true, Some(desired)) = (writes, &one.change.desired) else { continue };
+            let api = kinds::api(&one.change.address);
+            let named = segments(api.audiences(), desired).into_iter().map(segment);
+            let by: Vec<Address> = named
+                .filter(|it| !there.contains(it) || (blocked.contains_key(it) && !is_owned(situation, it)))
+                .collect();
+            if !by.is_empty() {
+                blocked.entry(one.change.address.clone()).or_insert(by);
+            }
+        }
+        if blocked.len() == before {
+            return blocked;
+        }
+    }
+}
+
+fn is_owned(situation: &Situation, address: &Address) -> bool {
+    situation.ledger.owned.contains_key(address)
+}
+
+fn is_late(change: &Change) -> bool {
+    change.reasons.iter().any(|reason| matches!(reason, Reason::TooLate { .. }))
+}
+
+struct Arranging<'s> {
+    situation: &'s Situation<'s>,
+    drafts: Vec<Draft>,
+    /// The draft that makes a thing, by its address.
+    made: BTreeMap<Address, usize>,
+    /// The last draft of each thing.
+    last: BTreeMap<Address, usize>,
+    /// Changes that are held, or belong to no declared thing.
+    changes: Vec<Change>,
+}
+
+impl Arranging<'_> {
+    fn push(&mut self, draft: Draft) -> usize {
+        let number = self.drafts.len();
+        // Steps of one thing follow each other.
+        let before = self.last.insert(draft.step.address.clone(), number);
+        self.drafts.push(draft);
+        self.drafts[number].after.extend(before);
+        number
+    }
+
+    fn step(&self, address: &Address, verb: Verb) -> Step {
+        Step {
+            number: 0,
+            address: address.clone(),
+            verb,
+            id: None,
+            spec: None,
+            before: None,
+            refs: BTreeMap::new(),
+            seen: BTreeSet::new(),
+            after: Vec::new(),
+            stamp: None,
+            protect: false,
+            past: false,
+            request: None,
+        }
+    }
+
+    /// The steps of one change.
+    fn draft(&mut self, one: &Compared) {
+        let address = &one.change.address;
+        let open = self.situation.ledger.open.contains_key(address);
+        if let (Some(_), Some(owned)) = (&one.recovered, &one.owned) {
+            self.adopt(one, owned, false);
+        }
+        if one.released {
+            let step = self.step(address, Verb::Forget);
+            self.push(Draft::new(step));
+        }
+        if is_late(&one.change) {
+            return;
+        }
+        match one.change.action {
+            Action::Create => self.create(one),
+            Action::Update => self.update(one),
+            Action::Replace => {
+                let life = kinds::api(address).lifecycle(self.situation.level);
+                if life.create == Create::Once {
+                    // Two of them would message people twice: the old one goes first.
+                    self.delete_owned(one);
+                    self.create(one);
+                } else {
+                    self.create(one);
+                    self.delete_owned(one);
+                }
+            }
+            Action::Delete => self.delete_owned(one),
+            Action::Forget if !one.released => {
+                let step = self.step(address, Verb::Forget);
+                self.push(Draft::new(step));
+            }
+            Action::Past => {
+                if let Some(owned) = one.owned.as_ref().filter(|owned| !owned.past) {
+                    self.adopt(one, owned, true);
+                }
+            }
+            Action::Keep if one.refresh || (one.close && open) => match &one.owned {
+                Some(owned) if one.recovered.is_none() => self.adopt(one, owned, owned.past),
+                Some(_) => {}
+                None => {
+                    let step = self.step(address, Verb::Forget);
+                    self.push(Draft::new(step));
+                }
+            },
+            Action::Keep | Action::Adopt | Action::Forget | Action::ByHand => {}
+        }
+    }
+
+    /// The ledger takes up what is there.
+    fn adopt(&mut self, one: &Compared, owned: &Owned, past: bool) {
+        let mut step = self.step(&one.change.address, Verb::Adopt);
+        let agreed = one.change.action == Action::Keep && one.change.desired.is_some();
+        step.id = Some(owned.id.clone());
+        step.spec = if agreed { one.change.desired.clone() } else { Some(owned.spec.clone()) };
+        step.refs.clone_from(&owned.refs);
+        step.stamp = one.stamp.clone().or_else(|| one.recovered.as_ref().and_then(|found| found.stamp.clone()));
+        let declared = self.situation.units.get(&one.change.address);
+        step.protect = declared.map_or(owned.protect, |unit| unit.protect);
+        step.past = past;
+        self.push(Draft::new(step));
+    }
+
+    fn create(&mut self, one: &Compared) {
+        let Some(spec) = &one.change.desired else { return };
+        let api = kinds::api(&one.change.address);
+        let mut step = self.writing(one, Verb::Create, spec, Some(api.create(spec)));
+        let same = self.situation.live.named(&one.change.address.kind, &one.change.name);
+        step.seen = same.map(|found| found.id.clone()).collect();
+        let number = self.push(Draft::new(step));
+        self.made.insert(one.change.address.clone(), number);
+    }
+
+    fn update(&mut self, one: &Compared) {
+        let (Some(spec), Some(owned)) = (&one.change.desired, &one.owned) else { return };
+        let api = kinds::api(&one.change.address);
+        let request = api.update(&owned.id, &owned.spec, spec, self.situation.level);
+        let mut step = self.writing(one, Verb::Update, spec, request);
+        step.id = Some(owned.id.clone());
+        step.before = Some(owned.spec.clone());
+        self.push(Draft::new(step));
+    }
+
+    fn writing(&self, one: &Compared, verb: Verb, spec: &Value, request: Option<Request>) -> Step {
+        let mut step = self.step(&one.change.address, verb);
+        step.spec = Some(spec.clone());
+        step.protect = self.situation.units.get(&one.change.address).is_some_and(|unit| unit.protect);
+        step.request = request.map(shown);
+        step
+    }
+
+    fn delete_owned(&mut self, one: &Compared) {
+        if let Some(owned) = &one.owned {
+            self.delete(&one.change.address, &owned.id, &owned.spec, owned.refs.values());
+        }
+    }
+
+    fn delete<'r>(&mut self, address: &Address, id: &str, spec: &Value, refs: impl Iterator<Item = &'r String>) {
+        let request = kinds::api(address).delete(id, spec, self.situation.level);
+        let mut step = self.step(address, Verb::Delete);
+        step.id = Some(id.to_owned());
+        step.spec = Some(spec.clone());
+        step.request = request.map(shown);
+        let mut draft = Draft::new(step);
+        draft.used = refs.cloned().collect();
+        self.push(draft);
+    }
+
+    /// Old versions that an earlier run could not delete.
+    fn retired(&mut self) {
+        for old in &self.situation.ledger.retired {
+            let api = kinds::api(&old.address);
+            self.delete(&old.address, &old.id, &old.spec, old.refs.values());
+            self.changes.push(Change {
+                address: old.address.clone(),
+                action: Action::Delete,
+                name: api.name(&old.spec),
+                place: None,
+                id: Some(old.id.clone()),
+                desired: None,
+                live: Some(old.spec.clone()),
+                ledger: Some(old.spec.clone()),
+                moved: None,
+                reasons: vec![Reason::Retired { id: old.id.clone() }],
+                sends: Vec::new(),
+                protect: false,
+                broadcast: false,
+                ignored: Vec::new(),
+            });
+        }
+    }
+
+    /// What is written names segments that exist, or waits for the step that makes them.
+    fn references(&mut self) {
+        for number in 0..self.drafts.len() {
+            let Step { address, verb, spec, .. } = &self.drafts[number].step;
+            let (Verb::Create | Verb::Update, Some(spec)) = (verb, spec) else { continue };
+            let keys: Vec<String> =
+                segments(kinds::api(address).audiences(), spec).into_iter().map(str::to_owned).collect();
+            for key in keys {
+                let target = segment(&key);
+                if let Some(made) = self.made.get(&target) {
+                    let made = *made;
+                    self.drafts[number].after.insert(made);
+                } else if let Some(owned) = self.situation.ledger.owned.get(&target) {
+                    self.drafts[number].step.refs.insert(key, owned.id.clone());
+                } else if let Some(at) = self.drafts.iter().position(|draft| draft.step.address == target) {
+                    // It was found again: the ledger takes it up first.
+                    let id = self.drafts[at].step.id.clone().unwrap_or_default();
+                    self.drafts[number].after.insert(at);
+                    self.drafts[number].step.refs.insert(key, id);
+                }
+            }
+        }
+    }
+
+    /// A segment is deleted after everything that points at it has been re-pointed or deleted; while something still does,
+    /// it stays.
+    fn deletions(&mut self, compared: &[Compared]) {
+        let deletes = |draft: &Draft| draft.step.verb == Verb::Delete && draft.step.address.kind == Segment::KEY;
+        loop {
+            let mut dropped = None;
+            let numbers: Vec<usize> = (0..self.drafts.len()).filter(|number| deletes(&self.drafts[*number])).collect();
+            for number in numbers {
+                let id = self.drafts[number].step.id.clone().unwrap_or_default();
+                let mut still = BTreeSet::new();
+                let mut after = BTreeSet::new();
+                for user in self.users(&id, compared) {
+                    match self.frees(&user, &id) {
+                        Some(step) => drop(after.insert(step)),
+                        None => drop(still.insert(user)),
+                    }
+                }
+                // Old versions that point at it are gone before it.
+                let old = self.drafts.iter().enumerate().filter(|(_, draft)| draft.used.contains(&id));
+                after.extend(old.map(|(other, _)| other).filter(|other| *other != number));
+                if still.is_empty() {
+                    self.drafts[number].after.extend(after);
+                } else {
+                    dropped = Some((number, id, still.into_iter().collect()));
+                    break;
+                }
+            }
+            let Some((number, id, by)) = dropped else { return };
+            self.hold(number, id, by);
+        }
+    }
+
+    /// What points at an id, as far as is known, and is not past.
+    fn users(&self, id: &str, compared: &[Compared]) -> Vec<Address> {
+        let now = self.situation.now;
+        let mut users = Vec::new();
+        for one in compared {
+            let Some(owned) = &one.owned else { continue };
+            let address = &one.change.address;
+            let api = kinds::api(address);
+            let over =
+                owned.past || api.runs(&owned.spec).is_some_and(|runs| runs.last.is_some_and(|last| last <= now));
+            let live = match self.situation.live.of(address) {
+                Seen::There(found) => found.spec.as_ref(),
+                _ => None,
+            };
+            let points = match live {
+                Some(spec) => segments(api.audiences(), spec).contains(&id),
+                None => owned.refs.values().any(|other| other == id),
+            };
+            if points && !over {
+                users.push(address.clone());
+            }
+        }
+        users
+    }
+
+    /// The step after which something of ours no longer points at an id.
+    fn frees(&self, user: &Address, id: &str) -> Option<usize> {
+        self.drafts.iter().position(|draft| {
+            let step = &draft.step;
+            step.address == *user
+                && match step.verb {
+                    Verb::Update => !step.refs.values().any(|other| other == id),
+                    Verb::Delete => true,
+                    _ => false,
+                }
+        })
+    }
+
+    /// Takes a deletion out of the plan, and says why.
+    fn hold(&mut self, number: usize, id: String, by: Vec<Address>) {
+        let draft = self.drafts.remove(number);
+        for other in &mut self.drafts {
+            other.after =
+                other.after.iter().filter(|at| **at != number).map(|at| at - usize::from(*at > number)).collect();
+        }
+        for made in self.made.values_mut() {
+            *made -= usize::from(*made > number);
+        }
+        // Nothing more is drafted from here on.
+        self.last.clear();
+        let reason = Reason::StillUsed { id: id.clone(), by };
+        let Step { address, spec, .. } = draft.step;
+        if let Some(change) =
+            self.changes.iter_mut().find(|change| change.address == address && change.id.as_ref() == Some(&id))
+        {
+            change.action = Action::ByHand;
+            change.reasons.push(reason);
+            return;
+        }
+        let name = spec.as_ref().map(|spec| kinds::api(&address).name(spec)).unwrap_or_default();
+        self.changes.push(Change {
+            address,
+            action: Action::ByHand,
+            name,
+            place: None,
+            id: Some(id),
+            desired: None,
+            live: spec.clone(),
+            ledger: spec,
+            moved: None,
+            reasons: vec![reason],
+            sends: Vec::new(),
+            protect: false,
+            broadcast: false,
+            ignored: Vec::new(),
+        });
+    }
+}
+
+fn shown(request: Request) -> Shown {
+    Shown { method: request.method, path: request.path }
+}

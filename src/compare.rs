@@ -1,0 +1,477 @@
+//! Comparing what is declared, what is there and what was applied: for each address, what has to happen to it.
+//!
+//! Pure: no request, no clock. Crash recovery is decided here too: an intent without an outcome is held against what the
+//! service has.
+
+mod fields;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use crate::address::Address;
+use crate::digest::Digest;
+use crate::kinds::remote::{point, segments};
+use crate::kinds::{self, Api, Create, Delete, Found, Read, Update};
+use crate::ledger::{Ledger, Owned, Verb};
+use crate::live::{Live, Seen};
+use crate::manifest::Desired;
+use crate::model::audience::written;
+use crate::model::level::Level;
+use crate::plan::{Action, Change, Moved, Place, Reason};
+use crate::source::Sources;
+
+/// A declared thing that is applied by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unit {
+    pub spec: Value,
+    pub place: Option<Place>,
+    pub protect: bool,
+    pub broadcast: bool,
+    /// Paths of fields that are left to the dashboard.
+    pub ignore: Vec<String>,
+}
+
+/// What the manifests say, as far as a plan depends on it.
+pub fn digest(units: &BTreeMap<Address, Unit>) -> Digest {
+    let said: Vec<_> =
+        units.iter().map(|(address, unit)| (address, &unit.spec, unit.protect, unit.broadcast, &unit.ignore)).collect();
+    Digest::of_data(&said)
+}
+
+/// What the manifests declare, as single things.
+pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
+    let mut units = BTreeMap::new();
+    for (address, declared) in &desired.resources {
+        let span = declared.key.span;
+        let place = span.file().map(|file| {
+            let source = sources.get(file);
+            Place { file: source.path.clone(), line: source.position(span.range().start).line }
+        });
+        for (key, spec) in declared.spec.units(&address.key) {
+            let lifecycle = &declared.lifecycle;
+            let unit = Unit {
+                spec,
+                place: place.clone(),
+                protect: lifecycle.protect.unwrap_or(false),
+                broadcast: lifecycle.broadcast.unwrap_or(false),
+                ignore: lifecycle.ignore.iter().flatten().map(|path| path.value.clone()).collect(),
+            };
+            units.insert(Address::new(address.kind.clone(), key), unit);
+        }
+    }
+    units
+}
+
+/// Everything that the comparison may know.
+#[derive(Debug)]
+pub struct Situation<'s> {
+    pub units: &'s BTreeMap<Address, Unit>,
+    pub ledger: &'s Ledger,
+    pub live: &'s Live,
+    pub level: Level,
+    pub now: Timestamp,
+    /// How near the time of a new push may be.
+    pub min_lead: SignedDuration,
+    /// Whether what is not declared is to be deleted. A project that could not be read, or declares nothing, deletes nothing.
+    pub deletes: bool,
+    /// What a person says has been done by hand.
+    pub done: &'s BTreeSet<Address>,
+    /// Whether what was lost on its way is looked for. Only the simulation leaves that out.
+    pub adopt: bool,
+}
+
+/// One address as it comes out of the comparison.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    pub change: Change,
+    /// What of the ledger holds for it, after recovery.
+    pub owned: Option<Owned>,
+    /// Found on the service after its answer was lost: the ledger takes it up first.
+    pub recovered: Option<Found>,
+    /// The ledger's memory is behind: a version stamp, a protection, a value that is the same on all sides.
+    pub refresh: bool,
+    /// An intent that came to nothing is to be closed.
+    pub close: bool,
+    /// What was said to be done by hand has been: the ledger lets go of the old one first.
+    pub released: bool,
+    pub stamp: Option<String>,
+}
+
+/// Every address that is declared, ours or in doubt.
+pub fn compare(situation: &Situation) -> Vec<Compared> {
+    let Situation { units, ledger, .. } = situation;
+    let addresses: BTreeSet<&Address> = units.keys().chain(ledger.owned.keys()).chain(ledger.open.keys()).collect();
+    let known = Known::new(situation);
+    addresses
+        .into_iter()
+        .map(|address| One { situation, address, api: kinds::api(address), known: &known }.compared())
+        .collect()
+}
+
+/// Segments by their ids, with the keys that they have in the project.
+#[derive(Debug)]
+pub struct Names<'l> {
+    keys: BTreeMap<&'l str, &'l str>,
+}
+
+impl<'l> Names<'l> {
+    pub fn new(ledger: &'l Ledger) -> Self {
+        let is_segment = |address: &Address| *address.kind == *<kinds::Segment as kinds::Resource>::KEY;
+        let retired = ledger.retired.iter().filter(|old| is_segment(&old.address));
+        let owned = ledger.owned.iter().filter(|(address, _)| is_segment(address));
+        let keys = retired
+            .map(|old| (old.id.as_str(), old.address.key.as_str()))
+            .chain(owned.map(|(address, owned)| (owned.id.as_str(), address.key.as_str())));
+        Self { keys: keys.collect() }
+    }
+
+    /// A spec with segments by their ids, as one with segments by their keys.
+    pub fn by_key(&self, api: &dyn Api, spec: &Value) -> Value {
+        point(api.audiences(), spec, &mut |reference| match reference.as_str() {
+            Some(id) => self.keys.get(id).map_or_else(|| written::outside(id), |key| Value::from(*key)),
+            None => reference.clone(),
+        })
+    }
+}
+
+/// What every comparison needs, worked out once.
+struct Known<'s> {
+    names: Names<'s>,
+    /// Every id that is ours, by kind.
+    ids: BTreeSet<(&'s str, &'s str)>,
+    /// What is listed, by kind and name.
+    named: HashMap<(&'static str, &'s str), Vec<&'s Found>>,
+}
+
+impl<'s> Known<'s> {
+    fn new(situation: &'s Situation<'s>) -> Self {
+        let mut named: HashMap<_, Vec<_>> = HashMap::new();
+        for (kind, all) in &situation.live.listed {
+            for found in all.values() {
+                named.entry((*kind, found.name.as_str())).or_default().push(found);
+            }
+        }
+        Self { names: Names::new(situation.ledger), ids: situation.ledger.ids(), named }
+    }
+
+    /// Things of a name that are not ours.
+    fn others(&self, address: &Address, name: &str) -> Vec<&'s Found> {
+        let kind = kinds::kind(&address.kind).map_or("", |kind| kind.key);
+        let all = self.named.get(&(kind, name)).into_iter().flatten().copied();
+        all.filter(|found| !self.ids.contains(&(kind, found.id.as_str()))).collect()
+    }
+}
+
+struct One<'s> {
+    situation: &'s Situation<'s>,
+    address: &'s Address,
+    api: &'static dyn Api,
+    known: &'s Known<'s>,
+}
+
+impl One<'_> {
+    fn compared(&self) -> Compared {
+        let unit = self.situation.units.get(self.address);
+        let mut owned = self.situation.ledger.owned.get(self.address).cloned();
+        let spec = unit.map(|unit| &unit.spec).or(owned.as_ref().map(|owned| &owned.spec));
+        let mut out = Compared {
+            change: Change {
+                address: self.address.clone(),
+                action: Action::Keep,
+                name: spec.map(|spec| self.api.name(spec)).unwrap_or_default(),
+                place: unit.and_then(|unit| unit.place.clone()),
+                id: None,
+                desired: unit.map(|unit| unit.spec.clone()),
+                live: None,
+                ledger: None,
+                moved: None,
+                reasons: Vec::new(),
+                sends: Vec::new(),
+                protect: owned.as_ref().is_some_and(|owned| owned.protect),
+                broadcast: unit.is_some_and(|unit| unit.broadcast),
+                ignored: Vec::new(),
+            },
+            owned: None,
+            recovered: None,
+            refresh: false,
+            close: false,
+            released: false,
+            stamp: None,
+        };
+        let mut seen = self.situation.live.of(self.address).clone();
+        if !self.recover(&mut owned, &mut seen, &mut out) {
+            out.owned = owned;
+            return out;
+        }
+        if let Some(owned) = &owned {
+            out.change.id = Some(owned.id.clone());
+            out.change.ledger = Some(owned.spec.clone());
+        }
+        self.decide(owned.as_ref(), &seen, &mut out);
+        out.owned = owned;
+        out
+    }
+
+    /// An earlier run wrote down that it would create something, and no more. Says whether the rest can be decided.
+    fn recover(&self, owned: &mut Option<Owned>, seen: &mut Seen, out: &mut Compared) -> bool {
+        let Situation { ledger, level, live, adopt, .. } = self.situation;
+        let Some(open) = ledger.open.get(self.address).filter(|_| *adopt) else { return true };
+        let intent = &open.intent;
+        let (Verb::Create, Some(intended)) = (intent.verb, &intent.spec) else {
+            // A change or a deletion shows in what the service has; the ledger's memory follows it.
+            if let (Verb::Update, Some(intended), Some(owned), Seen::There(found)) =
+                (intent.verb, &intent.spec, owned, &*seen)
+                && found.spec.as_ref().is_some_and(|spec| self.known.names.by_key(self.api, spec) == *intended)
+            {
+                owned.spec = intended.clone();
+                owned.refs.clone_from(&intent.refs);
+                out.refresh = true;
+            }
+            out.close = true;
+            return true;
+        };
+        let life = self.api.lifecycle(*level);
+        if out.change.name.is_empty() {
+            out.change.name = self.api.name(intended);
+        }
+        let as_owned = |id: &str| Owned {
+            id: id.to_owned(),
+            spec: intended.clone(),
+            refs: intent.refs.clone(),
+            stamp: None,
+            protect: intent.protect,
+            past: false,
+            applied: open.at,
+        };
+        if life.create == Create::Upsert {
+            // Doing it again is the same. Where it is no longer wanted, what is there is ours.
+            match seen {
+                Seen::There(found) if owned.is_none() => {
+                    *owned = Some(as_owned(&found.id));
+                    out.recovered = Some(found.clone());
+                }
+                _ => out.close = true,
+            }
+            return true;
+        }
+        let doubt = |candidates: Vec<String>| Reason::InDoubt { since: open.at, candidates };
+        if life.read == Read::LedgerOnly {
+            out.change.action = Action::ByHand;
+            out.change.reasons.push(doubt(Vec::new()));
+            return false;
+        }
+        let mut new = self.known.others(self.address, &self.api.name(intended));
+        new.retain(|found| {
+            let same = |spec| self.known.names.by_key(self.api, spec) == *intended;
+            !intent.seen.contains(&found.id) && found.spec.as_ref().is_some_and(same)
+        });
+        match new[..] {
+            [] if live.whole.contains(&*self.address.kind) => {
+                out.close = true;
+                true
+            }
+            [one] => {
+                *owned = Some(as_owned(&one.id));
+                *seen = Seen::There(one.clone());
+                out.recovered = Some(one.clone());
+                out.change.reasons.push(Reason::Recovered { id: one.id.clone() });
+                true
+            }
+            _ => {
+                out.change.action = Action::ByHand;
+                out.change.reasons.push(doubt(new.iter().map(|found| found.id.clone()).collect()));
+                false
+            }
+        }
+    }
+
+    fn decide(&self, owned: Option<&Owned>, seen: &Seen, out: &mut Compared) {
+        let unit = self.situation.units.get(self.address);
+        match (unit, owned) {
+            (None, None) => out.close = true,
+            (Some(unit), None) => self.undone(unit, seen, out),
+            (unit, Some(owned)) if self.has_begun(owned) => self.past(unit, owned, out),
+            (Some(unit), Some(owned)) => self.both(unit, owned, seen, out),
+            (None, Some(owned)) => self.undeclared(owned, seen, out),
+        }
+    }
+
+    fn has_begun(&self, owned: &Owned) -> bool {
+        let begun = |runs: kinds::Runs| runs.first.is_none_or(|first| first <= self.situation.now);
+        owned.past || self.api.runs(&owned.spec).is_some_and(begun)
+    }
+
+    /// Whether the time of something that would be made now has passed or is too near.
+    fn too_late(&self, spec: &Value) -> Option<Reason> {
+        let first = self.api.runs(spec)?.first?;
+        let from = self.situation.now.checked_add(self.situation.min_lead).unwrap_or(Timestamp::MAX);
+        (first < from).then_some(Reason::TooLate { at: first })
+    }
+
+    /// It is declared, and not ours yet.
+    fn undone(&self, unit: &Unit, seen: &Seen, out: &mut Compared) {
+        let name = self.api.name(&unit.spec);
+        let mut ids = Vec::new();
+        if self.address.part().is_none() {
+            ids.extend(self.known.others(self.address, &name).iter().map(|found| found.id.clone()));
+        }
+        if let Seen::There(found) = seen {
+            out.change.live = found.spec.as_ref().map(|spec| self.known.names.by_key(self.api, spec));
+            if ids.is_empty() {
+                ids.push(found.id.clone());
+            }
+        }
+        if !ids.is_empty() {
+            out.change.action = Action::ByHand;
+            out.change.reasons.push(Reason::Collision { ids });
+            return;
+        }
+        out.change.action = Action::Create;
+        out.change.reasons.extend(self.too_late(&unit.spec));
+    }
+
+    /// It has had its time: whatever is edited, it is not sent again.
+    fn past(&self, unit: Option<&Unit>, owned: &Owned, out: &mut Compared) {
+        let runs = self.api.runs(&owned.spec);
+        let Some(unit) = unit else {
+            // Nobody declares it any more, and there is nothing left to delete.
+            out.change.action = if self.situation.deletes { Action::Forget } else { Action::Keep };
+            return;
+        };
+        let edited = unit.spec != owned.spec;
+        if owned.past && !edited {
+            return;
+        }
+        out.change.action = Action::Past;
+        out.change.reasons.push(Reason::Went { at: runs.and_then(|runs| runs.first), edited });
+    }
+
+    fn both(&self, unit: &Unit, owned: &Owned, seen: &Seen, out: &mut Compared) {
+        let life = self.api.lifecycle(self.situation.level);
+        let found = match seen {
+            Seen::There(found) => Some(found),
+            Seen::Untold => None,
+            Seen::Absent => {
+                out.change.moved = Some(Moved::Removed);
+                if life.create == Create::Once {
+                    out.change.action = Action::ByHand;
+                    out.change.reasons.push(Reason::NeverTwice);
+                } else {
+                    out.change.action = Action::Create;
+                }
+                return;
+            }
+        };
+        let live = match found.and_then(|found| found.spec.as_ref()) {
+            Some(spec) => self.known.names.by_key(self.api, spec),
+            None => owned.spec.clone(),
+        };
+        let (desired, ignored) = fields::ignoring(&unit.spec, &live, &unit.ignore);
+        out.change.ignored = ignored;
+        out.change.live = Some(live.clone());
+        out.change.desired = Some(desired.clone());
+        out.stamp = found.and_then(|found| found.stamp.clone());
+        let stale = self.stale(&desired, owned, found);
+        out.change.moved = match (desired == owned.spec, live == owned.spec) {
+            _ if desired == live => None,
+            (false, true) => Some(Moved::Git),
+            (true, false) => Some(Moved::Service),
+            _ => Some(Moved::Both),
+        };
+        if desired == live && stale.is_empty() {
+            let stamped = out.stamp.is_some() && out.stamp != owned.stamp;
+            out.refresh |= stamped || owned.spec != desired || owned.protect != unit.protect;
+            return;
+        }
+        if !stale.is_empty() {
+            out.change.reasons.push(Reason::Repoint { to: stale });
+        }
+        self.change(&desired, owned, out);
+    }
+
+    /// Segments that it names under an id that they no longer have.
+    fn stale(&self, desired: &Value, owned: &Owned, found: Option<&Found>) -> Vec<Address> {
+        let ledger = self.situation.ledger;
+        let read = found.and_then(|found| found.spec.as_ref());
+        let read: Option<BTreeSet<&str>> = read.map(|spec| segments(self.api.audiences(), spec).into_iter().collect());
+        let mut stale = Vec::new();
+        for key in segments(self.api.audiences(), desired) {
+            let address = Address::new(<kinds::Segment as kinds::Resource>::KEY, key);
+            let Some(target) = ledger.owned.get(&address) else { continue };
+            let points = match &read {
+                Some(ids) => ids.contains(target.id.as_str()),
+                None => owned.refs.get(key).is_none_or(|id| *id == target.id),
+            };
+            let declared = segments(self.api.audiences(), &owned.spec).contains(&key);
+            if !points && declared && !stale.contains(&address) {
+                stale.push(address);
+            }
+        }
+        stale
+    }
+
+    /// How a change is made, as the API allows it.
+    pub fn change(&self, desired: &Value, owned: &Owned, out: &mut Compared) {
+        let Situation { level, .. } = self.situation;
+        let (action, reason) = how(self.api, *level, owned, desired);
+        out.change.action = action;
+        out.change.reasons.extend(reason);
+        out.change.reasons.extend(self.too_late(desired));
+        self.by_hand_done(owned, out);
+    }
+
+    /// A person says that the old one is off: where the service lists it, that is looked at.
+    fn by_hand_done(&self, owned: &Owned, out: &mut Compared) {
+        let in_dashboard = out.change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. }));
+        if !in_dashboard || !self.situation.done.contains(self.address) {
+            return;
+        }
+        let off = match self.situation.live.of(self.address) {
+            Seen::There(found) => found.spec.as_ref().is_some_and(|spec| self.api.is_off(spec)),
+            Seen::Absent | Seen::Untold => true,
+        };
+        if off {
+            out.released = true;
+            out.change.reasons.retain(|reason| !matches!(reason, Reason::InDashboard { .. }));
+            out.change.action = if out.change.desired.is_some() { Action::Create } else { Action::Forget };
+            out.change.id = Some(owned.id.clone());
+        }
+    }
+
+    fn undeclared(&self, owned: &Owned, seen: &Seen, out: &mut Compared) {
+        let live = match seen {
+            Seen::There(found) => found.spec.as_ref().map(|spec| self.known.names.by_key(self.api, spec)),
+            _ => Some(owned.spec.clone()),
+        };
+        if !self.situation.deletes {
+            return;
+        }
+        out.change.live = live;
+        let life = self.api.lifecycle(self.situation.level);
+        match (seen, life.delete) {
+            (Seen::Absent, _) => {
+                out.change.action = Action::Forget;
+                out.change.moved = Some(Moved::Removed);
+                out.change.live = None;
+            }
+            (_, Delete::Anytime | Delete::BeforeStart) => out.change.action = Action::Delete,
+            (_, Delete::Never) => {
+                out.change.action = Action::ByHand;
+                out.change.reasons.push(Reason::InDashboard { old: Some(owned.id.clone()) });
+                self.by_hand_done(owned, out);
+            }
+        }
+    }
+}
+
+/// How the API lets something of ours become what is declared.
+pub fn how(api: &dyn Api, level: Level, owned: &Owned, desired: &Value) -> (Action, Option<Reason>) {
+    let in_dashboard = || Reason::InDashboard { old: Some(owned.id.clone()) };
+    match api.lifecycle(level).update {
+        Update::InPlace if api.update(&owned.id, &owned.spec, desired, level).is_some() => (Action::Update, None),
+        Update::InPlace | Update::Replacing => (Action::Replace, Some(Reason::NotInPlace)),
+        Update::Never => (Action::ByHand, Some(in_dashboard())),
+    }
+}

@@ -1,0 +1,200 @@
+//! A request to the service and its answer, as data: kinds say them, the client carries them, the simulation plays them.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use jiff::fmt::rfc2822;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a request does to the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Method {
+    Get,
+    Post,
+    Put,
+    Delete,
+}
+
+impl Method {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// One request. Its path begins with `/api/` and may carry a query; it never names an origin.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Request {
+    pub method: Method,
+    pub path: String,
+    /// The body, as it goes over the wire.
+    pub body: Option<String>,
+}
+
+impl Request {
+    pub fn get(path: impl Into<String>) -> Self {
+        Self { method: Method::Get, path: path.into(), body: None }
+    }
+
+    pub fn post(path: impl Into<String>, body: &Value) -> Self {
+        Self { method: Method::Post, path: path.into(), body: Some(body.to_string()) }
+    }
+
+    pub fn put(path: impl Into<String>, body: &Value) -> Self {
+        Self { method: Method::Put, path: path.into(), body: Some(body.to_string()) }
+    }
+
+    /// A `PUT` that says everything in its path.
+    pub fn put_bare(path: impl Into<String>) -> Self {
+        Self { method: Method::Put, path: path.into(), body: None }
+    }
+
+    pub fn delete(path: impl Into<String>) -> Self {
+        Self { method: Method::Delete, path: path.into(), body: None }
+    }
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.method.word(), self.path)
+    }
+}
+
+/// An id or a name as a part of a path or of a query.
+pub fn part(text: &str) -> String {
+    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC)
+        .to_string()
+        .replace("%2D", "-")
+        .replace("%5F", "_")
+        .replace("%2E", ".")
+}
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    pub status: u16,
+    /// The body where it is JSON; `Null` where it is empty; `None` where it is anything else.
+    pub body: Option<Value>,
+    pub location: Option<String>,
+    pub retry_after: Option<String>,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// The request never reached the service: whatever it asks for was not done.
+    NotSent(String),
+    /// Whether it was done is not known: a timeout, a reset, an answer cut short.
+    Unknown(String),
+}
+
+/// What an answer says of the request.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Meaning {
+    Done,
+    /// It was refused, for good.
+    Refused,
+    /// The thing it is about is not there.
+    Missing,
+    /// Too many requests: nothing was done, and it may be tried again.
+    Busy,
+    /// Whether it was done is not known.
+    Unknown,
+}
+
+impl Answer {
+    pub fn new(status: u16, body: Value) -> Self {
+        Self { status, body: Some(body), location: None, retry_after: None }
+    }
+
+    pub fn meaning(&self) -> Meaning {
+        match self.status {
+            200..=299 if self.body.is_some() => Meaning::Done,
+            404 | 410 => Meaning::Missing,
+            429 => Meaning::Busy,
+            400..=499 => Meaning::Refused,
+            // A redirect is no answer of this service. What stands behind it may have done anything.
+            _ => Meaning::Unknown,
+        }
+    }
+
+    /// The error that the service states, in any of the forms it has; a stand-in where it states none.
+    pub fn error(&self) -> String {
+        let body = self.body.as_ref().unwrap_or(&Value::Null);
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let detail = match &body["details"] {
+            Value::Array(all) => all.first().and_then(|one| text(&one["message"])),
+            details => text(&details["error"]),
+        };
+        let path = match &body["details"] {
+            Value::Array(_) => None,
+            details => text(&details["path"]),
+        };
+        let said = text(&body["error"]).or_else(|| text(&body["message"]));
+        let mut out = format!("HTTP {}", self.status);
+        for (before, part) in [(": ", said), (" ", detail), (" at ", path)] {
+            if let Some(part) = part.filter(|part| !part.is_empty()) {
+                out.push_str(before);
+                out.push_str(&part);
+            }
+        }
+        out
+    }
+
+    /// How long to wait before the next request, in seconds: as the header says in seconds or as a date, within reason.
+    pub fn wait_seconds(&self, now: Timestamp) -> Option<u64> {
+        const MOST: u64 = 300;
+        let said = self.retry_after.as_deref()?.trim();
+        let seconds = match said.parse::<u64>() {
+            Ok(seconds) => seconds,
+            Err(_) => {
+                let at = rfc2822::parse(&said.replace("GMT", "+0000")).ok()?.timestamp();
+                u64::try_from(at.duration_since(now).as_secs()).unwrap_or(0)
+            }
+        };
+        Some(seconds.min(MOST))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_error_is_told_in_any_form() {
+        let told = |status, body| Answer::new(status, body).error();
+        let whole = json!({"ok": false, "error": "Could not parse request body.",
+            "details": {"error": "unknown key", "path": "notification.alert1"}});
+        assert_eq!(told(400, whole), "HTTP 400: Could not parse request body. unknown key at notification.alert1");
+        assert_eq!(told(400, json!({"message": "no"})), "HTTP 400: no");
+        assert_eq!(told(422, json!({"details": [{"message": "bad", "path": ["a"]}]})), "HTTP 422 bad");
+        assert_eq!(Answer { body: None, ..Answer::new(401, json!(null)) }.error(), "HTTP 401");
+    }
+
+    #[test]
+    fn a_wait_is_read_from_seconds_dates_and_garbage() {
+        let now: Timestamp = "2026-11-15T12:00:00Z".parse().unwrap();
+        let wait = |said: &str| {
+            let answer = Answer { retry_after: Some(said.to_owned()), ..Answer::new(429, json!(null)) };
+            answer.wait_seconds(now)
+        };
+        assert_eq!(wait("7"), Some(7));
+        assert_eq!(wait("99999999"), Some(300));
+        assert_eq!(wait("Sun, 15 Nov 2026 12:00:30 GMT"), Some(30));
+        assert_eq!(wait("Sun, 15 Nov 2026 11:00:30 GMT"), Some(0));
+        assert_eq!(wait("soon"), None);
+        assert_eq!(wait("-1"), None);
+    }
+
+    #[test]
+    fn parts_of_a_path_are_escaped() {
+        assert_eq!(part("a b/ü?-_."), "a%20b%2F%C3%BC%3F-_.");
+    }
+}

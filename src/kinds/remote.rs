@@ -1,0 +1,352 @@
+//! What the service's API lets one do with a kind: stated by each kind as data and pure requests, chosen from by the planner.
+
+use std::fmt::Debug;
+use std::marker::PhantomData;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::Resource;
+use crate::exchange::{Answer, Request};
+use crate::model::audience::written;
+use crate::model::level::Level;
+use crate::node::{At, Node, Reader};
+use crate::source::Span;
+
+/// What can be done with things of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lifecycle {
+    pub read: Read,
+    pub create: Create,
+    pub update: Update,
+    pub delete: Delete,
+}
+
+/// How it is found out what the service has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Read {
+    /// A listing holds everything.
+    Listed,
+    /// A listing holds names and version stamps, each thing is read by itself.
+    ListedThenGet,
+    /// There is no listing, but each can be looked up.
+    LookedUp,
+    /// The service does not tell: the ledger remembers.
+    LedgerOnly,
+}
+
+/// What a second creation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Create {
+    /// The same again: its identity is ours to choose.
+    Upsert,
+    /// It makes a second thing of the same name.
+    Anew,
+    /// It makes a second thing that messages people by itself.
+    Once,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Update {
+    InPlace,
+    /// A new one is made in the place of the old.
+    Replacing,
+    /// By hand, in the dashboard.
+    Never,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delete {
+    Anytime,
+    /// Until it has begun.
+    BeforeStart,
+    /// By hand, in the dashboard.
+    Never,
+}
+
+/// A thing on the service.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    pub id: String,
+    /// What people call it there. Two may have one name.
+    pub name: String,
+    /// Moves whenever it is changed, where the service tells.
+    pub stamp: Option<String>,
+    /// Its content in canonical form, segments by their ids; `None` where it is still to be read.
+    pub spec: Option<Value>,
+}
+
+/// A tag that is given to somebody.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Given {
+    pub tag: String,
+    pub group: Option<String>,
+    /// Who gets it, in words: `named user u-1001`.
+    pub who: String,
+}
+
+/// The part of a kind that its author writes about the API. Specs are in canonical form; those of requests name segments
+/// by their ids, as the wire does.
+pub trait Remote: Resource {
+    /// Where its audiences are in a spec.
+    const AUDIENCES: &'static [&'static str] = &[];
+    /// The key of a listing's items.
+    const LISTED: &'static str = Self::KEY;
+    /// The field with the name that the service knows it by.
+    const NAME: &'static str = "name";
+
+    fn lifecycle(level: Level) -> Lifecycle;
+
+    /// The single things that it is applied as, each with its key and spec.
+    fn units(&self, key: &str) -> Vec<(String, Value)> {
+        vec![(key.to_owned(), serde_json::to_value(self).expect("a resource has text keys only"))]
+    }
+
+    /// The requests that list all of them; the same thing may be in several answers.
+    fn list(_level: Level) -> Vec<Request> {
+        Vec::new()
+    }
+
+    /// Whether a listing with so many items is known to be whole.
+    fn is_whole(_items: usize) -> bool {
+        true
+    }
+
+    /// An item of a listing.
+    fn found(_object: &Value) -> Option<Found> {
+        None
+    }
+
+    /// The request that reads one. Where there is no listing, its spec says where to look.
+    fn get(_id: &str, _spec: &Value, _level: Level) -> Option<Request> {
+        None
+    }
+
+    /// What `get` found, with what was last known of it; `Ok(None)`: it is not there; `Err`: the answer makes no sense.
+    fn got(_id: &str, _known: &Value, _body: &Value) -> Result<Option<Found>, String> {
+        Ok(None)
+    }
+
+    /// The id that it will have, where that is ours to choose.
+    fn own_id(_spec: &Value) -> Option<String> {
+        None
+    }
+
+    fn create(spec: &Value) -> Request;
+
+    /// The id of what was created.
+    fn created(spec: &Value, answer: &Answer) -> Option<String>;
+
+    /// The request that turns one spec into another; `None` where that cannot be done in place.
+    fn update(_id: &str, _old: &Value, _new: &Value, _level: Level) -> Option<Request> {
+        None
+    }
+
+    fn delete(_id: &str, _old: &Value, _level: Level) -> Option<Request> {
+        None
+    }
+
+    /// When it begins to message people by itself, and when it has ended; `None` where it does not do so.
+    fn runs(_spec: &Value) -> Option<Runs> {
+        None
+    }
+
+    /// The tags that somebody newly gets by a change.
+    fn gives(_old: Option<&Value>, _new: &Value) -> Vec<Given> {
+        Vec::new()
+    }
+
+    /// The tags that set it off, each with its group; none while it is turned off.
+    fn fires_on(_spec: &Value) -> Vec<(String, Option<String>)> {
+        Vec::new()
+    }
+
+    /// Whether it does nothing any more, so that another can stand in for it.
+    fn is_off(_spec: &Value) -> bool {
+        false
+    }
+}
+
+/// When something messages people by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Runs {
+    /// `None`: as soon as it exists.
+    pub first: Option<Timestamp>,
+    pub last: Option<Timestamp>,
+}
+
+/// [`Remote`] for whoever has a kind as a row of the table.
+pub trait Api: Debug + Send + Sync {
+    fn audiences(&self) -> &'static [&'static str];
+    fn listed(&self) -> &'static str;
+    fn lifecycle(&self, level: Level) -> Lifecycle;
+    fn list(&self, level: Level) -> Vec<Request>;
+    fn is_whole(&self, items: usize) -> bool;
+    fn found(&self, object: &Value) -> Option<Found>;
+    fn get(&self, id: &str, spec: &Value, level: Level) -> Option<Request>;
+    fn got(&self, id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String>;
+    fn own_id(&self, spec: &Value) -> Option<String>;
+    fn create(&self, spec: &Value) -> Request;
+    fn created(&self, spec: &Value, answer: &Answer) -> Option<String>;
+    fn update(&self, id: &str, old: &Value, new: &Value, level: Level) -> Option<Request>;
+    fn delete(&self, id: &str, old: &Value, level: Level) -> Option<Request>;
+    fn runs(&self, spec: &Value) -> Option<Runs>;
+    fn gives(&self, old: Option<&Value>, new: &Value) -> Vec<Given>;
+    fn fires_on(&self, spec: &Value) -> Vec<(String, Option<String>)>;
+    fn is_off(&self, spec: &Value) -> bool;
+    /// The name that the service knows it by.
+    fn name(&self, spec: &Value) -> String;
+}
+
+/// The row of a kind.
+#[derive(Debug)]
+pub struct Row<R>(pub PhantomData<fn() -> R>);
+
+impl<R: Remote> Api for Row<R> {
+    fn audiences(&self) -> &'static [&'static str] {
+        R::AUDIENCES
+    }
+    fn listed(&self) -> &'static str {
+        R::LISTED
+    }
+    fn lifecycle(&self, level: Level) -> Lifecycle {
+        R::lifecycle(level)
+    }
+    fn list(&self, level: Level) -> Vec<Request> {
+        R::list(level)
+    }
+    fn is_whole(&self, items: usize) -> bool {
+        R::is_whole(items)
+    }
+    fn found(&self, object: &Value) -> Option<Found> {
+        R::found(object)
+    }
+    fn get(&self, id: &str, spec: &Value, level: Level) -> Option<Request> {
+        R::get(id, spec, level)
+    }
+    fn got(&self, id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String> {
+        R::got(id, known, body)
+    }
+    fn own_id(&self, spec: &Value) -> Option<String> {
+        R::own_id(spec)
+    }
+    fn create(&self, spec: &Value) -> Request {
+        R::create(&wire::<R>(spec))
+    }
+    fn created(&self, spec: &Value, answer: &Answer) -> Option<String> {
+        R::created(spec, answer)
+    }
+    fn update(&self, id: &str, old: &Value, new: &Value, level: Level) -> Option<Request> {
+        R::update(id, &wire::<R>(old), &wire::<R>(new), level)
+    }
+    fn delete(&self, id: &str, old: &Value, level: Level) -> Option<Request> {
+        R::delete(id, old, level)
+    }
+    fn runs(&self, spec: &Value) -> Option<Runs> {
+        R::runs(spec)
+    }
+    fn gives(&self, old: Option<&Value>, new: &Value) -> Vec<Given> {
+        R::gives(old, new)
+    }
+    fn fires_on(&self, spec: &Value) -> Vec<(String, Option<String>)> {
+        R::fires_on(spec)
+    }
+    fn is_off(&self, spec: &Value) -> bool {
+        R::is_off(spec)
+    }
+    fn name(&self, spec: &Value) -> String {
+        text(&spec[R::NAME])
+    }
+}
+
+/// The contract's form: what may be one or many stands alone where it is one.
+fn wire<R: Resource>(spec: &Value) -> Value {
+    let mut spec = spec.clone();
+    for key in R::ONE_OR_MANY {
+        if let Some(Value::Array(items)) = spec.get_mut(*key)
+            && items.len() == 1
+        {
+            spec[*key] = items.remove(0);
+        }
+    }
+    spec
+}
+
+/// An object of the service in canonical form; `None` where it cannot be understood. Keys that the service added are left out.
+pub fn canonical<R: Resource>(object: &Value, name: &str) -> Option<Value> {
+    let mut read = R::decode(&Node::from_json_value(object), &mut Reader::of_wire())?;
+    read.settle(&At::new(name.to_owned(), Span::NONE));
+    Some(serde_json::to_value(read).expect("a resource has text keys only"))
+}
+
+/// A text, or nothing.
+pub fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// An id in an answer's body under one of several keys, or at the end of a URL in it or in the header.
+pub fn id_in(answer: &Answer, keys: &[&str]) -> Option<String> {
+    let body = answer.body.as_ref()?;
+    let named = keys.iter().filter_map(|key| first_text(&body[*key])).next();
+    named.or(answer.location.as_deref()).map(last_part).filter(|id| !id.is_empty())
+}
+
+/// The last part of a URL's path; an id is its own last part.
+pub fn last_part(url: &str) -> String {
+    let path = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+    path.rsplit('/').next().unwrap_or_default().to_owned()
+}
+
+fn first_text(value: &Value) -> Option<&str> {
+    match value {
+        Value::Array(items) => items.first().and_then(Value::as_str),
+        value => value.as_str(),
+    }
+}
+
+/// The keys of the segments that a spec names.
+pub fn segments<'v>(audiences: &[&str], spec: &'v Value) -> Vec<&'v str> {
+    audiences.iter().filter_map(|at| spec.pointer(at)).flat_map(written::segments).collect()
+}
+
+/// A spec with each reference to a segment replaced.
+pub fn point(audiences: &[&str], spec: &Value, to: &mut dyn FnMut(&Value) -> Value) -> Value {
+    let mut spec = spec.clone();
+    for at in audiences {
+        if let Some(selector) = spec.pointer_mut(at) {
+            written::point(selector, to);
+        }
+    }
+    spec
+}
+
+/// The moments of a schedule, or of several, as they are written in a spec. A time in each device's own zone begins where the
+/// day begins first and ends where it ends last.
+pub fn moments(schedules: &[&Value]) -> Runs {
+    let mut runs = Runs { first: None, last: None };
+    for schedule in schedules {
+        let (first, last) = match (&schedule["scheduled_time"], &schedule["local_scheduled_time"]) {
+            (Value::String(time), _) => (instant(time, 0), instant(time, 0)),
+            (_, Value::String(time)) => (instant(time, 14), instant(time, -12)),
+            _ => return Runs { first: None, last: runs.last },
+        };
+        runs.first = [runs.first, first].into_iter().flatten().min();
+        runs.last = [runs.last, last].into_iter().flatten().max();
+    }
+    runs
+}
+
+/// A written time in UTC, so many hours earlier.
+fn instant(written: &str, hours: i64) -> Option<Timestamp> {
+    let time = jiff::civil::DateTime::strptime("%Y-%m-%dT%H%M", written).ok()?;
+    let at = time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
+    at.checked_sub(jiff::SignedDuration::from_hours(hours)).ok()
+}
+
+/// The tags that somebody newly gets.
+pub fn given(old: Option<&Value>, new: &Value, group: Option<&str>, who: &str) -> Vec<Given> {
+    let had: Vec<&Value> = old.and_then(Value::as_array).into_iter().flatten().collect();
+    let has = new.as_array().into_iter().flatten();
+    let tags = has.filter(|tag| !had.contains(tag)).map(text);
+    tags.map(|tag| Given { tag, group: group.map(str::to_owned), who: who.to_owned() }).collect()
+}

@@ -1,0 +1,59 @@
+//! The ledger: what we remember having applied, as a log that only grows.
+//!
+//! Every backend is one idea: *create record N+1 if nobody has*. Whoever loses sends nothing more. Locking, recovery after a
+//! crash, history and who-did-what all follow from it.
+
+mod codec;
+mod file;
+pub mod history;
+mod record;
+mod state;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+pub use file::{FileLog, Kept, Taken};
+pub use record::{Adopted, Begin, Done, Ended, Entry, Intent, Outcome, Record, Resolution, Seq, Verb};
+pub use state::{Ledger, Open, Owned, Retired, Running};
+
+/// A log of records.
+pub trait Log: Send + Sync {
+    /// Every record after a place, in order. With 0, reading may begin at the last checkpoint.
+    fn read(&self, after: Seq) -> impl Future<Output = Result<Vec<Entry>, Unreadable>> + Send;
+
+    /// Appends an entry as its `seq` if nobody has taken that. When this returns, it is durable.
+    fn append(&self, entry: &Entry) -> impl Future<Output = Result<(), AppendError>> + Send;
+}
+
+/// A place in one ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// Tells one ledger from another. Empty before the first record.
+    pub lineage: String,
+    pub seq: Seq,
+}
+
+/// Why a log cannot be read.
+#[derive(Debug)]
+pub struct Unreadable {
+    pub message: String,
+    pub help: Option<String>,
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// Why a record was not appended.
+#[derive(Debug)]
+pub enum AppendError {
+    /// Somebody else has appended: this run is over.
+    Conflict,
+    /// It was definitely not written.
+    NotWritten(String),
+    /// Whether it was written is not known.
+    Unknown(String),
+}

@@ -1,0 +1,269 @@
+//! What the records add up to: what is ours, and what is in doubt.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::record::{Adopted, Done, Entry, Intent, Outcome, Record, Resolution, Seq, Verb};
+use crate::address::Address;
+
+/// All that is remembered of a target.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// The last record that is in it.
+    pub seq: Seq,
+    /// What is ours, by its address.
+    pub owned: BTreeMap<Address, Owned>,
+    /// Old versions that something new stands in for. They are deleted once nothing points at them.
+    pub retired: Vec<Retired>,
+    /// Intents whose outcome is not known.
+    pub open: BTreeMap<Address, Open>,
+    /// Until when something that was lost on the way may still take effect.
+    pub unsettled: Option<Timestamp>,
+    /// The run that began last and has not ended.
+    pub run: Option<Running>,
+    /// When something was last applied.
+    pub applied: Option<Timestamp>,
+}
+
+/// A thing of ours.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Owned {
+    pub id: String,
+    /// What it was made to be, segments by their keys.
+    pub spec: Value,
+    /// The ids of the segments that it names, by their keys.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub refs: BTreeMap<String, String>,
+    /// The version stamp under which this spec was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stamp: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub protect: bool,
+    /// It has had its time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub past: bool,
+    pub applied: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Retired {
+    pub address: Address,
+    pub id: String,
+    pub spec: Value,
+    /// The ids of the segments that it names, by their keys.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub refs: BTreeMap<String, String>,
+}
+
+/// Something that was about to be done, and nobody knows whether it was.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Open {
+    pub intent: Intent,
+    pub at: Timestamp,
+    /// Why it is not known, where a request was sent.
+    pub why: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Running {
+    pub run: String,
+    pub actor: String,
+    pub since: Timestamp,
+}
+
+impl Ledger {
+    /// The state after all of these records.
+    pub fn replay(entries: impl IntoIterator<Item = Entry>) -> Self {
+        let mut ledger = Self::default();
+        for entry in entries {
+            ledger.add(&entry);
+        }
+        ledger
+    }
+
+    /// Takes in the next record.
+    pub fn add(&mut self, entry: &Entry) {
+        match &entry.record {
+            Record::Begin(begin) => {
+                let (run, actor, since) = (begin.run.clone(), entry.actor.clone(), entry.at);
+                self.run = Some(Running { run, actor, since });
+            }
+            Record::Intents(intents) => {
+                for intent in intents {
+                    let open = Open { intent: intent.clone(), at: entry.at, why: None };
+                    self.open.insert(intent.address.clone(), open);
+                }
+            }
+            Record::Outcomes(outcomes) => outcomes.iter().for_each(|outcome| self.settle(outcome, entry.at)),
+            Record::Adopt(all) => all.iter().for_each(|adopted| self.adopt(adopted, entry.at)),
+            Record::Forget(addresses) => {
+                for address in addresses {
+                    self.owned.remove(address);
+                    self.open.remove(address);
+                }
+            }
+            Record::Move { from, to } => {
+                if let Some(owned) = self.owned.remove(from) {
+                    self.owned.insert(to.clone(), owned);
+                }
+            }
+            Record::Resolve { address, found } => match (self.open.remove(address), found) {
+                (Some(open), Resolution::Created { id }) => self.made(&open.intent, id.clone(), entry.at),
+                // What was to be made is not there. What it was to stand in for is where it was.
+                (Some(open), Resolution::Absent) if open.intent.verb == Verb::Create => {}
+                (Some(open), Resolution::Absent) => self.deleted(address, open.intent.id.as_deref()),
+                (None, Resolution::Absent) => drop(self.owned.remove(address)),
+                (None, Resolution::Created { .. }) => {}
+            },
+            Record::End { run, .. } => {
+                self.run.take_if(|running| running.run == *run);
+            }
+            Record::Checkpoint(state) => *self = Self::clone(state),
+        }
+        self.seq = entry.seq;
+    }
+
+    fn settle(&mut self, outcome: &Outcome, at: Timestamp) {
+        self.unsettled = self.unsettled.max(outcome.unsettled);
+        let address = &outcome.address;
+        match &outcome.result {
+            Done::Unknown { why } => {
+                if let Some(open) = self.open.get_mut(address) {
+                    open.why = Some(why.clone());
+                }
+            }
+            Done::Not { .. } => drop(self.open.remove(address)),
+            Done::Done { id } => {
+                let Some(Open { intent, .. }) = self.open.remove(address) else { return };
+                self.applied = Some(at);
+                match outcome.verb {
+                    Verb::Create => self.made(&intent, id.clone().unwrap_or_default(), at),
+                    Verb::Update => {
+                        let id = intent.id.clone().unwrap_or_default();
+                        self.own(&intent, id, at);
+                    }
+                    Verb::Delete => self.deleted(address, intent.id.as_deref()),
+                    Verb::Adopt | Verb::Forget => {}
+                }
+            }
+        }
+    }
+
+    /// Something new is ours. What it stands in for is retired until it is deleted.
+    fn made(&mut self, intent: &Intent, id: String, at: Timestamp) {
+        if let Some(old) = self.owned.remove(&intent.address).filter(|old| old.id != id) {
+            self.retire(&intent.address, old);
+        }
+        self.own(intent, id, at);
+    }
+
+    fn retire(&mut self, address: &Address, old: Owned) {
+        let Owned { id, spec, refs, .. } = old;
+        self.retired.push(Retired { address: address.clone(), id, spec, refs });
+    }
+
+    fn own(&mut self, intent: &Intent, id: String, at: Timestamp) {
+        let Intent { address, spec, refs, protect, .. } = intent;
+        let spec = spec.clone().unwrap_or_default();
+        let owned = Owned { id, spec, refs: refs.clone(), stamp: None, protect: *protect, past: false, applied: at };
+        self.owned.insert(address.clone(), owned);
+    }
+
+    fn deleted(&mut self, address: &Address, id: Option<&str>) {
+        let is_it = |own: &str| id.is_none_or(|id| id == own);
+        if self.owned.get(address).is_some_and(|owned| is_it(&owned.id)) {
+            self.owned.remove(address);
+        }
+        self.retired.retain(|retired| retired.address != *address || !is_it(&retired.id));
+    }
+
+    fn adopt(&mut self, adopted: &Adopted, at: Timestamp) {
+        let Adopted { address, id, spec, refs, stamp, protect, past } = adopted.clone();
+        self.open.remove(&address);
+        self.retired.retain(|old| old.address != address || old.id != id);
+        let before = self.owned.remove(&address);
+        let applied = before.as_ref().filter(|owned| owned.id == id).map_or(at, |owned| owned.applied);
+        // One that was made in the place of another, and whose answer was lost.
+        if let Some(old) = before.filter(|owned| owned.id != id) {
+            self.retire(&address, old);
+        }
+        self.owned.insert(address, Owned { id, spec, refs, stamp, protect, past, applied });
+    }
+
+    /// Every id that is ours, also of what is retired.
+    pub fn ids(&self) -> BTreeSet<(&str, &str)> {
+        let owned = self.owned.iter().map(|(address, owned)| (&*address.kind, owned.id.as_str()));
+        owned.chain(self.retired.iter().map(|old| (&*old.address.kind, old.id.as_str()))).collect()
+    }
+
+    /// When all that was lost on the way has taken effect or never will; `None` where nothing was.
+    pub fn settled_at(&self, settle: jiff::SignedDuration) -> Option<Timestamp> {
+        let deadlines = self.open.values().map(|open| open.intent.deadline);
+        let last = deadlines.chain(self.unsettled).max()?;
+        Some(last.checked_add(settle).unwrap_or(Timestamp::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(records: Vec<Record>) -> Ledger {
+        let at = "2026-11-15T12:00:00Z".parse().expect("a time");
+        let entry = |(place, record)| Entry { seq: place as Seq + 1, at, actor: "ada".into(), record };
+        Ledger::replay(records.into_iter().enumerate().map(entry))
+    }
+
+    fn intent(verb: Verb, id: Option<&str>) -> Record {
+        Record::Intents(vec![Intent {
+            address: Address::new("segments", "a"),
+            verb,
+            id: id.map(str::to_owned),
+            spec: None,
+            refs: BTreeMap::new(),
+            seen: BTreeSet::new(),
+            deadline: "2026-11-15T12:01:00Z".parse().expect("a time"),
+            protect: false,
+        }])
+    }
+
+    fn created(id: &str) -> Record {
+        let result = Done::Done { id: Some(id.into()) };
+        let address = Address::new("segments", "a");
+        Record::Outcomes(vec![Outcome { address, verb: Verb::Create, result, unsettled: None }])
+    }
+
+    fn resolve(found: Resolution) -> Record {
+        Record::Resolve { address: Address::new("segments", "a"), found }
+    }
+
+    #[test]
+    fn a_replacement_that_was_not_made_leaves_the_old_one_ours() {
+        let old = [intent(Verb::Create, None), created("old"), intent(Verb::Create, None)];
+        let ledger = after([old.to_vec(), vec![resolve(Resolution::Absent)]].concat());
+        let owned = ledger.owned.values().map(|owned| &*owned.id).collect::<Vec<_>>();
+        assert_eq!((owned, ledger.open.len(), ledger.retired.len()), (vec!["old"], 0, 0));
+        let made = resolve(Resolution::Created { id: "new".into() });
+        let ledger = after([old.to_vec(), vec![made]].concat());
+        assert_eq!(ledger.owned.values().map(|owned| &*owned.id).collect::<Vec<_>>(), ["new"]);
+        assert_eq!(ledger.retired.len(), 1);
+    }
+
+    #[test]
+    fn an_old_version_that_is_gone_leaves_the_new_one_ours() {
+        let replaced = [intent(Verb::Create, None), created("old"), intent(Verb::Create, None), created("new")];
+        let ledger =
+            after([replaced.to_vec(), vec![intent(Verb::Delete, Some("old")), resolve(Resolution::Absent)]].concat());
+        let owned = ledger.owned.values().map(|owned| &*owned.id).collect::<Vec<_>>();
+        assert_eq!((owned, ledger.open.len(), ledger.retired.len()), (vec!["new"], 0, 0));
+    }
+
+    #[test]
+    fn what_is_not_there_any_more_is_not_ours() {
+        let ledger = after(vec![intent(Verb::Create, None), created("old"), resolve(Resolution::Absent)]);
+        assert!(ledger.owned.is_empty());
+    }
+}

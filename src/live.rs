@@ -1,0 +1,424 @@
+//! Fetching what is there: a pure machine that says which requests to make, and makes of their answers what the service has.
+//!
+//! It only ever reads. Whoever drives it carries its requests: the client over HTTP, the simulation over a model.
+
+mod pages;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use crate::address::Address;
+use crate::exchange::{Answer, Meaning, Request};
+use crate::kinds::{self, Found, KINDS, Kind, Read};
+use crate::ledger::{Ledger, Verb};
+use crate::model::level::Level;
+
+/// What is looked for.
+#[derive(Clone, Debug)]
+pub struct Look<'l> {
+    pub level: Level,
+    /// Scheme, host and port: pages elsewhere are not followed.
+    pub origin: &'l str,
+    /// How long the service may take until everybody sees what was done.
+    pub settle: SignedDuration,
+    /// What the manifests declare.
+    pub desired: &'l BTreeMap<Address, Value>,
+    pub ledger: &'l Ledger,
+    /// Whether absence from a list is confirmed before it is believed. Only the simulation leaves that out.
+    pub confirm_absence: bool,
+}
+
+/// What is to be done next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// Make this request and hand back its answer with the number.
+    Get(usize, Request),
+    /// Say when it is later than this.
+    WaitUntil(Timestamp),
+}
+
+/// What the service has.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Live {
+    /// Everything that is listed, by kind and id.
+    pub listed: BTreeMap<&'static str, BTreeMap<String, Found>>,
+    /// The kinds whose lists are known to be whole.
+    pub whole: BTreeSet<&'static str>,
+    /// What is ours or is declared, by its address.
+    pub units: BTreeMap<Address, Seen>,
+}
+
+/// What is known of one thing.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Seen {
+    There(Found),
+    Absent,
+    /// The service does not tell: it is taken to be as the ledger remembers it.
+    Untold,
+}
+
+impl Live {
+    pub fn of(&self, address: &Address) -> &Seen {
+        self.units.get(address).unwrap_or(&Seen::Untold)
+    }
+
+    /// Everything of a kind that has a name.
+    pub fn named<'s>(&'s self, kind: &str, name: &'s str) -> impl Iterator<Item = &'s Found> {
+        self.listed.get(kind).into_iter().flat_map(BTreeMap::values).filter(move |found| found.name == name)
+    }
+}
+
+/// What a request is for.
+#[derive(Clone, Debug)]
+enum For {
+    Page(&'static Kind),
+    /// The content of one listed thing.
+    Content(&'static Kind, String),
+    /// Whether something that no list shows is there all the same.
+    Absence(Address),
+    /// Everything that one lookup tells about.
+    Lookup(Vec<Address>),
+}
+
+/// A fetch under way.
+#[derive(Debug)]
+pub struct Fetch<'l> {
+    look: Look<'l>,
+    live: Live,
+    open: BTreeMap<usize, (For, Request)>,
+    next: usize,
+    pages: pages::Pages,
+    stage: Stage,
+    /// Ours, and in no list so far.
+    missing: BTreeSet<Address>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Listing,
+    /// Everything listed is known; contents and lookups are read.
+    Reading,
+    /// What was missing is looked for once more, a settle time later.
+    Waiting(Timestamp),
+    ListingAgain,
+    Done,
+}
+
+impl<'l> Fetch<'l> {
+    pub fn start(look: Look<'l>, now: Timestamp) -> (Self, Vec<Ask>) {
+        let mut fetch = Self {
+            look,
+            live: Live::default(),
+            open: BTreeMap::new(),
+            next: 0,
+            pages: pages::Pages::default(),
+            stage: Stage::Listing,
+            missing: BTreeSet::new(),
+        };
+        let mut asks = Vec::new();
+        fetch.list(&mut asks);
+        fetch.go_on(now, &mut asks);
+        (fetch, asks)
+    }
+
+    /// Takes in an answer. `Err` says in words why nothing can be worked out.
+    pub fn on(&mut self, number: usize, answer: &Answer, now: Timestamp) -> Result<Vec<Ask>, String> {
+        let Some((purpose, request)) = self.open.remove(&number) else { return Ok(Vec::new()) };
+        let mut asks = Vec::new();
+        let meaning = answer.meaning();
+        let failed = || Err(format!("{request} failed: {}", answer.error()));
+        let body = answer.body.as_ref().unwrap_or(&Value::Null);
+        match purpose {
+            For::Page(kind) if meaning == Meaning::Done => self.page(kind, &request, body, &mut asks)?,
+            For::Page(_) => return failed(),
+            For::Content(kind, id) => match meaning {
+                Meaning::Done => {
+                    let got = kind.api.got(&id, &Value::Null, body).map_err(|why| format!("{request}: {why}"))?;
+                    let known = self.live.listed.entry(kind.key).or_default();
+                    if let (Some(known), Some(got)) = (known.get_mut(&id), got) {
+                        known.spec = got.spec;
+                        known.name = got.name;
+                    }
+                }
+                // It was deleted since it was listed.
+                Meaning::Missing => drop(self.live.listed.entry(kind.key).or_default().remove(&id)),
+                _ => return failed(),
+            },
+            For::Absence(address) => match meaning {
+                Meaning::Done => {
+                    let owned = &self.look.ledger.owned[&address];
+                    let got = kinds::api(&address).got(&owned.id, &owned.spec, body);
+                    let seen = match got.map_err(|why| format!("{request}: {why}"))? {
+                        Some(found) => Seen::There(found),
+                        None => Seen::Absent,
+                    };
+                    self.live.units.insert(address, seen);
+                }
+                Meaning::Missing => drop(self.live.units.insert(address, Seen::Absent)),
+                _ => return failed(),
+            },
+            For::Lookup(addresses) => {
+                if !matches!(meaning, Meaning::Done | Meaning::Missing) {
+                    return failed();
+                }
+                for address in addresses {
+                    let seen = match meaning {
+                        Meaning::Missing => Seen::Absent,
+                        _ => self.looked_up(&address, body).map_err(|why| format!("{request}: {why}"))?,
+                    };
+                    self.live.units.insert(address, seen);
+                }
+            }
+        }
+        self.go_on(now, &mut asks);
+        Ok(asks)
+    }
+
+    /// Says that it is later.
+    pub fn later(&mut self, now: Timestamp) -> Vec<Ask> {
+        let mut asks = Vec::new();
+        if let Stage::Waiting(until) = self.stage {
+            if now < until {
+                return vec![Ask::WaitUntil(until)];
+            }
+            self.stage = Stage::ListingAgain;
+            self.pages = pages::Pages::default();
+            self.list(&mut asks);
+            self.go_on(now, &mut asks);
+        }
+        asks
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.stage == Stage::Done
+    }
+
+    /// What was found.
+    pub fn finish(self) -> Live {
+        self.live
+    }
+
+    fn ask(&mut self, purpose: For, request: Request, asks: &mut Vec<Ask>) {
+        self.next += 1;
+        self.open.insert(self.next, (purpose, request.clone()));
+        asks.push(Ask::Get(self.next, request));
+    }
+
+    /// The kinds that the project or the ledger has something of.
+    fn kinds(&self) -> Vec<&'static Kind> {
+        let Look { desired, ledger, .. } = &self.look;
+        let addresses = desired.keys().chain(ledger.owned.keys()).chain(ledger.open.keys());
+        let used: BTreeSet<&str> = addresses
+            .map(|address| &*address.kind)
+            .chain(ledger.retired.iter().map(|old| &*old.address.kind))
+            .collect();
+        KINDS.iter().filter(|kind| used.contains(kind.key)).collect()
+    }
+
+    fn list(&mut self, asks: &mut Vec<Ask>) {
+        let again = self.stage == Stage::ListingAgain;
+        for kind in self.kinds() {
+            if again && !self.missing.iter().any(|address| address.kind == kind.key) {
+                continue;
+            }
+            for request in kind.api.list(self.look.level) {
+                self.live.whole.insert(kind.key);
+                self.ask(For::Page(kind), request, asks);
+            }
+        }
+    }
+
+    fn page(
+        &mut self,
+        kind: &'static Kind,
+        request: &Request,
+        body: &Value,
+        asks: &mut Vec<Ask>,
+    ) -> Result<(), String> {
+        let items = body[kind.api.listed()]
+            .as_array()
+            .ok_or_else(|| format!("{request}: the answer holds no `{}`", kind.api.listed()))?;
+        let listed = self.live.listed.entry(kind.key).or_default();
+        for item in items {
+            let found = kind.api.found(item).ok_or_else(|| format!("{request}: an item of the list has no id"))?;
+            listed.insert(found.id.clone(), found);
+        }
+        if !kind.api.is_whole(listed.len()) {
+            self.live.whole.remove(kind.key);
+        }
+        if let Some(next) = self.pages.next(self.look.origin, &request.path, &body["next_page"])? {
+            self.ask(For::Page(kind), Request::get(next), asks);
+        }
+        Ok(())
+    }
+
+    fn go_on(&mut self, now: Timestamp, asks: &mut Vec<Ask>) {
+        if !self.open.is_empty() {
+            return;
+        }
+        match self.stage {
+            Stage::Listing => {
+                self.read(asks);
+                if self.open.is_empty() {
+                    self.settle(now, asks);
+                }
+            }
+            Stage::Reading => self.settle(now, asks),
+            Stage::ListingAgain => {
+                for address in std::mem::take(&mut self.missing) {
+                    let owned = &self.look.ledger.owned[&address];
+                    let seen = match self.listed(&address.kind, &owned.id) {
+                        Some(found) => Seen::There(found),
+                        None => Seen::Absent,
+                    };
+                    self.live.units.insert(address, seen);
+                }
+                self.stage = Stage::Done;
+            }
+            Stage::Waiting(_) | Stage::Done => {}
+        }
+    }
+
+    fn listed(&self, kind: &str, id: &str) -> Option<Found> {
+        self.live.listed.get(kind).and_then(|all| all.get(id)).cloned()
+    }
+
+    /// Asks for what the lists do not show.
+    fn read(&mut self, asks: &mut Vec<Ask>) {
+        self.stage = Stage::Reading;
+        let Look { level, ledger, desired, .. } = self.look.clone();
+        for kind in self.kinds() {
+            if kind.api.lifecycle(level).read == Read::ListedThenGet {
+                for id in self.unread(kind) {
+                    if let Some(request) = kind.api.get(&id, &Value::Null, level) {
+                        self.ask(For::Content(kind, id), request, asks);
+                    }
+                }
+            }
+        }
+        let mut lookups: BTreeMap<Request, Vec<Address>> = BTreeMap::new();
+        let in_doubt =
+            ledger.open.iter().filter(|(_, open)| open.intent.verb == Verb::Create).map(|(address, _)| address);
+        let all: BTreeSet<&Address> = desired.keys().chain(ledger.owned.keys()).chain(in_doubt).collect();
+        for address in all {
+            let api = kinds::api(address);
+            let is_looked_up = api.lifecycle(level).read == Read::LookedUp || address.part().is_some();
+            if let Some((id, known)) = self.known(address).filter(|_| is_looked_up) {
+                match api.get(&id, &known, level) {
+                    Some(request) => lookups.entry(request).or_default().push(address.clone()),
+                    None => drop(self.live.units.insert(address.clone(), Seen::Absent)),
+                }
+            } else if let Some(owned) = ledger.owned.get(address) {
+                self.find(address, &owned.id);
+            }
+        }
+        for (request, addresses) in lookups {
+            self.ask(For::Lookup(addresses), request, asks);
+        }
+    }
+
+    /// The id and the content under which something is looked up.
+    fn known(&self, address: &Address) -> Option<(String, Value)> {
+        let Look { desired, ledger, .. } = &self.look;
+        if let Some(owned) = ledger.owned.get(address) {
+            return Some((owned.id.clone(), owned.spec.clone()));
+        }
+        let intended = ledger.open.get(address).and_then(|open| open.intent.spec.as_ref());
+        let spec = desired.get(address).or(intended)?;
+        Some((kinds::api(address).own_id(spec).unwrap_or_default(), spec.clone()))
+    }
+
+    /// The things whose content has to be read: ours if they moved since they were last seen, and what may be ours.
+    fn unread(&mut self, kind: &'static Kind) -> Vec<String> {
+        let Look { ledger, .. } = self.look.clone();
+        let Some(listed) = self.live.listed.get_mut(kind.key) else { return Vec::new() };
+        let mut ids = BTreeSet::new();
+        for owned in ledger.owned.iter().filter(|(address, _)| address.kind == kind.key).map(|(_, owned)| owned) {
+            let Some(found) = listed.get_mut(&owned.id) else { continue };
+            if found.stamp.is_some() && found.stamp == owned.stamp {
+                // The ledger's references are by key; ids are what a reader of live things expects.
+                found.spec = Some(kinds::remote::point(kind.api.audiences(), &owned.spec, &mut |reference| {
+                    let id = reference.as_str().and_then(|key| owned.refs.get(key));
+                    id.map_or_else(|| by_id(reference), |id| Value::from(id.as_str()))
+                }));
+            } else {
+                ids.insert(owned.id.clone());
+            }
+        }
+        for (_, open) in ledger.open.iter().filter(|(address, _)| address.kind == kind.key) {
+            let name = open.intent.spec.as_ref().map(|spec| kind.api.name(spec)).unwrap_or_default();
+            let new = listed.values().filter(|found| found.name == name && !open.intent.seen.contains(&found.id));
+            ids.extend(new.map(|found| found.id.clone()));
+        }
+        ids.into_iter().collect()
+    }
+
+    /// Where something of ours is in the lists.
+    fn find(&mut self, address: &Address, id: &str) {
+        let api = kinds::api(address);
+        let seen = match api.lifecycle(self.look.level).read {
+            Read::LedgerOnly => Seen::Untold,
+            _ if self.listed(&address.kind, id).is_some() => return,
+            _ if !self.live.whole.contains(&*address.kind) => Seen::Untold,
+            _ if !self.look.confirm_absence => Seen::Absent,
+            _ => {
+                self.missing.insert(address.clone());
+                return;
+            }
+        };
+        self.live.units.insert(address.clone(), seen);
+    }
+
+    /// All answers are in. What is ours and is listed is settled; what is in no list is asked for by itself, or looked for
+    /// in another list a settle time later.
+    fn settle(&mut self, now: Timestamp, asks: &mut Vec<Ask>) {
+        let Look { ledger, level, settle, .. } = self.look.clone();
+        for (address, owned) in &ledger.owned {
+            if !self.live.units.contains_key(address)
+                && let Some(found) = self.listed(&address.kind, &owned.id)
+            {
+                self.live.units.insert(address.clone(), Seen::There(found));
+            } else if !self.live.units.contains_key(address) && !self.missing.contains(address) {
+                // It was deleted between its list and its own answer.
+                self.live.units.insert(address.clone(), Seen::Absent);
+            }
+        }
+        if self.missing.is_empty() {
+            self.stage = Stage::Done;
+            return;
+        }
+        // What was made a moment ago may not be seen yet, neither in a list nor by itself.
+        let young = self.missing.iter().flat_map(|address| ledger.owned[address].applied.saturating_add(settle));
+        let seen_by_all = young.max().unwrap_or(now);
+        let (by_itself, in_list): (Vec<Address>, Vec<Address>) =
+            self.missing.iter().cloned().partition(|address| now >= seen_by_all && self.get(address, level).is_some());
+        for address in by_itself {
+            if let Some(request) = self.get(&address, level) {
+                self.missing.remove(&address);
+                self.ask(For::Absence(address), request, asks);
+            }
+        }
+        if !in_list.is_empty() && self.open.is_empty() {
+            let until = now.saturating_add(settle).map_or(now, |until| until.max(seen_by_all));
+            self.stage = Stage::Waiting(until);
+            asks.push(Ask::WaitUntil(until));
+        }
+    }
+
+    fn get(&self, address: &Address, level: Level) -> Option<Request> {
+        let owned = self.look.ledger.owned.get(address)?;
+        kinds::api(address).get(&owned.id, &owned.spec, level)
+    }
+
+    fn looked_up(&self, address: &Address, body: &Value) -> Result<Seen, String> {
+        let Some((id, known)) = self.known(address) else { return Ok(Seen::Absent) };
+        Ok(kinds::api(address).got(&id, &known, body)?.map_or(Seen::Absent, Seen::There))
+    }
+}
+
+/// A segment outside git as the wire names it.
+fn by_id(reference: &Value) -> Value {
+    reference.get("id").unwrap_or(reference).clone()
+}

@@ -1,0 +1,101 @@
+//! Following a list from page to page.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+/// How many pages a list may have. The longest list that makes sense is far shorter.
+const MOST: usize = 100_000;
+
+/// The pages that were asked for.
+#[derive(Debug, Default)]
+pub struct Pages {
+    seen: HashSet<String>,
+}
+
+impl Pages {
+    /// The path of the page after one; `None` where it is the last.
+    ///
+    /// Each page is checked against the origin: the service is trusted with data, not with our credentials.
+    pub fn next(&mut self, origin: &str, current: &str, next: &Value) -> Result<Option<String>, String> {
+        self.seen.insert(current.to_owned());
+        let next = match next {
+            Value::Null => return Ok(None),
+            Value::String(next) if next.is_empty() => return Ok(None),
+            Value::String(next) => path(origin, current, next)?,
+            _ => return Err("`next_page` is not a text".to_owned()),
+        };
+        if !self.seen.insert(next.clone()) {
+            return Err(format!("the pages of the list go in a circle: {next} comes a second time"));
+        }
+        if self.seen.len() > MOST {
+            return Err(format!("the list has more than {MOST} pages"));
+        }
+        Ok(Some(next))
+    }
+}
+
+/// The path and query of a page on the origin.
+fn path(origin: &str, current: &str, next: &str) -> Result<String, String> {
+    let foreign = || Err(format!("`next_page` leads to another server: {next}"));
+    if let Some(rest) = next.strip_prefix(origin) {
+        return if rest.starts_with('/') { Ok(rest.to_owned()) } else { foreign() };
+    }
+    // `//host/path` names another server as well.
+    if next.contains("://") || next.starts_with("//") || next.contains('\\') {
+        return foreign();
+    }
+    let path = current.split('?').next().unwrap_or_default();
+    Ok(match next.chars().next() {
+        Some('/') => next.to_owned(),
+        Some('?') => format!("{path}{next}"),
+        _ => format!("{}/{next}", path.rsplit_once('/').map_or("", |(folder, _)| folder)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const ORIGIN: &str = "https://messaging.example";
+
+    fn next(page: &Value) -> Result<Option<String>, String> {
+        Pages::default().next(ORIGIN, "/api/segments?limit=2", page)
+    }
+
+    #[test]
+    fn a_next_page_has_many_forms() {
+        assert_eq!(next(&json!(null)), Ok(None));
+        assert_eq!(
+            next(&json!("https://messaging.example/api/segments?start=x")),
+            Ok(Some("/api/segments?start=x".into()))
+        );
+        assert_eq!(next(&json!("/api/segments?start=x")), Ok(Some("/api/segments?start=x".into())));
+        assert_eq!(next(&json!("?start=x")), Ok(Some("/api/segments?start=x".into())));
+        assert_eq!(next(&json!("segments?start=x")), Ok(Some("/api/segments?start=x".into())));
+    }
+
+    #[test]
+    fn a_page_elsewhere_is_not_followed() {
+        for page in [
+            "https://evil.example/api/segments",
+            "https://messaging.example.evil.example/x",
+            "https://messaging.example@evil.example/x",
+            "http://messaging.example/x",
+            "//evil.example/x",
+            "/\\evil.example/x",
+        ] {
+            assert!(next(&json!(page)).is_err(), "{page}");
+        }
+        assert!(next(&json!(7)).is_err());
+    }
+
+    #[test]
+    fn a_circle_of_pages_is_noticed() {
+        let mut pages = Pages::default();
+        assert!(pages.next(ORIGIN, "/a", &json!("/b")).is_ok());
+        assert!(pages.next(ORIGIN, "/b", &json!("/c")).is_ok());
+        assert!(pages.next(ORIGIN, "/c", &json!("/a")).is_err());
+    }
+}

@@ -1,0 +1,308 @@
+//! The plan: every change and the ordered steps that carry them out. It is data: it can be saved, shown, signed off, applied.
+
+mod saved;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::address::Address;
+use crate::digest::Digest;
+use crate::exchange::Method;
+pub use crate::ledger::Position;
+use crate::ledger::Verb;
+use crate::model::level::Level;
+
+pub use saved::NoPlan;
+
+/// The form of a saved plan. One of another form is refused.
+pub const FORMAT: u32 = 1;
+
+/// What would be done, to what, and what it was worked out from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    pub format: u32,
+    /// The version of pushplan that made it.
+    pub tool: String,
+    pub target: String,
+    /// Scheme, host and port of the service.
+    pub origin: String,
+    pub level: Level,
+    pub made: Timestamp,
+    /// It is not applied after this.
+    pub expires: Timestamp,
+    /// What the manifests said.
+    pub manifests: Digest,
+    /// Where the ledger stood.
+    pub ledger: Position,
+    /// How near the time of a new push may be.
+    pub min_lead_seconds: i64,
+    /// What the whole plan is about, in the order of addresses.
+    pub changes: Vec<Change>,
+    /// How it is done. A step stands behind all that it waits for.
+    pub steps: Vec<Step>,
+    /// What `--only` and `--except` left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<Address>,
+}
+
+/// What happens to a resource, or to a part that is applied by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    Keep,
+    Create,
+    Update,
+    Replace,
+    Delete,
+    Adopt,
+    Forget,
+    ByHand,
+    Past,
+}
+
+impl Action {
+    pub const ALL: [Self; 9] = [
+        Self::Keep,
+        Self::Create,
+        Self::Update,
+        Self::Replace,
+        Self::Delete,
+        Self::Adopt,
+        Self::Forget,
+        Self::ByHand,
+        Self::Past,
+    ];
+
+    /// The sign that stands before a change.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Keep => " ",
+            Self::Create => "+",
+            Self::Update => "~",
+            Self::Replace => "±",
+            Self::Delete => "-",
+            Self::Adopt => "<",
+            Self::Forget => ".",
+            Self::ByHand => "!",
+            Self::Past => "·",
+        }
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Replace => "replace",
+            Self::Delete => "delete",
+            Self::Adopt => "adopt",
+            Self::Forget => "forget",
+            Self::ByHand => "by hand",
+            Self::Past => "past",
+        }
+    }
+}
+
+/// Desired, live and ledger of one address, compared, with an action.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    pub address: Address,
+    pub action: Action,
+    /// The name that the service knows it by.
+    pub name: String,
+    /// File and line where it is declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+    /// The thing on the service that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What the manifests say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub desired: Option<Value>,
+    /// What the service has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live: Option<Value>,
+    /// What was last applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<Value>,
+    /// Which side moved since the last apply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved: Option<Moved>,
+    /// Why it comes to this, where the action alone does not say it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Reason>,
+    /// Messages that go out at once because of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sends: Vec<Send>,
+    /// Its deletion is refused.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub protect: bool,
+    /// It may address everybody.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub broadcast: bool,
+    /// What may not be touched, by its paths, and is as the service has it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    pub file: String,
+    pub line: usize,
+}
+
+/// Which side moved since the last apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Moved {
+    Git,
+    /// Drift: somebody changed it on the service.
+    Service,
+    Both,
+    /// Drift: it is no longer on the service.
+    Removed,
+}
+
+/// Why a change is what it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// A segment that it names gets another id.
+    Repoint { to: Vec<Address> },
+    /// The API cannot change it in place.
+    NotInPlace,
+    /// The API can neither change nor remove it: this has to be done in the dashboard, and why.
+    InDashboard { old: Option<String> },
+    /// Something of this name is there and is not ours.
+    Collision { ids: Vec<String> },
+    /// An earlier run lost the answer to its creation, and its result is not known.
+    InDoubt { since: Timestamp, candidates: Vec<String> },
+    /// An earlier run's answer was lost; the thing was found.
+    Recovered { id: String },
+    /// The time it was made for has come.
+    Went { at: Option<Timestamp>, edited: bool },
+    /// Its time has passed or is too near: it will not be made.
+    TooLate { at: Timestamp },
+    /// An old version is deleted that something else stands in for.
+    Retired { id: String },
+    /// Its deletion waits: these still point at it.
+    StillUsed { id: String, by: Vec<Address> },
+    /// It waits for these, which are not made by this plan.
+    Blocked { by: Vec<Address> },
+    /// The service does not have it any more, and it is never made a second time by itself.
+    NeverTwice,
+}
+
+/// A message that goes out at once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Send {
+    /// What sends it.
+    pub by: Address,
+    /// The tag that sets it off, where one does.
+    pub tag: Option<String>,
+    /// Who gets it, in words.
+    pub to: String,
+}
+
+/// One request, and what the ledger learns from its answer. Steps that change the ledger alone have no request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Its place in the plan, from 0.
+    pub number: usize,
+    pub address: Address,
+    pub verb: Verb,
+    /// The thing it is done to; `None` for one that is to be created.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What it is to be, segments by their keys; for a deletion what it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<Value>,
+    /// What it was, where it is changed: segments by their ids.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Value>,
+    /// The ids of segments that it names, by their keys, where they are known. Others are made by an earlier step.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub refs: BTreeMap<String, String>,
+    /// Things of the same name that are there already.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub seen: BTreeSet<String>,
+    /// The steps that it waits for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<usize>,
+    /// What the service has under its id, as the ledger is to remember it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stamp: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub protect: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub past: bool,
+    /// How it is shown: the method, and the path with `(new id)` for an id that is not known yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Shown>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    pub method: Method,
+    pub path: String,
+}
+
+impl Step {
+    pub fn digest(&self) -> Digest {
+        Digest::of_data(self)
+    }
+}
+
+/// What a plan is made for, and from.
+#[derive(Clone, Debug)]
+pub struct About {
+    pub target: String,
+    pub origin: String,
+    pub level: Level,
+    pub manifests: Digest,
+    pub ledger: Position,
+    pub min_lead_seconds: i64,
+}
+
+/// How long a saved plan can be applied.
+const LIFE: jiff::SignedDuration = jiff::SignedDuration::from_hours(72);
+
+impl Plan {
+    pub fn new(about: About, changes: Vec<Change>, steps: Vec<Step>, left_out: Vec<Address>, now: Timestamp) -> Self {
+        let About { target, origin, level, manifests, ledger, min_lead_seconds } = about;
+        Self {
+            format: FORMAT,
+            tool: env!("CARGO_PKG_VERSION").to_owned(),
+            target,
+            origin,
+            level,
+            made: now,
+            expires: now.checked_add(LIFE).unwrap_or(Timestamp::MAX),
+            manifests,
+            ledger,
+            min_lead_seconds,
+            changes,
+            steps,
+            left_out,
+        }
+    }
+
+    /// What the plan is, apart from when it was made: two plans of the same changes have the same digest.
+    pub fn digest(&self) -> Digest {
+        let Self { format, target, origin, level, manifests, ledger, changes, steps, left_out, .. } = self;
+        Digest::of_data(&(format, target, origin, level, manifests, ledger, changes, steps, left_out))
+    }
+
+    /// How many changes there are of an action.
+    pub fn count(&self, action: Action) -> usize {
+        self.changes.iter().filter(|change| change.action == action).count()
+    }
+
+    /// Whether the service and the manifests agree.
+    pub fn is_empty(&self) -> bool {
+        self.changes.iter().all(|change| matches!(change.action, Action::Keep | Action::Past))
+    }
+}

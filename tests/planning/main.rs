@@ -1,0 +1,5 @@
+//! Plans, decided from a project in sync with a service and one difference. No request is made.
+
+mod recovering;
+mod stories;
+mod world;

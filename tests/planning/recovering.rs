@@ -1,0 +1,85 @@
+use std::collections::BTreeSet;
+
+use pushplan::kinds::{self, Found};
+use pushplan::ledger::{Intent, Open, Verb};
+use pushplan::model::level::Level;
+
+use crate::world::{World, address, declared};
+
+const ONE: &str = "segments: {a: {criteria: {tag: x}}}";
+
+/// An earlier run wrote down that it would create this, and was never heard of again.
+fn in_doubt(yaml: &str, name: &str, level: Level) -> World {
+    let mut world = World::in_sync("", level);
+    let spec = declared(yaml)[&address(name)].spec.clone();
+    let intent = Intent {
+        address: address(name),
+        verb: Verb::Create,
+        id: None,
+        spec: Some(spec),
+        refs: Default::default(),
+        seen: BTreeSet::from(["before".to_owned()]),
+        deadline: world.now,
+        protect: false,
+    };
+    let open = Open { intent, at: world.now, why: None };
+    world.ledger.open.insert(address(name), open);
+    if let Some(kind) = kinds::kind(&address(name).kind).filter(|kind| !kind.api.list(level).is_empty()) {
+        world.live.whole.insert(kind.key);
+    }
+    world
+}
+
+fn there(id: &str, tag: &str) -> Found {
+    let spec = serde_json::json!({ "display_name": "a", "criteria": { "tag": tag } });
+    Found { id: id.into(), name: "a".into(), stamp: Some("7".into()), spec: Some(spec) }
+}
+
+#[test]
+fn what_was_made_before_its_answer_was_lost_is_taken_up() {
+    let mut world = in_doubt(ONE, "segments/a", Level::Documented);
+    world.put(&address("segments/a"), there("new", "x"));
+    assert_eq!(world.told(ONE), "0 adopt segments/a\n");
+    let (changes, steps) = world.plan(ONE);
+    assert_eq!(steps[0].id.as_deref(), Some("new"));
+    assert_eq!(changes.len(), 1);
+}
+
+#[test]
+fn what_was_never_made_is_made_now() {
+    let world = in_doubt(ONE, "segments/a", Level::Documented);
+    assert_eq!(world.told(ONE), "+ segments/a\n0 create segments/a POST /api/segments\n");
+    assert_eq!(world.told(""), "0 forget segments/a\n", "nobody wants it any more");
+}
+
+#[test]
+fn what_was_there_before_or_says_something_else_is_not_ours() {
+    let mut world = in_doubt(ONE, "segments/a", Level::Documented);
+    world.put(&address("segments/a"), there("before", "x"));
+    world.put(&address("segments/a"), there("other", "y"));
+    assert_eq!(world.told(ONE), "! segments/a Collision\n");
+}
+
+#[test]
+fn two_that_may_be_ours_are_left_to_a_person() {
+    let mut world = in_doubt(ONE, "segments/a", Level::Documented);
+    world.put(&address("segments/a"), there("one", "x"));
+    world.put(&address("segments/a"), there("two", "x"));
+    assert_eq!(world.told(ONE), "! segments/a InDoubt\n");
+}
+
+#[test]
+fn a_list_that_is_not_whole_proves_nothing() {
+    let mut world = in_doubt(ONE, "segments/a", Level::Documented);
+    world.live.whole.clear();
+    assert_eq!(world.told(ONE), "! segments/a InDoubt\n");
+}
+
+#[test]
+fn what_cannot_be_listed_is_left_to_a_person() {
+    let yaml = "scheduled_pushes: {p: {schedule: {scheduled_time: 2031-01-01T10:00}, push: {audience: {tag: x}, device_types: [ios], notification: {alert: A}}}}";
+    let world = in_doubt(yaml, "scheduled_pushes/p", Level::Documented);
+    assert_eq!(world.told(yaml), "! scheduled_pushes/p InDoubt\n");
+    let world = in_doubt(yaml, "scheduled_pushes/p", Level::Extended);
+    assert_eq!(world.told(yaml), "+ scheduled_pushes/p\n0 create scheduled_pushes/p POST /api/schedules\n");
+}

@@ -1,0 +1,155 @@
+//! A project that is in sync with a service, from which each story changes one thing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+use pushplan::address::Address;
+use pushplan::arrange::arrange;
+use pushplan::compare::{Situation, Unit, compare, units};
+use pushplan::finding::Findings;
+use pushplan::kinds::remote::{point, segments};
+use pushplan::kinds::{self, Found, Read};
+use pushplan::ledger::{Ledger, Owned};
+use pushplan::live::{Live, Seen};
+use pushplan::manifest::{self, From, Input, Project};
+use pushplan::model::level::Level;
+use pushplan::plan::{Change, Reason, Step};
+use pushplan::source::Sources;
+use serde_json::Value;
+
+pub struct World {
+    pub level: Level,
+    pub ledger: Ledger,
+    pub live: Live,
+    pub done: BTreeSet<Address>,
+    pub now: Timestamp,
+}
+
+pub fn declared(yaml: &str) -> BTreeMap<Address, Unit> {
+    let input = Input { name: "all.yaml".into(), from: From::Bytes(yaml.as_bytes().to_vec()) };
+    let manifests = manifest::read(Project::bare(Path::new(".")), vec![input], Sources::default(), Findings::default());
+    let (desired, found) = manifests.resolve(None);
+    assert!(manifests.findings.is_empty() && found.is_empty(), "{found:?}");
+    units(&desired, &manifests.sources)
+}
+
+pub fn address(text: &str) -> Address {
+    Address::try_from(text.to_owned()).expect("an address")
+}
+
+impl World {
+    /// Everything that is declared was applied, and the service has it just so. The id of a thing is its key with a sign.
+    pub fn in_sync(yaml: &str, level: Level) -> Self {
+        let now: Timestamp = "2030-01-01T00:00:00Z".parse().expect("a time");
+        let mut world = Self { level, ledger: Ledger::default(), live: Live::default(), done: BTreeSet::new(), now };
+        for (address, unit) in declared(yaml) {
+            world.own(&address, &unit.spec, unit.protect);
+        }
+        world
+    }
+
+    fn own(&mut self, address: &Address, spec: &Value, protect: bool) {
+        let api = kinds::api(address);
+        let id = api.own_id(spec).unwrap_or_else(|| format!("#{}", address.key));
+        let refs: BTreeMap<String, String> =
+            segments(api.audiences(), spec).into_iter().map(|key| (key.to_owned(), format!("#{key}"))).collect();
+        let stamp = Some("1".to_owned());
+        let owned = Owned {
+            id: id.clone(),
+            spec: spec.clone(),
+            refs: refs.clone(),
+            stamp: stamp.clone(),
+            protect,
+            past: false,
+            applied: self.now,
+        };
+        self.ledger.owned.insert(address.clone(), owned);
+        let wire = point(api.audiences(), spec, &mut |key| {
+            key.as_str().map_or_else(|| key["id"].clone(), |key| refs[key].as_str().into())
+        });
+        self.put(address, Found { id, name: api.name(spec), stamp, spec: Some(wire) });
+    }
+
+    /// The service has something, under an address or not.
+    pub fn put(&mut self, address: &Address, found: Found) {
+        let api = kinds::api(address);
+        let kind = kinds::kind(&address.kind).expect("a kind").key;
+        let read = api.lifecycle(self.level).read;
+        if matches!(read, Read::Listed | Read::ListedThenGet) && address.part().is_none() {
+            self.live.whole.insert(kind);
+            self.live.listed.entry(kind).or_default().insert(found.id.clone(), found.clone());
+        }
+        let seen = if read == Read::LedgerOnly { Seen::Untold } else { Seen::There(found) };
+        if self.ledger.owned.contains_key(address) {
+            self.live.units.insert(address.clone(), seen);
+        }
+    }
+
+    /// Somebody changes something on the service.
+    pub fn edit(&mut self, name: &str, change: impl FnOnce(&mut Value)) {
+        let address = address(name);
+        let Some(Seen::There(found)) = self.live.units.get_mut(&address) else { panic!("{name} is not there") };
+        change(found.spec.as_mut().expect("a spec"));
+        found.name = kinds::api(&address).name(found.spec.as_ref().expect("a spec"));
+        let found = found.clone();
+        self.put(&address, found);
+    }
+
+    /// Somebody deletes something on the service.
+    pub fn remove(&mut self, name: &str) {
+        let address = address(name);
+        let id = self.ledger.owned[&address].id.clone();
+        self.live.listed.values_mut().for_each(|all| drop(all.remove(&id)));
+        self.live.units.insert(address, Seen::Absent);
+    }
+
+    pub fn plan(&self, yaml: &str) -> (Vec<Change>, Vec<Step>) {
+        let units = declared(yaml);
+        let situation = Situation {
+            units: &units,
+            ledger: &self.ledger,
+            live: &self.live,
+            level: self.level,
+            now: self.now,
+            min_lead: SignedDuration::from_mins(5),
+            deletes: !units.is_empty(),
+            done: &self.done,
+            adopt: true,
+        };
+        arrange(compare(&situation), &situation)
+    }
+
+    /// The plan as lines: changes with why, then steps with what they wait for.
+    pub fn told(&self, yaml: &str) -> String {
+        let (changes, steps) = self.plan(yaml);
+        let mut out = String::new();
+        for change in changes.iter().filter(|change| change.action.symbol() != " ") {
+            let mut line = format!("{} {}", change.action.symbol(), change.address);
+            if let Some(moved) = change.moved {
+                line += &format!(" ({moved:?})").to_lowercase();
+            }
+            for reason in &change.reasons {
+                line += &format!(" {}", word(reason));
+            }
+            for send in &change.sends {
+                line += &format!(" sends {} to {}", send.by, send.to);
+            }
+            out += &line;
+            out.push('\n');
+        }
+        for step in &steps {
+            let request = step.request.as_ref().map(|shown| format!(" {} {}", shown.method.word(), shown.path));
+            let after: Vec<String> = step.after.iter().map(usize::to_string).collect();
+            let after = if after.is_empty() { String::new() } else { format!(" after {}", after.join(",")) };
+            let verb = format!("{:?}", step.verb).to_lowercase();
+            out += &format!("{} {verb} {}{}{after}\n", step.number, step.address, request.unwrap_or_default());
+        }
+        out
+    }
+}
+
+fn word(reason: &Reason) -> String {
+    let text = format!("{reason:?}");
+    text.split([' ', '{']).next().unwrap_or_default().to_owned()
+}
