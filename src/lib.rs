@@ -12,6 +12,7 @@ pub mod apply;
 pub mod arrange;
 pub mod check;
 pub mod cli;
+pub mod client;
 pub mod codes;
 pub mod compare;
 pub mod digest;

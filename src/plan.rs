@@ -11,7 +11,8 @@ use serde_json::Value;
 use crate::address::Address;
 use crate::digest::Digest;
 use crate::exchange::Method;
-use crate::ledger::{Seq, Verb};
+pub use crate::ledger::Position;
+use crate::ledger::Verb;
 use crate::model::level::Level;
 
 pub use saved::NoPlan;
@@ -45,14 +46,6 @@ pub struct Plan {
     /// What `--only` and `--except` left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<Address>,
-}
-
-/// A place in one ledger.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Position {
-    /// Tells one ledger from another.
-    pub lineage: String,
-    pub seq: Seq,
 }
 
 /// What happens to a resource, or to a part that is applied by itself.

@@ -4,12 +4,14 @@ mod explain;
 mod fix;
 mod fmt;
 mod init;
+mod local;
 mod project;
 mod schema;
 mod scope;
 mod serve;
 mod service_options;
 mod signals;
+pub mod target;
 mod validate;
 
 use std::process::ExitCode;

@@ -1,10 +1,10 @@
 //! The plan, as people and programs read it: one file per form, all of the same [`View`].
 
-mod fields;
+pub(super) mod fields;
 pub mod json;
 mod rows;
 mod text;
-mod value;
+pub(super) mod value;
 mod words;
 
 use std::collections::BTreeMap;
