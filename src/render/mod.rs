@@ -2,10 +2,13 @@
 
 pub mod explain;
 pub mod findings;
+pub mod graph;
 mod layout;
 mod out;
 pub mod plan;
+pub mod progress;
 mod ready;
+pub mod report;
 pub mod schema;
 mod visible;
 
