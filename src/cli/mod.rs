@@ -10,7 +10,7 @@ mod schema;
 mod scope;
 mod serve;
 mod service_options;
-mod signals;
+pub mod signals;
 pub mod target;
 mod validate;
 

@@ -88,6 +88,7 @@ fn is_stuck(reason: &Reason) -> bool {
         | Reason::Went { .. }
         | Reason::Retired { .. }
         | Reason::StillUsed { .. }
+        | Reason::Blocked { .. }
         | Reason::NeverTwice => false,
     }
 }

@@ -129,6 +129,11 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
             let point = if by.len() == 1 { "points" } else { "point" };
             plain("held", format!("{id} is not deleted yet: {} still {point} at it", all_of(&by)))
         }
+        Reason::Blocked { by } => {
+            let by: Vec<String> = by.iter().map(ToString::to_string).collect();
+            let are = if by.len() == 1 { "is" } else { "are" };
+            plain("waits", format!("for {}, which {are} not made by this plan", all_of(&by)))
+        }
         Reason::NeverTwice => {
             asks("gone", "the service no longer has it; it is never made a second time by itself".to_owned())
                 .line(Words::new("to have it made again: ").copy(&format!("pushplan forget {address}")))
