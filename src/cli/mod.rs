@@ -1,5 +1,8 @@
 //! The command line: one file per command, each with its arguments and one function.
 
+mod adopt;
+mod apply;
+mod destroy;
 mod explain;
 mod fix;
 mod fmt;
@@ -13,7 +16,8 @@ mod schema;
 mod scope;
 mod serve;
 mod service_options;
-mod signals;
+mod show;
+pub mod signals;
 pub mod target;
 mod validate;
 mod who;
@@ -46,12 +50,16 @@ enum Color {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Adopt(adopt::Adopt),
+    Apply(apply::Apply),
+    Destroy(destroy::Destroy),
     Explain(explain::Explain),
     Fmt(fmt::Fmt),
     Init(init::Init),
     Plan(plan::Plan),
     Schema(schema::Schema),
     Serve(serve::Serve),
+    Show(show::Show),
     Validate(validate::Validate),
 }
 
@@ -76,11 +84,15 @@ pub fn main() -> ExitCode {
     // The main thread works with the others: its memory grows more cheaply than theirs. Failing that, they work alone.
     let _ = rayon::ThreadPoolBuilder::new().use_current_thread().build_global();
     let ended = match arguments.command {
+        Command::Adopt(command) => command.run(&context),
+        Command::Apply(command) => command.run(&context),
+        Command::Destroy(command) => command.run(&context),
         Command::Explain(command) => command.run(&context),
         Command::Fmt(command) => command.run(&context),
         Command::Init(command) => command.run(&context),
         Command::Plan(command) => command.run(&context),
         Command::Serve(command) => command.run(&context),
+        Command::Show(command) => command.run(&context),
         Command::Schema(command) => command.run(&context),
         Command::Validate(command) => command.run(&context),
     };

@@ -150,7 +150,7 @@ pub struct Wish {
 }
 
 /// A plan, and the ledger that it was made from.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Planned {
     pub plan: Plan,
     pub ledger: Ledger,

@@ -10,6 +10,7 @@ pub mod progress;
 mod ready;
 pub mod report;
 pub mod schema;
+pub mod sides;
 mod visible;
 
 pub use layout::Style;
