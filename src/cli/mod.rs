@@ -1,11 +1,16 @@
 //! The command line: one file per command, each with its arguments and one function.
 
+mod actor;
 mod explain;
 mod fix;
 mod fmt;
+mod forget;
+mod history;
 mod init;
+mod ledger;
 mod local;
 mod project;
+mod resolve;
 mod schema;
 mod scope;
 mod serve;
@@ -44,7 +49,10 @@ enum Color {
 enum Command {
     Explain(explain::Explain),
     Fmt(fmt::Fmt),
+    Forget(forget::Forget),
+    History(history::History),
     Init(init::Init),
+    Resolve(resolve::Resolve),
     Schema(schema::Schema),
     Serve(serve::Serve),
     Validate(validate::Validate),
@@ -73,7 +81,10 @@ pub fn main() -> ExitCode {
     let ended = match arguments.command {
         Command::Explain(command) => command.run(&context),
         Command::Fmt(command) => command.run(&context),
+        Command::Forget(command) => command.run(&context),
+        Command::History(command) => command.run(&context),
         Command::Init(command) => command.run(&context),
+        Command::Resolve(command) => command.run(&context),
         Command::Serve(command) => command.run(&context),
         Command::Schema(command) => command.run(&context),
         Command::Validate(command) => command.run(&context),

@@ -2,6 +2,7 @@
 
 pub mod explain;
 pub mod findings;
+pub mod history;
 mod layout;
 mod out;
 pub mod plan;
