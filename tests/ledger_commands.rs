@@ -347,9 +347,11 @@ fn who_did_it_is_remembered() {
     let ran = std::process::Command::new(env!("CARGO_BIN_EXE_pushplan"))
         .args(["resolve", "scheduled_pushes/sale", "--absent"])
         .current_dir(story.folder.path())
-        .env("PUSHPLAN_ACTOR", "release 42")
+        .env_clear()
+        .env("USER", "eve")
+        .env("HOSTNAME", "build-9")
         .output()
         .unwrap();
     assert!(ran.status.success());
-    story.says(&["history", "4"], 0, "who        release 42");
+    story.says(&["history", "4"], 0, "who        eve on build-9");
 }

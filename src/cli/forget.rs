@@ -1,6 +1,7 @@
 use clap::Args;
 
 use super::ledger::{self, Open};
+use super::planning::Place;
 use super::{Context, Ended};
 use crate::failure::{Exit, Failure};
 use crate::ledger::Record;
@@ -13,15 +14,14 @@ pub struct Forget {
     #[arg(value_name = "ADDRESS", required = true)]
     addresses: Vec<String>,
 
-    /// Target [default: the project's default]
-    #[arg(long, value_name = "NAME")]
-    target: Option<String>,
+    #[command(flatten)]
+    place: Place,
 }
 
 impl Forget {
     pub fn run(&self, context: &Context) -> Ended {
         let wanted = self.addresses.iter().map(|text| ledger::address(text)).collect::<Result<Vec<_>, _>>()?;
-        let mut open = Open::new(context, self.target.as_deref())?;
+        let mut open = Open::new(context, &self.place)?;
         let mut found = Vec::new();
         for address in &wanted {
             let here = open.at(address);

@@ -1,5 +1,6 @@
 use clap::{Args, ValueEnum};
 
+use super::planning::{Place, unreadable};
 use super::{Context, Ended, ledger};
 use crate::failure::{Exit, Failure};
 use crate::ledger::history::deeds;
@@ -12,9 +13,8 @@ pub struct History {
     #[arg(value_name = "N")]
     number: Option<usize>,
 
-    /// Target [default: the project's default]
-    #[arg(long, value_name = "NAME")]
-    target: Option<String>,
+    #[command(flatten)]
+    place: Place,
 
     /// Form: text for people, json for programs
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -29,9 +29,9 @@ enum Format {
 
 impl History {
     pub fn run(&self, context: &Context) -> Ended {
-        let (target, log) = ledger::find(self.target.as_deref())?;
-        let deeds = deeds(&log.history().map_err(ledger::unreadable)?);
-        let kept = log.kept().map_err(ledger::unreadable)?;
+        let (log, target) = self.place.log()?;
+        let deeds = deeds(&log.history().map_err(unreadable)?);
+        let kept = log.kept().map_err(unreadable)?;
         let out = &context.out;
         let style = Style { width: out.width(), color: out.is_colored() };
         let deed = match self.number {

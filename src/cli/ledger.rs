@@ -2,23 +2,13 @@
 
 use jiff::Timestamp;
 
-use super::actor::actor;
-use super::{Context, project, target};
+use super::planning::{Place, unreadable};
+use super::{Context, who};
 use crate::address::Address;
 use crate::failure::Failure;
-use crate::ledger::{AppendError, Ended, Entry, FileLog, Kept, Ledger, Record, Unreadable};
-use crate::manifest::Project;
+use crate::ledger::{AppendError, Ended, Entry, FileLog, Kept, Ledger, Record};
 use crate::render::one_line;
 use crate::text;
-
-/// The log of the target that a command means, and the target's name.
-pub fn find(name: Option<&str>) -> Result<(String, FileLog), Failure> {
-    let root = project::root(&project::here()?)?;
-    let project = Project::open(&root);
-    let (name, _) = target::choose(&project, name)?;
-    let log = FileLog::new(&root, &name);
-    Ok((name, log))
-}
 
 /// A ledger that is to be added to.
 #[derive(Debug)]
@@ -30,8 +20,8 @@ pub struct Open {
 
 impl Open {
     /// Opens the ledger of a target. Results that an earlier run could not write are in it then.
-    pub fn new(context: &Context, name: Option<&str>) -> Result<Self, Failure> {
-        let (target, log) = find(name)?;
+    pub fn new(context: &Context, place: &Place) -> Result<Self, Failure> {
+        let (log, target) = place.log()?;
         take_in(context, &log)?;
         let ledger = Ledger::replay(log.load(0).map_err(unreadable)?);
         Ok(Self { target, ledger, log })
@@ -39,7 +29,7 @@ impl Open {
 
     /// Appends a record. A run that has not ended is over then: it gets no place in the log any more.
     pub fn append(&mut self, context: &Context, record: Record) -> Result<(), Failure> {
-        let actor = actor();
+        let actor = who::actor();
         let ended = self.ledger.run.clone().map(|running| {
             let note =
                 format!("The run of {} since {:.0} had not ended. It is over now.", running.actor, running.since);
@@ -103,14 +93,6 @@ pub fn pending(kept: &[Kept]) -> Option<String> {
 /// An address as a user writes it.
 pub fn address(text: &str) -> Result<Address, Failure> {
     Address::try_from(text.to_owned()).map_err(Failure::usage)
-}
-
-pub fn unreadable(error: Unreadable) -> Failure {
-    let failure = Failure::new(error.message);
-    match error.help {
-        Some(help) => failure.help(help),
-        None => failure,
-    }
 }
 
 fn not_appended(target: &str, error: AppendError) -> Failure {

@@ -1,6 +1,5 @@
 //! The command line: one file per command, each with its arguments and one function.
 
-mod actor;
 mod explain;
 mod fix;
 mod fmt;
@@ -9,6 +8,9 @@ mod history;
 mod init;
 mod ledger;
 mod local;
+mod plan;
+mod planning;
+mod private;
 mod project;
 mod resolve;
 mod schema;
@@ -18,6 +20,7 @@ mod service_options;
 mod signals;
 pub mod target;
 mod validate;
+mod who;
 
 use std::process::ExitCode;
 
@@ -52,6 +55,7 @@ enum Command {
     Forget(forget::Forget),
     History(history::History),
     Init(init::Init),
+    Plan(plan::Plan),
     Resolve(resolve::Resolve),
     Schema(schema::Schema),
     Serve(serve::Serve),
@@ -84,6 +88,7 @@ pub fn main() -> ExitCode {
         Command::Forget(command) => command.run(&context),
         Command::History(command) => command.run(&context),
         Command::Init(command) => command.run(&context),
+        Command::Plan(command) => command.run(&context),
         Command::Resolve(command) => command.run(&context),
         Command::Serve(command) => command.run(&context),
         Command::Schema(command) => command.run(&context),
@@ -112,3 +117,8 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 /// How a command ends.
 pub type Ended = Result<Exit, Failure>;
+
+/// Where requests are carried.
+fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Runtime::new().map_err(|error| Failure::new(error.to_string()))
+}

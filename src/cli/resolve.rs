@@ -1,6 +1,7 @@
 use clap::Args;
 
 use super::ledger::{self, Open};
+use super::planning::Place;
 use super::{Context, Ended};
 use crate::address::Address;
 use crate::failure::{Exit, Failure};
@@ -21,15 +22,14 @@ pub struct Resolve {
     #[arg(long)]
     absent: bool,
 
-    /// Target [default: the project's default]
-    #[arg(long, value_name = "NAME")]
-    target: Option<String>,
+    #[command(flatten)]
+    place: Place,
 }
 
 impl Resolve {
     pub fn run(&self, context: &Context) -> Ended {
         let address = ledger::address(&self.address)?;
-        let mut open = Open::new(context, self.target.as_deref())?;
+        let mut open = Open::new(context, &self.place)?;
         let found = self.found(&open, &address)?;
         open.append(context, Record::Resolve { address: address.clone(), found: found.clone() })?;
         context.out.print(&match found {

@@ -177,12 +177,12 @@ impl Row {
 }
 
 /// The narrowest and the widest column of labels.
-const LABELS: std::ops::RangeInclusive<usize> = 9..=26;
+const LABELS: std::ops::RangeInclusive<usize> = 9..=36;
 
 /// Rows under each other, their texts in one column. A label that is too wide has a short text behind it, or a long one
 /// beneath it.
 pub fn rows(out: &mut String, rows: &[Row], indent: usize, style: Style) {
-    let widest = (style.width / 3).min(*LABELS.end());
+    let widest = (style.width * 2 / 5).min(*LABELS.end());
     let fitting = rows.iter().map(|row| row.label.width()).filter(|width| *width <= widest);
     let column = fitting.max().unwrap_or_default().max(*LABELS.start());
     let at = indent + column + 2;

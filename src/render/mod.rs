@@ -2,11 +2,14 @@
 
 pub mod explain;
 pub mod findings;
+pub mod graph;
 pub mod history;
 mod layout;
 mod out;
 pub mod plan;
+pub mod progress;
 mod ready;
+pub mod report;
 pub mod schema;
 mod visible;
 

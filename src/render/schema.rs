@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::findings::json;
-use super::plan;
+use super::{plan, report};
 use crate::manifest::schema;
 
 /// Makes a schema.
@@ -18,6 +18,7 @@ pub const SCHEMAS: &[(&str, Maker)] = &[
     (MANIFEST, schema::manifest),
     ("plan.schema.json", schema::of::<plan::json::Document>),
     ("project.schema.json", schema::project_file),
+    ("report.schema.json", schema::of::<report::Document>),
 ];
 
 /// A schema as the text of its file. The same schema gives the same bytes: keys stand in alphabetical order.

@@ -5,6 +5,7 @@
 mod build;
 mod guards;
 mod plans;
+mod reports;
 
 use std::fs;
 use std::path::Path;
