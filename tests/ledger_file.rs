@@ -11,7 +11,7 @@ use pushplan::ledger::{Adopted, AppendError, Entry, FileLog, Ledger, Log, Record
 use serde_json::json;
 
 fn now() -> Timestamp {
-    "2026-11-15T12:00:00Z".parse().unwrap()
+    "2026-11-15T12:00:00Z".parse().expect("a time")
 }
 
 fn adopt(seq: Seq, key: &str) -> Entry {
@@ -29,10 +29,10 @@ fn adopt(seq: Seq, key: &str) -> Entry {
 
 /// A project's folder with a ledger of so many records.
 fn ledger(records: Seq) -> (tempfile::TempDir, FileLog) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a folder");
     let log = FileLog::new(folder.path(), "local");
     for seq in 1..=records {
-        log.write(&adopt(seq, &format!("s{seq}"))).unwrap();
+        log.write(&adopt(seq, &format!("s{seq}"))).expect("a sound ledger");
     }
     (folder, log)
 }
@@ -172,11 +172,11 @@ fn no_record_can_be_cut_short() {
 
 /// Changes a record and seals it again, as somebody with another pushplan or with intent would.
 fn forge(path: &Path, from: &str, to: &str) {
-    let text = fs::read_to_string(path).unwrap();
-    let (body, _) = text.rsplit_once(",\"checksum\":").unwrap();
+    let text = fs::read_to_string(path).expect("it works");
+    let (body, _) = text.rsplit_once(",\"checksum\":").expect("it works");
     assert!(body.contains(from), "{body}");
     let body = body.replacen(from, to, 1);
-    fs::write(path, format!("{body},\"checksum\":\"{}\"}}\n", Digest::of(body.as_bytes()))).unwrap();
+    fs::write(path, format!("{body},\"checksum\":\"{}\"}}\n", Digest::of(body.as_bytes()))).expect("a sound ledger");
 }
 
 #[test]

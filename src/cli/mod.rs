@@ -6,12 +6,16 @@ mod destroy;
 mod explain;
 mod fix;
 mod fmt;
+mod forget;
+mod history;
 mod init;
+mod ledger;
 mod local;
 mod plan;
 mod planning;
 mod private;
 mod project;
+mod resolve;
 mod schema;
 mod scope;
 mod serve;
@@ -55,8 +59,11 @@ enum Command {
     Destroy(destroy::Destroy),
     Explain(explain::Explain),
     Fmt(fmt::Fmt),
+    Forget(forget::Forget),
+    History(history::History),
     Init(init::Init),
     Plan(plan::Plan),
+    Resolve(resolve::Resolve),
     Schema(schema::Schema),
     Serve(serve::Serve),
     Show(show::Show),
@@ -89,8 +96,11 @@ pub fn main() -> ExitCode {
         Command::Destroy(command) => command.run(&context),
         Command::Explain(command) => command.run(&context),
         Command::Fmt(command) => command.run(&context),
+        Command::Forget(command) => command.run(&context),
+        Command::History(command) => command.run(&context),
         Command::Init(command) => command.run(&context),
         Command::Plan(command) => command.run(&context),
+        Command::Resolve(command) => command.run(&context),
         Command::Serve(command) => command.run(&context),
         Command::Show(command) => command.run(&context),
         Command::Schema(command) => command.run(&context),

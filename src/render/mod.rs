@@ -3,6 +3,7 @@
 pub mod explain;
 pub mod findings;
 pub mod graph;
+pub mod history;
 mod layout;
 mod out;
 pub mod plan;
