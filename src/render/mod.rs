@@ -6,7 +6,7 @@ pub mod graph;
 mod layout;
 mod out;
 pub mod plan;
-pub mod progress;
+mod progress;
 mod ready;
 pub mod report;
 pub mod schema;
@@ -14,5 +14,6 @@ mod visible;
 
 pub use layout::Style;
 pub use out::Out;
+pub use progress::{Progress, Showing};
 pub use ready::Ready;
 pub use visible::{one_line, shown, visible};
