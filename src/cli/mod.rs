@@ -5,6 +5,9 @@ mod fix;
 mod fmt;
 mod init;
 mod local;
+mod plan;
+mod planning;
+mod private;
 mod project;
 mod schema;
 mod scope;
@@ -13,6 +16,7 @@ mod service_options;
 mod signals;
 pub mod target;
 mod validate;
+mod who;
 
 use std::process::ExitCode;
 
@@ -45,6 +49,7 @@ enum Command {
     Explain(explain::Explain),
     Fmt(fmt::Fmt),
     Init(init::Init),
+    Plan(plan::Plan),
     Schema(schema::Schema),
     Serve(serve::Serve),
     Validate(validate::Validate),
@@ -74,6 +79,7 @@ pub fn main() -> ExitCode {
         Command::Explain(command) => command.run(&context),
         Command::Fmt(command) => command.run(&context),
         Command::Init(command) => command.run(&context),
+        Command::Plan(command) => command.run(&context),
         Command::Serve(command) => command.run(&context),
         Command::Schema(command) => command.run(&context),
         Command::Validate(command) => command.run(&context),
@@ -101,3 +107,8 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 /// How a command ends.
 pub type Ended = Result<Exit, Failure>;
+
+/// Where requests are carried.
+fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Runtime::new().map_err(|error| Failure::new(error.to_string()))
+}
