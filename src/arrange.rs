@@ -1,5 +1,6 @@
 //! From changes to steps: what waits for what, what has to be re-pointed, and what cannot be deleted yet.
 
+mod choose;
 mod order;
 mod sends;
 
@@ -17,6 +18,7 @@ use crate::live::Seen;
 use crate::plan::{Action, Change, Reason, Shown, Step};
 use order::Draft;
 
+pub use choose::Choice;
 pub use sends::sends;
 
 /// The changes in the order of their addresses, and the steps that carry them out.

@@ -11,6 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::address::Address;
+use crate::digest::Digest;
 use crate::kinds::remote::{point, segments};
 use crate::kinds::{self, Api, Create, Delete, Found, Read, Update};
 use crate::ledger::{Ledger, Owned, Verb};
@@ -30,6 +31,13 @@ pub struct Unit {
     pub broadcast: bool,
     /// Paths of fields that are left to the dashboard.
     pub ignore: Vec<String>,
+}
+
+/// What the manifests say, as far as a plan depends on it.
+pub fn digest(units: &BTreeMap<Address, Unit>) -> Digest {
+    let said: Vec<_> =
+        units.iter().map(|(address, unit)| (address, &unit.spec, unit.protect, unit.broadcast, &unit.ignore)).collect();
+    Digest::of_data(&said)
 }
 
 /// What the manifests declare, as single things.
@@ -294,7 +302,7 @@ impl One<'_> {
         let unit = self.situation.units.get(self.address);
         match (unit, owned) {
             (None, None) => out.close = true,
-            (Some(unit), None) => self.new(unit, seen, out),
+            (Some(unit), None) => self.undone(unit, seen, out),
             (unit, Some(owned)) if self.has_begun(owned) => self.past(unit, owned, out),
             (Some(unit), Some(owned)) => self.both(unit, owned, seen, out),
             (None, Some(owned)) => self.undeclared(owned, seen, out),
@@ -313,7 +321,8 @@ impl One<'_> {
         (first < from).then_some(Reason::TooLate { at: first })
     }
 
-    fn new(&self, unit: &Unit, seen: &Seen, out: &mut Compared) {
+    /// It is declared, and not ours yet.
+    fn undone(&self, unit: &Unit, seen: &Seen, out: &mut Compared) {
         let name = self.api.name(&unit.spec);
         let mut ids = Vec::new();
         if self.address.part().is_none() {

@@ -7,8 +7,18 @@ use std::fmt;
 pub enum Exit {
     Done = 0,
     Failed = 1,
+    /// A plan has changes, where that was asked about with `--detailed-exitcode`.
+    Changes = 2,
     /// Manifests are invalid, or findings reach the level of `--fail-on`.
     Findings = 3,
+    /// Credentials are missing, or the service refuses them.
+    Credentials = 4,
+    /// A saved plan no longer fits what it was made for.
+    Stale = 5,
+    /// Some of it was applied, and some was not or is not known to be.
+    Partly = 6,
+    /// A guard says no.
+    Refused = 7,
     Usage = 64,
     /// Ended by Ctrl-C or SIGTERM before its work was done.
     Interrupted = 130,
@@ -31,6 +41,12 @@ impl Failure {
     /// A command line that asks for something that cannot be.
     pub fn usage(message: impl Into<String>) -> Self {
         Self { exit: Exit::Usage, ..Self::new(message) }
+    }
+
+    /// The same failure with another exit code.
+    pub fn exit(mut self, exit: Exit) -> Self {
+        self.exit = exit;
+        self
     }
 
     pub fn help(mut self, help: impl Into<String>) -> Self {

@@ -291,7 +291,7 @@ impl<'l> Fetch<'l> {
         let Look { level, ledger, desired, .. } = self.look.clone();
         for kind in self.kinds() {
             if kind.api.lifecycle(level).read == Read::ListedThenGet {
-                for id in self.to_read(kind) {
+                for id in self.unread(kind) {
                     if let Some(request) = kind.api.get(&id, &Value::Null, level) {
                         self.ask(For::Content(kind, id), request, asks);
                     }
@@ -331,7 +331,7 @@ impl<'l> Fetch<'l> {
     }
 
     /// The things whose content has to be read: ours if they moved since they were last seen, and what may be ours.
-    fn to_read(&mut self, kind: &'static Kind) -> Vec<String> {
+    fn unread(&mut self, kind: &'static Kind) -> Vec<String> {
         let Look { ledger, .. } = self.look.clone();
         let Some(listed) = self.live.listed.get_mut(kind.key) else { return Vec::new() };
         let mut ids = BTreeSet::new();
@@ -390,7 +390,7 @@ impl<'l> Fetch<'l> {
             return;
         }
         // What was made a moment ago may not be seen yet, neither in a list nor by itself.
-        let young = self.missing.iter().map(|address| ledger.owned[address].applied.saturating_add(settle)).flatten();
+        let young = self.missing.iter().flat_map(|address| ledger.owned[address].applied.saturating_add(settle));
         let seen_by_all = young.max().unwrap_or(now);
         let (by_itself, in_list): (Vec<Address>, Vec<Address>) =
             self.missing.iter().cloned().partition(|address| now >= seen_by_all && self.get(address, level).is_some());

@@ -1,5 +1,7 @@
 //! The plan: every change and the ordered steps that carry them out. It is data: it can be saved, shown, signed off, applied.
 
+mod saved;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
@@ -9,8 +11,11 @@ use serde_json::Value;
 use crate::address::Address;
 use crate::digest::Digest;
 use crate::exchange::Method;
-use crate::ledger::{Seq, Verb};
+pub use crate::ledger::Position;
+use crate::ledger::Verb;
 use crate::model::level::Level;
+
+pub use saved::NoPlan;
 
 /// The form of a saved plan. One of another form is refused.
 pub const FORMAT: u32 = 1;
@@ -41,14 +46,6 @@ pub struct Plan {
     /// What `--only` and `--except` left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<Address>,
-}
-
-/// A place in one ledger.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Position {
-    /// Tells one ledger from another.
-    pub lineage: String,
-    pub seq: Seq,
 }
 
 /// What happens to a resource, or to a part that is applied by itself.

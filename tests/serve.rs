@@ -213,11 +213,17 @@ fn a_secret_of_ones_own_is_not_printed_and_not_logged() {
 fn wrong_arguments_say_what_is_wrong() {
     let folder = Folder::new();
     let file = folder.write("devices.json", "[{\"id\": \"a\", \"device_type\": \"phone\"}]");
+    let text = folder.write("text.txt", "not a database, though long enough to have the header of one ".repeat(20));
+    let text = text.to_str().expect("UTF-8");
     let file = file.to_str().expect("UTF-8");
     for (arguments, code, says) in [
         (&["--app", "key"][..], 64, "KEY:SECRET"),
         (&["--app", "k:a", "--app", "k:b"], 64, "k is given twice"),
         (&["--clock", "noon"], 64, "--clock"),
+        (&["--clock", "2026-11-27T08:59"], 64, "such as 2026-11-27T08:59Z"),
+        (&["--vendor", "two words"], 1, "`two words` is no name of a vendor"),
+        (&["--data", "no-such-folder/kept.db"], 1, "error: no-such-folder/kept.db cannot be opened: a file is needed"),
+        (&["--data", text], 1, "is no file of this service"),
         (&["--devices", "no-such-file.json"], 1, "no-such-file.json cannot be read"),
         (&["--devices", "99999999999"], 64, "at most"),
         (&["--devices", file], 1, ":1:29: `phone` is not a device type"),
@@ -244,6 +250,22 @@ fn the_same_seed_gives_the_same_devices_and_a_file_of_them_can_be_loaded() {
     let loaded = Served::start(&folder, &["--devices", "devices.json"]);
     assert!(loaded.screen.contains("40 (from devices.json)"), "{}", loaded.screen);
     assert_eq!(loaded.get("/local/devices", None).1, first);
+}
+
+#[test]
+fn several_applications_have_their_devices_told_by_key_where_they_differ() {
+    let folder = Folder::new();
+    let two = ["--app", "one:a-secret", "--app", "two:b-secret", "--data", "kept.db"];
+    let served = Served::start(&folder, &two);
+    assert!(served.screen.contains("Devices     none; --devices 200 makes some\n"), "{}", served.screen);
+    let taken = folder.run(&["serve", "--port", "0", "--data", "kept.db"]);
+    assert!(taken.stderr.contains("kept.db is in use by another service"), "{}", taken.stderr);
+    let body = json!({"device_type": "ios"}).to_string();
+    assert_eq!(served.request("PUT", "/local/devices/mine?app=two", None, &body).0, 201);
+    served.signal("-INT");
+    assert_eq!(served.end(), Some(0));
+    let served = Served::start(&folder, &two);
+    assert!(served.screen.contains("one: none; --devices 200 makes some · two: 1, as they were"), "{}", served.screen);
 }
 
 #[test]

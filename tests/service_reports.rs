@@ -249,23 +249,32 @@ async fn pushes_are_listed_in_time_order_page_by_page() {
 }
 
 #[tokio::test]
+async fn pushes_of_one_time_are_listed_in_the_order_in_which_they_were_sent() {
+    let service = Service::new().await;
+    let mut sent = Vec::new();
+    for _ in 0..12 {
+        sent.push(service.send(alert("x"), PushType::BroadcastPush, None).await);
+    }
+    let mut listed = Vec::new();
+    let mut next = Some("/api/reports/responses/list?start=2026-01-01&end=2027-01-01&limit=5".to_owned());
+    while let Some(path) = next {
+        let page = service.ok(&path).await;
+        listed.extend(page["pushes"].as_array().expect("a list").iter().map(|push| push["push_uuid"].clone()));
+        next = page["next_page"].as_str().map(str::to_owned);
+    }
+    assert_eq!(listed, sent);
+}
+
+#[tokio::test]
 async fn devices_are_counted_up_to_a_date() {
     let service = Service::new().await;
     service.move_clock("2026-11-02T12:00:00Z").await;
     service
         .change(|app, now| {
-            app.devices.change(&mut app.journal, "tablet", |device| {
-                device.installed = false;
-                device.modified = now;
-            });
-            let device = Device {
-                device_type: "web".to_owned(),
-                installed: true,
-                opt_in: true,
-                created: now,
-                ..Device::default()
-            };
-            app.devices.put(&mut app.journal, "browser", device);
+            let tablet = app.devices.by_id("tablet").expect("the tablet");
+            app.uninstall(tablet, now);
+            let browser = Device { device_type: "web".to_owned(), installed: true, opt_in: true, ..Device::default() };
+            app.register("browser", browser, now);
         })
         .await;
     let before = json!({
@@ -285,6 +294,26 @@ async fn devices_are_counted_up_to_a_date() {
     assert_eq!(today["counts"]["web"], one);
     assert_eq!(today["counts"]["ios"], json!({ "unique_devices": 1, "opted_in": 1, "opted_out": 0, "uninstalled": 1 }));
     assert_eq!(service.ok("/api/reports/devices/").await, today, "without a date, it is as of now");
+
+    // Whoever opts out, goes and comes back later has still been what they were.
+    service.move_clock("2026-11-04T12:00:00Z").await;
+    service
+        .change(|app, now| {
+            let quiet = Device { opt_in: false, ..app.devices.get("robot").expect("the robot").clone() };
+            app.register("robot", quiet, now);
+            let again = Device { device_type: "ios".to_owned(), installed: true, opt_in: true, ..Device::default() };
+            app.register("tablet", again, now);
+        })
+        .await;
+    let mut earlier = service.ok("/api/reports/devices/?date=2026-11-1").await;
+    earlier["date_computed"] = before["date_computed"].clone();
+    assert_eq!(earlier, before);
+    let between = service.ok("/api/reports/devices/?date=2026-11-03").await;
+    assert_eq!(between["counts"]["ios"]["uninstalled"], 1);
+    assert_eq!(between["counts"]["android"]["opted_in"], 1);
+    let now = service.ok("/api/reports/devices/").await;
+    assert_eq!(now["counts"]["ios"]["unique_devices"], 2);
+    assert_eq!(now["counts"]["android"]["opted_out"], 2);
 }
 
 #[tokio::test]

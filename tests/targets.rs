@@ -230,3 +230,32 @@ fn a_default_may_hold_placeholders_a_key_no_variable_and_own_keys_anything() {
     let ran = folder.run(&["validate"]);
     assert!(ran.stdout.contains("error[RF112]: `${var.hi}`: a key cannot hold a variable"), "{}", ran.stdout);
 }
+
+#[test]
+fn settings_of_a_target_that_mean_nothing_are_told_where_they_stand() {
+    for (setting, says) in [
+        (
+            "base_url = \"http://messaging.example\"",
+            "is not https: credentials would go over the network for all to read",
+        ),
+        (
+            "base_url = \"https://messaging.example/api\"",
+            "more than scheme, host and port: write https://messaging.example",
+        ),
+        ("base_url = \"messaging.example\"", "`messaging.example` is not a URL"),
+        ("app_key_fingerprint = \"3F2A\"", "`3F2A` is not the fingerprint of an app key"),
+        ("app_key_fingerprint = \"zzzzzzzzzzzz\"", "expected 12 digits from 0 to 9 and a to f"),
+        ("max_deletes = -1", "`-1` is not a number of deletions"),
+        ("max_deletes = \"many\"", "expected a whole number"),
+        ("min_lead = \"soon\"", "`soon` is not a length of time"),
+        ("settle = -5", "`-5` is not a length of time"),
+    ] {
+        let ran = told(&format!("[targets.p]\n{setting}\n"), "segments: {}\n");
+        assert_eq!(ran.code, 3, "{setting}\n{}", ran.stdout);
+        assert_says(&ran, &["pushplan.toml:2:", says]);
+    }
+    let right =
+        "[targets.p]\napp_key_fingerprint = \"0123456789ab\"\nmax_deletes = 0\nmin_lead = \"1h30m\"\nsettle = 20\n";
+    let ran = told(right, "segments: {vip: {criteria: {tag: vip}, lifecycle: {broadcast: true}}}\n");
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+}

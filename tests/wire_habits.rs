@@ -192,7 +192,9 @@ async fn errors_say_what_where_and_why() {
     assert_eq!(answer["error_code"], 40000, "{answer:#}");
     assert_eq!(answer["details"]["path"], "extra", "{answer:#}");
     assert_eq!(answer["details"]["location"], json!({ "line": 4, "column": 3 }), "{answer:#}");
+    let update = world.with_ids("/api/templates/$template");
     for (path, body, place) in [
+        (update.as_str(), r#"{"name":"a","variables":[]}"#, "variables"),
         (
             "/api/templates",
             r#"{"name":"a","push":{"notification":{"actions":{"share":5}}}}"#,
@@ -209,6 +211,13 @@ async fn errors_say_what_where_and_why() {
             "[0].audience.or[1].tag",
         ),
         ("/api/pipelines", r#"{"enabled":"yes"}"#, "enabled"),
+        // What is missing is missing in the object, what is of the wrong kind is so as a whole.
+        ("/api/named_users/associate", r#"{"channel_id":"x","device_type":"ios"}"#, ""),
+        ("/api/push", r#"[{"audience":"all","device_types":"all","notification":{}},{"audience":"all"}]"#, "[1]"),
+        ("/api/segments", r#"[{"display_name":"a"}]"#, ""),
+        ("/api/segments", r#"{"display_name":{"a":1},"criteria":{"tag":"a"}}"#, "display_name"),
+        ("/api/segments", r#"{"display_name":"a","criteria":{"NOT":[{"tag":"a"}]}}"#, "criteria.NOT"),
+        ("/api/segments", r#"{"display_name":"a","criteria":{"tag":"a","x-note":"b"}}"#, "criteria.x-note"),
         (
             "/api/push",
             r#"{"audience":"all","device_types":"all","notification":{"alert1":"a","ios":{},"open::x":{}}}"#,
@@ -218,5 +227,61 @@ async fn errors_say_what_where_and_why() {
         let answer = send(&world, "POST", path, &[], body).await.json();
         assert_eq!((&answer["error_code"], &answer["details"]["path"]), (&json!(40000), &json!(place)), "{answer:#}");
     }
+    // Of several in one request, the path says which.
+    let push = r#"{"audience":"all","device_types":"all","notification":{"alert":"a"}}"#;
+    let mute = r#"{"audience":"all","device_types":"all"}"#;
+    let triggered = r#"{"audience":"triggered","device_types":"all","notification":{"alert":"a"}}"#;
+    let pipeline =
+        |outcome: &str| format!(r#"{{"enabled":true,"immediate_trigger":"first_open","outcome":{outcome}}}"#);
+    let two = format!(r#"[{{"push":{triggered}}},{{"push":{triggered},"delay":-1}}]"#);
+    let schedule = |push: &str| format!(r#"{{"schedule":{{"scheduled_time":"2030-01-01T0000"}},"push":{push}}}"#);
+    for (path, body, place) in [
+        ("/api/push", mute.to_owned(), "notification"),
+        ("/api/push", format!("[{push},{mute}]"), "[1].notification"),
+        ("/api/schedules", format!("[{},{}]", schedule(push), schedule(mute)), "[1].push.notification"),
+        ("/api/pipelines", pipeline(&format!(r#"{{"push":{push}}}"#)), "outcome.push.audience"),
+        ("/api/pipelines", format!("[{}]", pipeline(&two)), "[0].outcome[1].delay"),
+    ] {
+        let answer = send(&world, "POST", path, &[], &body).await.json();
+        assert_eq!((&answer["error_code"], &answer["details"]["path"]), (&json!(40001), &json!(place)), "{answer:#}");
+    }
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn nobody_is_told_to_write_what_the_wire_does_not_have() {
+    let world = World::new(Level::Extended).await;
+    let push = |more: &str| format!(r#"{{"audience":"all","device_types":"all","notification":{{}},{more}}}"#);
+    let schedule = |time: &str| format!(r#"{{"schedule":{{"scheduled_time":"2030-01-01T09:00"{time}}},"push":{{}}}}"#);
+    let delay = r#"{"enabled":true,"immediate_trigger":"first_open","outcome":{"delay":"1h","push":{}}}"#;
+    for (path, body, wrong) in [
+        ("/api/push", push(r#""template":"a""#), "unknown key `template`"),
+        ("/api/push", push(r#""options":{}"#), "unknown key `options`"),
+        ("/api/schedules", schedule(r#","time_zone":"Europe/Paris""#), "unknown key `time_zone`"),
+        ("/api/schedules", schedule("").replace("09:00", "09:00+02:00"), "a send time has no offset"),
+        ("/api/pipelines", delay.to_owned(), "is not a length of time"),
+    ] {
+        let answer = send(&world, "POST", path, &[], &body).await.json();
+        let details = &answer["details"];
+        assert!(details["error"].as_str().is_some_and(|error| error.contains(wrong)), "{answer:#}");
+        let help = details["help"].as_str().unwrap_or("none");
+        let possible = ["`template`", "`substitutions`", "time_zone", "1h30m"].iter().all(|own| !help.contains(own));
+        assert!(possible && help.trim() != "expected", "{path}: {help}");
+    }
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_channel_of_another_type_is_told_from_one_that_is_not_there() {
+    let world = World::new(Level::Documented).await;
+    let tags = |id: &str| format!(r#"{{"audience":{{"ios_channel":"{}"}},"add":{{"g":["t"]}}}}"#, world.with_ids(id));
+    for (id, expected) in [("$robot", "is of the type android, not ios"), ("nobody", "there is no such channel")] {
+        let reply = send(&world, "POST", "/api/channels/tags", &[], &tags(id)).await;
+        let answer = reply.json();
+        assert_eq!((reply.status, &answer["error_code"]), (404, &json!(40404)), "{answer:#}");
+        assert!(answer["details"]["error"].as_str().is_some_and(|error| error.contains(expected)), "{answer:#}");
+    }
+    let reply = send(&world, "PUT", "/api/tags/%ff", &[], "").await;
+    assert_eq!(reply.status, 400, "{}", reply.text());
     world.stop().await;
 }

@@ -34,7 +34,7 @@ pub use collect::{Declaration, TOP_LEVEL};
 pub use desired::{Conditions, Declared, Desired, Reach};
 pub use lifecycle::Lifecycle;
 pub use parse::{FILE_LIMIT, Parsed, parse, to_text};
-pub use project::{PROJECT_FILE, Project, ProjectFile, QuietHours, Target, no_code, not_free};
+pub use project::{FINGERPRINT, PROJECT_FILE, Project, ProjectFile, QuietHours, Target, no_code, not_free};
 
 use crate::codes;
 use crate::finding::{Finding, Findings};

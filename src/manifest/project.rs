@@ -10,8 +10,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use super::files::{self, Refused};
 use super::variables::{Variables, is_name};
 use super::{FILE_LIMIT, bodies, to_text};
+use crate::client::Origin;
 use crate::codes::{self, CODES, Code};
 use crate::finding::{Finding, Findings, Severity};
+use crate::model::delay::Delay;
 use crate::model::level::Level;
 use crate::model::many::Many;
 use crate::node::{At, Decode, Node, Reader, Tree, shape, words};
@@ -57,6 +59,14 @@ shape! {
         variables: BTreeMap<At<String>, At<Value>>,
         /// When people are not to be disturbed, by the clock where they are.
         quiet_hours: Option<At<QuietHours>>,
+        /// The application that this target is: the first 12 digits of the SHA-256 of its app key. With any other, nothing is done.
+        app_key_fingerprint: Option<At<String>>,
+        /// How many deletions a plan may have. Where it is left out: 5, or a fifth of a kind, whichever is more.
+        max_deletes: Option<At<i64>>,
+        /// How near the time of a new push may be, such as `5m`, which it is where this is left out.
+        min_lead: Option<At<Delay>>,
+        /// How long after it was lost a request may still take effect, such as `10s`, which it is where this is left out.
+        settle: Option<At<Delay>>,
     }
 }
 
@@ -230,6 +240,7 @@ impl Project {
             }
         }
         for target in file.targets.values() {
+            target.inspect(findings);
             for name in target.variables.keys().filter(|name| !is_name(name)) {
                 findings.push(
                     Finding::new(&codes::RF112, name.span, format!("`{name}` cannot be the name of a variable"))
@@ -292,6 +303,9 @@ impl Weight {
     }
 }
 
+/// The length of a fingerprint.
+pub const FINGERPRINT: usize = 12;
+
 /// The finding for a name that is no code.
 pub fn no_code(name: &At<String>) -> Finding {
     let finding = Finding::new(&codes::YM206, name.span, format!("no check has the code `{name}`")).label("not a code");
@@ -310,7 +324,43 @@ pub fn not_free(code: &Code, name: &At<String>) -> Finding {
 }
 
 impl Target {
+    /// How near the time of a new push may be.
+    pub fn min_lead(&self) -> Delay {
+        self.min_lead.as_ref().map_or(Delay(300), |lead| lead.value)
+    }
+
+    /// How long after it was lost a request may still take effect.
+    pub fn settle(&self) -> Delay {
+        self.settle.as_ref().map_or(Delay(10), |settle| settle.value)
+    }
+
     pub fn values(&self) -> Variables {
         self.variables.iter().map(|(name, value)| (name.value.clone(), value.value.0.clone())).collect()
+    }
+
+    /// Values that their types allow and that mean nothing.
+    fn inspect(&self, findings: &mut Findings) {
+        let mut wrong = |span, message: String, expected: &str| {
+            findings.push(Finding::new(&codes::YM206, span, message).label(format!("expected {expected}")));
+        };
+        if let Some(url) = &self.base_url
+            && let Err(why) = Origin::parse(url)
+        {
+            wrong(url.span, why, "an address such as https://messaging.example");
+        }
+        if let Some(print) = &self.app_key_fingerprint
+            && (print.len() != FINGERPRINT || !print.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)))
+        {
+            let message = format!("`{print}` is not the fingerprint of an app key");
+            wrong(print.span, message, "12 digits from 0 to 9 and a to f");
+        }
+        if let Some(most) = &self.max_deletes
+            && most.value < 0
+        {
+            wrong(most.span, format!("`{}` is not a number of deletions", most.value), "0 or more");
+        }
+        for time in [&self.min_lead, &self.settle].into_iter().flatten().filter(|time| time.value.0 < 0) {
+            wrong(time.span, format!("`{}` is not a length of time", time.value.0), "0 or more");
+        }
     }
 }

@@ -67,11 +67,13 @@ impl Decode for Delay {
         };
         let read = if reader.is_wire() { bare } else { bare.or_else(|| Self::parse(&scalar.text)) };
         if read.is_none() {
-            reader.report(
-                Finding::new(&codes::YM206, node.span, format!("`{}` is not a length of time", scalar.text))
+            let finding = Finding::new(&codes::YM206, node.span, format!("`{}` is not a length of time", scalar.text));
+            reader.report(match reader.is_wire() {
+                true => finding.label("a number of seconds").help("write a whole number of seconds, without quotes"),
+                false => finding
                     .label("a number and a unit")
                     .help("write it like 90s, 15m, 1h30m, 2d or 1w, or as a number of seconds without quotes"),
-            );
+            });
         }
         read
     }

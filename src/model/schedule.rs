@@ -59,7 +59,7 @@ impl Decode for Schedule {
     const WHAT: &'static str = "a schedule such as {scheduled_time: 2026-11-27T09:00, time_zone: Europe/Paris}";
 
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
-        let fields = Fields::of(node, Self::WHAT, reader)?;
+        let fields = Fields::of(node, Self::WHAT, reader)?.owning(&["time_zone"]);
         fields.close(Self::KEYS, reader);
         let local = fields.entry("local_scheduled_time");
         let Some(local) = local else {
@@ -103,7 +103,7 @@ fn instant(text: &At<Written>, zone: Option<At<TimeZone>>, reader: &mut Reader) 
     let (time, suffix) = clock_time(text, reader)?;
     let utc = suffix == "Z";
     if !suffix.is_empty() && (!utc || zone.as_ref().is_some_and(|zone| zone.value != TimeZone::UTC)) {
-        reader.report(no_offset_at(time, text, suffix, zone.as_ref()));
+        reader.report(no_offset_at(time, text, suffix, zone.as_ref(), reader.is_wire()));
         return None;
     }
     let zone = zone.map_or(TimeZone::UTC, |zone| zone.value);
@@ -162,7 +162,7 @@ fn no_offset(text: &At<Written>, suffix: &str) -> Finding {
 }
 
 /// The same for the time of a single moment, with that moment as it can be written.
-fn no_offset_at(time: DateTime, text: &At<Written>, suffix: &str, zone: Option<&At<TimeZone>>) -> Finding {
+fn no_offset_at(time: DateTime, text: &At<Written>, suffix: &str, zone: Option<&At<TimeZone>>, wire: bool) -> Finding {
     let finding = no_offset(text, suffix);
     if let Some(zone) = zone {
         return finding.related(zone.span, "this says the zone already").help(format!("leave out `{suffix}`"));
@@ -170,10 +170,15 @@ fn no_offset_at(time: DateTime, text: &At<Written>, suffix: &str, zone: Option<&
     match format!("{}{suffix}", time.strftime("%Y-%m-%dT%H:%M")).parse::<Timestamp>() {
         Ok(at) => {
             let utc = TimeZone::UTC.to_datetime(at).strftime("%Y-%m-%dT%H:%M").to_string();
-            finding
-                .help(format!("write {utc}, the same moment in UTC; or leave `{suffix}` out and name the `time_zone`"))
-                .suggest(text.span, utc)
+            let help = match wire {
+                true => format!("write {utc}, the same moment in UTC"),
+                false => {
+                    format!("write {utc}, the same moment in UTC; or leave `{suffix}` out and name the `time_zone`")
+                }
+            };
+            finding.help(help).suggest(text.span, utc)
         }
+        Err(_) if wire => finding.help("write the time in UTC, without an offset"),
         Err(_) => finding.help("leave the offset out and name the zone with `time_zone: Europe/Paris`"),
     }
 }

@@ -64,6 +64,12 @@ impl Reader {
         self.wire
     }
 
+    /// Where a problem with a whole node is reported: in a file at its first key, where a caret fits; over the wire at the
+    /// node itself, so that the path in the answer is its own.
+    pub fn place_of(&self, node: &Node) -> Span {
+        if self.wire { node.span } else { owner_of(node) }
+    }
+
     pub fn report(&mut self, finding: Finding) {
         self.findings.push(finding);
     }
@@ -105,7 +111,7 @@ impl Reader {
     /// Reports that a node is something else than expected.
     pub fn unexpected(&mut self, node: &Node, expected: &str) {
         self.report(
-            Finding::new(&codes::YM205, owner_of(node), format!("expected {expected}, found {}", node.what()))
+            Finding::new(&codes::YM205, self.place_of(node), format!("expected {expected}, found {}", node.what()))
                 .label(format!("expected {expected}")),
         );
     }
@@ -133,13 +139,14 @@ impl Reader {
     /// The text of a scalar. A plain one that YAML takes for something else is reported with the quotes to write.
     pub fn text<'n>(&mut self, node: &'n Node) -> Option<&'n str> {
         if let Some(help) = levels::in_place_of_text(node) {
-            let finding = Finding::new(&codes::YM205, owner_of(node), "expected text, found a map");
+            let finding = Finding::new(&codes::YM205, self.place_of(node), "expected text, found a map");
             self.report(finding.label("expected text").help(help));
             return None;
         }
         let Tree::Scalar(scalar) = &node.tree else {
-            let finding = Finding::new(&codes::YM205, owner_of(node), format!("expected text, found {}", node.what()))
-                .label("expected text");
+            let finding =
+                Finding::new(&codes::YM205, self.place_of(node), format!("expected text, found {}", node.what()))
+                    .label("expected text");
             self.report(match is_prose(node) {
                 true => finding.help("a text that begins with [ or { needs quotes"),
                 false => finding.help(format!("write a text in the place of the {}", &node.what()[2..])),
@@ -182,6 +189,8 @@ pub struct Fields<'n> {
     pub(super) entries: &'n [Entry],
     /// All keys that the map may have, where the reader of the map says so.
     pub(super) known: &'static [&'static str],
+    /// Those of them that only manifests have.
+    own: &'static [&'static str],
     /// What its fields are, for keys that stand one level too high.
     pub(super) below: fn() -> Vec<Below>,
 }
@@ -190,7 +199,7 @@ impl<'n> Fields<'n> {
     /// The entries of a map; anything else is reported.
     pub fn of(node: &'n Node, what: &str, reader: &mut Reader) -> Option<Self> {
         match &node.tree {
-            Tree::Map(entries) => Some(Self { node, entries, known: &[], below: Vec::new }),
+            Tree::Map(entries) => Some(Self { node, entries, known: &[], own: &[], below: Vec::new }),
             _ => {
                 reader.unexpected(node, what);
                 None
@@ -202,6 +211,11 @@ impl<'n> Fields<'n> {
     /// the map or keeps the rest, where the misspelt key is reported.
     pub fn knowing(self, known: &'static [&'static str], below: fn() -> Vec<Below>) -> Self {
         Self { known, below, ..self }
+    }
+
+    /// Says which of the keys only manifests have: over the wire nobody is told to write them.
+    pub fn owning(self, own: &'static [&'static str]) -> Self {
+        Self { own, ..self }
     }
 
     /// Whether an unknown key was probably meant to be this one.
@@ -224,7 +238,7 @@ impl<'n> Fields<'n> {
         }
         let absent = T::absent();
         if absent.is_none() && !self.is_misspelt(name) {
-            let at = reader.owner.unwrap_or_else(|| owner_of(self.node));
+            let at = reader.owner.unwrap_or_else(|| reader.place_of(self.node));
             reader.report(
                 Finding::new(&codes::YM203, at, missing(name))
                     .label(format!("needs `{name}`"))
@@ -238,8 +252,10 @@ impl<'n> Fields<'n> {
     pub fn close(&self, known: &[&str], reader: &mut Reader) {
         let mut unknown: Vec<&Entry> = self.unknown(known, reader.wire).collect();
         self.too_high(&mut unknown, |_| true, reader);
+        let possible = if reader.wire { self.on_wire(known) } else { known.to_vec() };
         for entry in unknown {
-            reader.report(if reader.is_above(&entry.key) { levels::too_low(entry) } else { unknown_key(entry, known) });
+            let above = reader.is_above(&entry.key);
+            reader.report(if above { levels::too_low(entry) } else { unknown_key(entry, &possible) });
         }
     }
 
@@ -280,6 +296,11 @@ impl<'n> Fields<'n> {
         Rest(rest)
     }
 
+    /// The known keys that also the wire has.
+    fn on_wire<'k>(&self, known: &[&'k str]) -> Vec<&'k str> {
+        known.iter().copied().filter(|key| !self.own.contains(key)).collect()
+    }
+
     fn unknown(&self, known: &[&str], wire: bool) -> impl Iterator<Item = &'n Entry> {
         let own = move |entry: &&Entry| !wire && entry.key.starts_with("x-");
         self.entries.iter().filter(|entry| !known.contains(&entry.key.as_str())).filter(move |entry| !own(entry))
@@ -289,7 +310,7 @@ impl<'n> Fields<'n> {
     pub fn take_own<T: Decode>(&self, name: &str, reader: &mut Reader) -> Option<T> {
         match self.entry(name) {
             Some(entry) if reader.wire => {
-                reader.report(unknown_key(entry, &[]));
+                reader.report(unknown_key(entry, &self.on_wire(self.known)));
                 None
             }
             _ => self.take(name, reader),
@@ -324,6 +345,7 @@ fn unknown_key(entry: &Entry, known: &[&str]) -> Finding {
                 .help(format!("write `{near}: ...`"))
         }
         Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(key.span, near),
+        None if known.is_empty() => finding,
         None => {
             let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
             finding.help(format!("expected {}", text::any_of(&known)))

@@ -40,6 +40,10 @@ macro_rules! shape {
             /// The keys, in the order of their declaration.
             pub const KEYS: &'static [&'static str] = &[$($crate::node::field_name(stringify!($field))),*];
 
+            /// Those that only manifests have.
+            const OWN: &'static [&'static str] =
+                &[$($($crate::node::shape!(@own $field $own),)?)*];
+
             fn below() -> Vec<$crate::node::Below> {
                 vec![$($crate::node::Below::of::<$type>($crate::node::field_name(stringify!($field)))),*]
             }
@@ -51,7 +55,7 @@ macro_rules! shape {
 
             fn decode(node: &$crate::node::Node, reader: &mut $crate::node::Reader) -> Option<Self> {
                 let fields = $crate::node::shape!(@map node, reader, $what $(, $slot)?)?;
-                let fields = fields.knowing(Self::KEYS, Self::below);
+                let fields = fields.knowing(Self::KEYS, Self::below).owning(Self::OWN);
                 reader.within(Self::KEYS, |reader| {
                     $(let $field = $crate::node::shape!(@take fields, reader, $field, $type $(, $own)?);)*
                     $crate::node::shape!(@unknown fields, reader $(, $rest)?);
@@ -83,6 +87,7 @@ macro_rules! shape {
     (@take $fields:ident, $reader:ident, $field:ident, $type:ty, only) => {
         $fields.take_own::<$type>($crate::node::field_name(stringify!($field)), $reader)
     };
+    (@own $field:ident only) => { $crate::node::field_name(stringify!($field)) };
     (@map $node:ident, $reader:ident, $what:literal) => { $crate::node::Fields::of($node, $what, $reader) };
     (@map $node:ident, $reader:ident, $what:literal, $slot:literal) => {
         $crate::node::Fields::or_text($node, $what, $slot, $reader)

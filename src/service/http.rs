@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use super::answer::{Answer, Answered, Refusal};
-use super::engine::Engine;
+use super::engine::{Engine, NotDone};
 use super::faults::{self, Body, Broken, Lag, Line, Reset};
 use super::local;
 use super::request::{BODY_LIMIT, Request};
@@ -126,14 +126,20 @@ async fn enter(
     body: Incoming,
     entry: &mut Entry<'_>,
 ) -> Result<Answer, Refusal> {
-    let app = authenticate(engine, &parts.headers).ok_or_else(Refusal::unauthorized)?;
-    entry.app(app);
-    if !accepts(&parts.headers) {
-        return Err(Refusal::not_acceptable());
-    }
+    let app = match admit(engine, &parts.headers, entry) {
+        Ok(app) => app,
+        Err(refusal) => return Err(pass_over(body, engine.settings.patience, refusal).await),
+    };
     let body = read_body(body, engine.settings.patience).await?;
     entry.body_size(body.len());
     kept(routes::answer(engine, app, take_apart(address, &parts, body)).await)
+}
+
+/// The application that a request is for, if it may be answered at all.
+fn admit<'e>(engine: &'e Engine, headers: &HeaderMap, entry: &mut Entry<'_>) -> Result<&'e str, Refusal> {
+    let app = authenticate(engine, headers).ok_or_else(Refusal::unauthorized)?;
+    entry.app(app);
+    if accepts(headers) { Ok(app) } else { Err(Refusal::not_acceptable()) }
 }
 
 /// The same for the control API: it takes no credentials, and answers this machine alone.
@@ -144,15 +150,21 @@ async fn enter_locally(
     parts: Parts,
     body: Incoming,
 ) -> Result<Answer, Refusal> {
-    local::admit(peer, &parts.headers)?;
+    if let Err(refusal) = local::admit(peer, &parts.headers) {
+        return Err(pass_over(body, engine.settings.patience, refusal).await);
+    }
     let body = read_body(body, engine.settings.patience).await?;
     kept(local::answer(engine, take_apart(address, &parts, body)).await)
 }
 
-/// An answer, unless what it promises cannot be kept.
-fn kept(answered: Result<Answered, String>) -> Answered {
+/// An answer, unless the request came to nothing.
+fn kept(answered: Result<Answered, NotDone>) -> Answered {
     answered.unwrap_or_else(|why| {
-        Err(Refusal { status: 503, code: 50301, error: format!("nothing can be kept: {why}"), details: None })
+        let (status, code) = match why {
+            NotDone::NotKept(_) => (503, 50301),
+            NotDone::Defect => (500, 50001),
+        };
+        Err(Refusal { status, code, error: why.to_string(), details: None })
     })
 }
 
@@ -182,6 +194,23 @@ const DRAINED: usize = 8 * BODY_LIMIT;
 
 async fn read_body(body: Incoming, patience: Duration) -> Result<Vec<u8>, Refusal> {
     tokio::time::timeout(patience, whole(body)).await.unwrap_or_else(|_| Err(Refusal::timed_out()))
+}
+
+/// Takes in the body of a request that is refused whatever it says. A client that is still sending would find its connection
+/// broken in place of the refusal, and could not tell that nothing was done.
+async fn pass_over(mut body: Incoming, patience: Duration, refusal: Refusal) -> Refusal {
+    let all = async {
+        let mut length = 0;
+        while let Some(Ok(frame)) = body.frame().await {
+            length += frame.data_ref().map_or(0, Bytes::len);
+            if length > DRAINED {
+                return;
+            }
+        }
+    };
+    // Whoever takes longer is refused all the same.
+    let _ = tokio::time::timeout(patience, all).await;
+    refusal
 }
 
 async fn whole(mut body: Incoming) -> Result<Vec<u8>, Refusal> {
@@ -217,4 +246,21 @@ fn accepts(headers: &HeaderMap) -> bool {
     let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("");
     let versions = accept.split([';', ',']).filter_map(|part| part.trim().strip_prefix("version="));
     versions.map(|version| version.trim_end_matches(';').trim()).all(|version| version == "3")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_came_to_nothing_is_answered_with_an_error_body() {
+        for (why, status) in [(NotDone::Defect, 500), (NotDone::NotKept("the disk is full".into()), 503)] {
+            let answer = kept(Err(why.clone())).expect_err("a refusal").answer();
+            let body: serde_json::Value = serde_json::from_str(&answer.body.expect("a body")).expect("JSON");
+            assert_eq!(answer.status, status);
+            assert_eq!(body["ok"], false);
+            assert_eq!(body["error"], why.to_string());
+            assert_eq!(body["error_code"].as_u64().map(|code| code / 100), Some(u64::from(status)));
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use crate::node::{Decode, Node, Reader, from_json};
+use crate::node::{Decode, Node, Reader, Tree, from_json};
 use crate::service::answer::Refusal;
 use crate::service::faults::Lag;
 use crate::source::{FileId, Source};
@@ -105,11 +105,11 @@ impl Body {
         value.ok_or_else(|| Refusal::invalid(format!("expected {}", T::WHAT)))
     }
 
-    /// One object or an array of them.
-    pub fn each(&self) -> Vec<&Node> {
+    /// One object or an array of them, each with how the path of what stands in it begins.
+    pub fn each(&self) -> Vec<(String, &Node)> {
         match &self.node.tree {
-            crate::node::Tree::List(items) => items.iter().collect(),
-            _ => vec![&self.node],
+            Tree::List(items) => items.iter().enumerate().map(|(at, item)| (format!("[{at}]."), item)).collect(),
+            _ => vec![(String::new(), &self.node)],
         }
     }
 }

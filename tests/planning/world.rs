@@ -41,7 +41,7 @@ pub fn address(text: &str) -> Address {
 impl World {
     /// Everything that is declared was applied, and the service has it just so. The id of a thing is its key with a sign.
     pub fn in_sync(yaml: &str, level: Level) -> Self {
-        let now: Timestamp = "2030-01-01T00:00:00Z".parse().unwrap();
+        let now: Timestamp = "2030-01-01T00:00:00Z".parse().expect("a time");
         let mut world = Self { level, ledger: Ledger::default(), live: Live::default(), done: BTreeSet::new(), now };
         for (address, unit) in declared(yaml) {
             world.own(&address, &unit.spec, unit.protect);
@@ -91,7 +91,7 @@ impl World {
         let address = address(name);
         let Some(Seen::There(found)) = self.live.units.get_mut(&address) else { panic!("{name} is not there") };
         change(found.spec.as_mut().expect("a spec"));
-        found.name = kinds::api(&address).name(found.spec.as_ref().unwrap());
+        found.name = kinds::api(&address).name(found.spec.as_ref().expect("a spec"));
         let found = found.clone();
         self.put(&address, found);
     }

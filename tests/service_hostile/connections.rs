@@ -99,6 +99,26 @@ async fn odd_addresses_and_headers_are_refused_or_answered() {
 }
 
 #[tokio::test]
+async fn a_client_that_sends_all_of_a_large_body_first_still_reads_why_it_is_refused() {
+    let world = world().await;
+    let body = vec![b' '; 4 * 1024 * 1024];
+    let cases = [
+        ("/api/segments", ("Authorization", "Basic bm9ib2R5OnNlY3JldA=="), 401),
+        ("/api/segments", ("Accept", "application/vnd.messaging+json; version=9"), 406),
+        ("/local/audience", ("Host", "elsewhere.example"), 403),
+    ];
+    for (path, header, status) in cases {
+        let mut stream = TcpStream::connect(world.running.address).await.expect("a connection");
+        let sent = stream.write_all(&request("POST", path, &[header], &body)).await;
+        assert!(sent.is_ok(), "{path} with {header:?}: {sent:?}");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await.expect("an answer");
+        assert_eq!(wire::parse(&answer).map(|reply| reply.status), Some(status), "{path} with {header:?}");
+    }
+    world.stop().await;
+}
+
+#[tokio::test]
 async fn requests_that_come_together_are_answered_in_their_order() {
     let world = world().await;
     let keep =

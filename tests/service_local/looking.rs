@@ -94,6 +94,19 @@ async fn the_clock_moves_forward_and_never_back() {
         assert_eq!(answered, status, "{body}: {answer}");
     }
     assert_eq!(service.get("/clock").await["now"], "2026-11-27T14:30:30Z");
+    let (_, both) = service.local("POST", "/clock", &json!({"to": NOON, "by": "1m"})).await;
+    assert_eq!(both["details"]["error"], "`to` or `by` says where to: both are given");
+}
+
+#[tokio::test]
+async fn whoever_looks_around_is_told_what_there_is() {
+    let service = Service::start().await;
+    for path in ["", "/", "/nothing/of/the/kind"] {
+        let (status, answer) = service.local("GET", path, &Value::Null).await;
+        assert_eq!(status, 404, "{path}");
+        let routes = answer["details"]["routes"].as_array().expect("routes");
+        assert!(routes.contains(&json!("POST /local/devices/{id}/tap")), "{path}: {answer}");
+    }
 }
 
 #[tokio::test]

@@ -179,6 +179,35 @@ async fn a_local_time_is_sent_zone_by_zone_and_once_to_each_device() {
 }
 
 #[tokio::test]
+async fn a_local_time_is_that_of_the_devices_own_zone_also_where_its_tag_is_of_another() {
+    let service = Service::at("2026-10-01T12:00:00Z").await;
+    let expected = [
+        // Its tag is that of a zone a quarter of an hour away.
+        ("Asia/Kathmandu", "2026-10-24T20:45:00Z"),
+        ("Pacific/Kiritimati", "2026-10-24T12:30:00Z"),
+        ("Pacific/Chatham", "2026-10-24T12:45:00Z"),
+        ("Pacific/Pago_Pago", "2026-10-25T13:30:00Z"),
+        ("Atlantic/Azores", "2026-10-25T03:30:00Z"),
+        ("America/Sao_Paolo", "2026-10-25T05:30:00Z"),
+        // Half past two comes twice that night: at its first.
+        ("Europe/Berlin", "2026-10-25T00:30:00Z"),
+        ("Mars/Olympus", "2026-10-25T02:30:00Z"),
+    ];
+    for (name, _) in expected {
+        let properties = Properties { timezone: Some(name.to_owned()), ..Properties::default() };
+        service.device_with(&name.replace('/', "-"), "ios", |device| *device.properties = properties).await;
+    }
+    let mut body = at("2026-11-27T0900");
+    body["schedule"] = json!({ "local_scheduled_time": "2026-10-25T0230" });
+    service.post("/api/schedules", body).await.expect(201);
+    service.move_clock("2026-10-28T00:00:00Z").await;
+    for (name, at) in expected {
+        let times: Vec<_> = service.got(&name.replace('/', "-")).iter().map(|receipt| receipt.time).collect();
+        assert_eq!(times, [time(at)], "{name}");
+    }
+}
+
+#[tokio::test]
 async fn a_local_time_has_passed_when_it_has_in_every_zone() {
     let service = Service::at("2026-11-27T12:00:00Z").await;
     let zone = |name: &str| Properties { timezone: Some(name.to_owned()), ..Properties::default() };
@@ -189,7 +218,8 @@ async fn a_local_time_has_passed_when_it_has_in_every_zone() {
         body["schedule"] = json!({ "local_scheduled_time": time });
         body
     };
-    let refused = service.post("/api/schedules", local("2026-11-27T0100")).await.refusal(400);
+    // At noon in UTC it is midnight where clocks are furthest behind.
+    let refused = service.post("/api/schedules", local("2026-11-26T2359")).await.refusal(400);
     assert!(refused.contains("has passed"), "{refused}");
     service.post("/api/schedules", local("2026-11-27T0900")).await.expect(201);
     service.move_clock("2026-11-28T12:00:00Z").await;

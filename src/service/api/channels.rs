@@ -107,7 +107,13 @@ pub fn known(app: &App, id: &str, device_type: Option<&str>) -> Result<u32, Refu
     let number = app.devices.by_id(id).ok_or_else(|| unknown(id))?;
     let own = app.devices.device(number).map_or("", |device| device.device_type.as_str());
     let fits = |wanted: &str| own == wanted || (wanted == "open" && own.starts_with("open::"));
-    if device_type.is_none_or(fits) { Ok(number) } else { Err(unknown(id)) }
+    match device_type {
+        Some(wanted) if !fits(wanted) => {
+            let why = format!("the channel {id} is of the type {own}, not {wanted}");
+            Err(Refusal::no_such_channel().with(json!({ "error": why })))
+        }
+        _ => Ok(number),
+    }
 }
 
 fn unknown(id: &str) -> Refusal {
@@ -134,7 +140,7 @@ pub fn get(app: &App, call: &Call) -> Answered {
 pub fn uninstall(app: &mut App, call: &Call) -> Answered {
     let body = call.request.json()?;
     let mut gone = Vec::new();
-    for node in body.each() {
+    for (_, node) in body.each() {
         let sent: SentChannel = body.read(node)?;
         gone.push(known(app, &sent.channel_id, Some(&sent.device_type))?);
     }

@@ -26,8 +26,8 @@ pub fn create(app: &mut App, call: &Call) -> Answered {
     let (id, push_id) = (new_id(), new_id());
     for (variant, moments) in moments.iter().enumerate() {
         for moment in moments {
-            let zone = moment.zone.map(str::to_owned);
-            app.due.put(&mut app.journal, moment.at, Due::Variant { experiment: id.clone(), variant, zone });
+            let what = Due::Variant { experiment: id.clone(), variant, local: moment.local };
+            app.due.put(&mut app.journal, moment.at, what);
         }
     }
     let kept = Experiment { experiment, push_id: push_id.clone(), created: call.now, started: None };
@@ -85,7 +85,7 @@ fn read(call: &Call) -> Result<Accepted, Refusal> {
         known_content(&variant.push, &format!("{path}push."))?;
         deliverable(variant.push.message.is_some(), &sent.device_types, &format!("{path}push."))?;
         moments.push(match &variant.schedule {
-            None => vec![Moment { at: call.now, zone: None }],
+            None => vec![Moment { at: call.now, local: None }],
             Some(schedule) => {
                 experiment["variants"][number]["schedule"] = newer_form(schedule);
                 let ahead = upcoming(std::slice::from_ref(schedule), call.now, &format!("{path}schedule"))?;

@@ -4,17 +4,17 @@ use serde_json::{Value, json};
 
 use super::push::{at_least_one, complete};
 use crate::model::audience::Selector;
-use crate::node::Node;
+use crate::node::{Node, Tree};
 use crate::service::answer::{Answer, Answered, Refusal, new_id};
 use crate::service::request::{Body, Request};
 use crate::service::routes::Call;
-use crate::service::state::{App, Due, Pipeline, SentPipeline, iso};
+use crate::service::state::{App, Due, Pipeline, SentPipeline, iso, pipeline_time};
 
 /// The largest page of a listing.
 const PAGE: usize = 100;
 
 /// Keys of the live service that the contract does not describe. They are kept and have no effect here.
-const FURTHER: &[&str] = &["activation_time", "deactivation_time", "constraint", "condition", "cancellation_trigger"];
+const FURTHER: &[&str] = &["constraint", "condition"];
 
 pub fn create(app: &mut App, call: &Call) -> Answered {
     let pipelines = read_all(call.request)?;
@@ -62,7 +62,7 @@ pub fn get(app: &App, call: &Call) -> Answered {
 
 pub fn update(app: &mut App, call: &Call) -> Answered {
     let body = call.request.json()?;
-    let pipeline = read(&body, &body.node)?;
+    let pipeline = read(&body, &body.node, "")?;
     let id = call.request.param(0);
     let created = app.pipelines.table.get(id).ok_or_else(unknown)?.created;
     app.pipelines.put(&mut app.journal, id, Pipeline { pipeline, created, modified: call.now });
@@ -85,29 +85,36 @@ fn read_all(request: &Request) -> Result<Vec<Value>, Refusal> {
     let body = request.json()?;
     let nodes = body.each();
     at_least_one(nodes.len(), "pipeline")?;
-    nodes.into_iter().map(|node| read(&body, node)).collect()
+    nodes.into_iter().map(|(path, node)| read(&body, node, &path)).collect()
 }
 
 /// A pipeline as it was sent, once it has been understood.
-fn read(body: &Body, node: &Node) -> Result<Value, Refusal> {
+fn read(body: &Body, node: &Node, path: &str) -> Result<Value, Refusal> {
     let sent: SentPipeline = body.read(node)?;
     if let Some(key) = sent.rest.0.keys().find(|key| !FURTHER.contains(&key.as_str())) {
-        return Err(Refusal::unknown_key(key));
+        return Err(Refusal::unknown_key(&format!("{path}{key}")));
     }
     at_least_one(sent.immediate_trigger.len(), "trigger")?;
     at_least_one(sent.outcome.len(), "outcome")?;
-    for outcome in &sent.outcome {
+    let listed = matches!(node.get("outcome").map(|outcome| &outcome.tree), Some(Tree::List(_)));
+    for (number, outcome) in sent.outcome.iter().enumerate() {
+        let place = if listed { format!("{path}outcome[{number}]") } else { format!("{path}outcome") };
         if !matches!(outcome.push.audience.value, Selector::Triggered) {
             let why = "the audience of a pipeline is `triggered`: the device that set it off";
-            return Err(Refusal::invalid_at("outcome.push.audience", why));
+            return Err(Refusal::invalid_at(&format!("{place}.push.audience"), why));
         }
-        complete(&outcome.push, "outcome.push.")?;
+        complete(&outcome.push, &format!("{place}.push."))?;
         if outcome.delay.as_ref().is_some_and(|delay| delay.value.0 < 0) {
-            return Err(Refusal::invalid_at("outcome.delay", "a delay cannot be negative"));
+            return Err(Refusal::invalid_at(&format!("{place}.delay"), "a delay cannot be negative"));
+        }
+    }
+    for (key, time) in [("activation_time", &sent.activation_time), ("deactivation_time", &sent.deactivation_time)] {
+        if let Some(time) = time.as_ref().filter(|time| pipeline_time(time).is_none()) {
+            return Err(Refusal::invalid_at(key, format!("`{time}` is not a time such as 2026-11-27T09:00:00")));
         }
     }
     if sent.timing.as_ref().is_some_and(|timing| timing.delay.seconds.value.0 < 0) {
-        return Err(Refusal::invalid_at("timing.delay.seconds", "a delay cannot be negative"));
+        return Err(Refusal::invalid_at(&format!("{path}timing.delay.seconds"), "a delay cannot be negative"));
     }
     Ok(node.to_json())
 }

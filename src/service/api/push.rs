@@ -15,7 +15,7 @@ use crate::service::state::{App, Outgoing, PushType};
 /// How many pushes one request may hold.
 const MOST: usize = 100;
 
-/// How many selectors one audience may hold.
+/// How many selectors one audience may hold. Operators do not count, and each value of a list does.
 const SELECTORS: usize = 1_000;
 
 pub fn create(app: &mut App, call: &Call) -> Answered {
@@ -63,9 +63,9 @@ fn read(request: &Request) -> Result<Vec<(Push, Value)>, Refusal> {
     if nodes.len() > MOST {
         return Err(Refusal::too_many(format!("{} pushes in one request; {MOST} are possible", nodes.len())));
     }
-    let read = nodes.into_iter().map(|node| {
+    let read = nodes.into_iter().map(|(path, node)| {
         let push: Push = body.read(node)?;
-        sendable(&push, "")?;
+        sendable(&push, &path)?;
         Ok((push, node.to_json()))
     });
     read.collect()
@@ -143,7 +143,7 @@ pub(super) fn possible(selector: &At<Selector>, path: &str) -> Result<(), Refusa
     let mut wrong: Option<String> = None;
     let mut number = 0;
     selector.walk(&mut |one| {
-        number += 1;
+        number += usize::from(!matches!(one.value, Selector::And(_) | Selector::Or(_) | Selector::Not(_)));
         let inside = !std::ptr::eq(one, selector);
         let why = match &one.value {
             Selector::Triggered if !inside => "`triggered` is possible in a pipeline only",

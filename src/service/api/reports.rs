@@ -4,7 +4,6 @@ mod range;
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
@@ -111,22 +110,22 @@ pub fn list(app: &App, call: &Call) -> Answered {
     let first = match request.query("push_id_start") {
         None => None,
         Some(id) => match app.sent.get(id) {
-            Some(sent) => Some((sent.time, id)),
+            Some(sent) => Some(sent.place()),
             None => return Err(Refusal::invalid(format!("`push_id_start`: there is no push `{id}`"))),
         },
     };
     let within = app.sent.iter().filter(|(_, sent)| range.contains(sent.time));
-    let mut pushes: Vec<(Timestamp, &str, &Sent)> = within.map(|(id, sent)| (sent.time, id, sent)).collect();
-    pushes.retain(|(time, id, _)| first.is_none_or(|first| (*time, *id) >= first));
-    pushes.sort_unstable_by_key(|(time, id, _)| (*time, *id));
-    let items = pushes.iter().take(limit).map(|(_, id, sent)| {
+    let from = within.filter(|(_, sent)| first.is_none_or(|first| sent.place() >= first));
+    let mut pushes: Vec<(&str, &Sent)> = from.collect();
+    pushes.sort_unstable_by_key(|(_, sent)| sent.place());
+    let items = pushes.iter().take(limit).map(|(id, sent)| {
         let mut item = record(sent);
         item["push_uuid"] = (*id).into();
         item["group_id"] = sent.group_id.clone().into();
         item
     });
     let mut body = json!({ "pushes": items.collect::<Vec<_>>() });
-    if let Some((_, next, _)) = pushes.get(limit) {
+    if let Some((next, _)) = pushes.get(limit) {
         body["next_page"] = next_page(request, "push_id_start", next).into();
     }
     Ok(Answer::bare(200, body))
@@ -149,7 +148,7 @@ struct Devices {
     uninstalled: u64,
 }
 
-/// The devices that were known by the end of a date. A device that is gone since then counts as it was before.
+/// The devices that were known by the end of a date, each as it was then: what has changed since does not count.
 pub fn devices(app: &App, call: &Call) -> Answered {
     let closed = match call.request.query("date") {
         None => call.now,
@@ -158,10 +157,11 @@ pub fn devices(app: &App, call: &Call) -> Answered {
     let mut platforms: BTreeMap<&str, Devices> = PLATFORMS.map(|name| (name, Devices::default())).into();
     for (_, device) in app.devices.iter().filter(|(_, device)| device.created <= closed) {
         let counts = platforms.entry(&device.device_type).or_default();
-        match device.installed || device.modified > closed {
-            false => counts.uninstalled += 1,
-            true if device.opt_in => counts.opted_in += 1,
-            true => counts.opted_out += 1,
+        let then = device.at(closed);
+        match (then.installed, then.opt_in) {
+            (false, _) => counts.uninstalled += 1,
+            (true, true) => counts.opted_in += 1,
+            (true, false) => counts.opted_out += 1,
         }
     }
     let total: u64 = platforms.values().map(|counts| counts.opted_in + counts.opted_out).sum();

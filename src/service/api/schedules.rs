@@ -38,7 +38,8 @@ pub fn create(app: &mut App, call: &Call) -> Answered {
     let body = call.request.json()?;
     let nodes = body.each();
     at_least_one(nodes.len(), "scheduled push")?;
-    let accepted = nodes.into_iter().map(|node| read(&body, node, call.now)).collect::<Result<Vec<_>, _>>()?;
+    let accepted =
+        nodes.into_iter().map(|(path, node)| read(&body, node, &path, call.now)).collect::<Result<Vec<_>, _>>()?;
     let mut made = Vec::new();
     for Accepted { scheduled, upcoming } in accepted {
         let id = new_id();
@@ -68,7 +69,7 @@ pub fn get(app: &App, call: &Call) -> Answered {
 
 pub fn update(app: &mut App, call: &Call) -> Answered {
     let body = call.request.json()?;
-    let Accepted { mut scheduled, upcoming } = read(&body, &body.node, call.now)?;
+    let Accepted { mut scheduled, upcoming } = read(&body, &body.node, "", call.now)?;
     let id = call.request.param(0);
     let old = app.schedules.get(id).ok_or_else(unknown)?;
     if old.started {
@@ -116,11 +117,11 @@ fn unknown() -> Refusal {
     Refusal::not_found("Schedule")
 }
 
-fn read(body: &Body, node: &Node, now: Timestamp) -> Result<Accepted, Refusal> {
+fn read(body: &Body, node: &Node, path: &str, now: Timestamp) -> Result<Accepted, Refusal> {
     let sent: Sent = body.read(node)?;
     at_least_one(sent.schedule.len(), "schedule")?;
-    sendable(&sent.push, "push.")?;
-    let upcoming = upcoming(&sent.schedule, now, "schedule")?;
+    sendable(&sent.push, &format!("{path}push."))?;
+    let upcoming = upcoming(&sent.schedule, now, &format!("{path}schedule"))?;
     let mut times: Vec<Value> = sent.schedule.iter().map(|schedule| newer_form(schedule)).collect();
     let push_ids = times.iter().map(|_| new_id()).collect();
     let schedule = if times.len() == 1 { times.remove(0) } else { times.into() };

@@ -119,7 +119,7 @@ pub fn update(app: &mut App, call: &Call) -> Answered {
     let body = call.request.json()?;
     let change: Change = body.read(&body.node)?;
     if call.level < Level::Extended && body.node.get("variables").is_some() {
-        return Err(Refusal::invalid_at("variables", "unknown key `variables`: an update cannot change them"));
+        return Err(Refusal::unknown_key("variables"));
     }
     check(change.variables.as_deref(), change.push.as_ref())?;
     let Change { name, description, variables, push } = change;
@@ -152,7 +152,8 @@ pub fn send(app: &mut App, call: &Call) -> Answered {
     let body = call.request.json()?;
     let nodes = body.each();
     push::at_least_one(nodes.len(), "push")?;
-    let pushes = nodes.into_iter().map(|node| filled(app, &body, node)).collect::<Result<Vec<_>, _>>()?;
+    let pushes =
+        nodes.into_iter().map(|(path, node)| filled(app, &body, node, &path)).collect::<Result<Vec<_>, _>>()?;
     let mut push_ids = Vec::new();
     for (sent, raw) in &pushes {
         push_ids.push(push::send(app, call, &sent.audience, &sent.device_types, raw));
@@ -163,19 +164,19 @@ pub fn send(app: &mut App, call: &Call) -> Answered {
 }
 
 /// A push with the texts of its template, as it goes out.
-fn filled(app: &App, body: &Body, node: &Node) -> Result<(SentPush, Value), Refusal> {
+fn filled(app: &App, body: &Body, node: &Node, path: &str) -> Result<(SentPush, Value), Refusal> {
     let sent: SentPush = body.read(node)?;
-    push::addressed(&sent.audience, &sent.device_types, "")?;
+    push::addressed(&sent.audience, &sent.device_types, path)?;
     let MergeData { template_id, substitutions } = &sent.merge_data;
     let template = app.templates.get(template_id).ok_or_else(|| Refusal::not_found("Template"))?;
     let given = substitutions.iter().map(|(key, value)| (key.value.clone(), value.value.clone())).collect();
     let mut out = template.filled(&given).map_err(|Missing(key)| {
         Refusal::invalid_at(
-            &format!("merge_data.substitutions.{key}"),
+            &format!("{path}merge_data.substitutions.{key}"),
             format!("the template's variable `{key}` has no default, and no value is given for it"),
         )
     })?;
-    push::deliverable(!out["message"].is_null(), &sent.device_types, "")?;
+    push::deliverable(!out["message"].is_null(), &sent.device_types, path)?;
     for key in ["audience", "device_types"] {
         out[key] = node.get(key).map(Node::to_json).unwrap_or_default();
     }

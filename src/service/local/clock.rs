@@ -5,6 +5,8 @@ use serde_json::json;
 
 use super::Later;
 use super::form::Time;
+use crate::codes;
+use crate::finding::Finding;
 use crate::model::delay::Delay;
 use crate::node::{Decode, Fields, Node, Plain, Reader, Tree, resolve};
 use crate::service::answer::{Answer, Answered, Refusal};
@@ -34,8 +36,10 @@ impl Decode for Move {
         match (to, by) {
             (Some(Time(at)), None) => Some(Self::To(at)),
             (None, Some(Length(seconds))) => Some(Self::By(seconds)),
-            _ => {
-                reader.unexpected(node, Self::WHAT);
+            (to, _) => {
+                let number = if to.is_some() { "both are given" } else { "neither is given" };
+                let finding = Finding::new(&codes::YM206, node.span, format!("`to` or `by` says where to: {number}"));
+                reader.report(finding.help(format!("write {}", Self::WHAT)));
                 None
             }
         }

@@ -20,9 +20,10 @@ use std::pin::Pin;
 use hyper::header::{FORWARDED, HOST, HeaderMap, ORIGIN};
 use hyper::http::Uri;
 use hyper::http::uri::Authority;
+use serde_json::json;
 
 use super::answer::{Answered, Refusal};
-use super::engine::Engine;
+use super::engine::{Engine, NotDone};
 use super::request::Request;
 use super::routes::{self, Call};
 use super::state::App;
@@ -44,8 +45,8 @@ enum Run {
     Later(for<'e> fn(&'e Engine, &'e Request) -> Later<'e>),
 }
 
-/// An answer that waits until a change is kept. `Err` says that nothing more can be kept.
-type Later<'e> = Pin<Box<dyn Future<Output = Result<Answered, String>> + Send + 'e>>;
+/// An answer that waits until a change is kept.
+type Later<'e> = Pin<Box<dyn Future<Output = Result<Answered, NotDone>> + Send + 'e>>;
 
 impl fmt::Debug for Route {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -88,6 +89,7 @@ pub static ROUTES: &[Route] = &[
     read("/local/sent", looking::sent),
     read("/local/due", looking::due),
     read("/local/events", looking::events),
+    read("/local/webhooks", looking::webhooks),
     service("GET", "/local/health", looking::health),
 ];
 
@@ -124,8 +126,8 @@ fn is_this_machine(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost") || address.is_ok_and(|ip| ip.to_canonical().is_loopback())
 }
 
-/// Answers a request that has been let in. `Err` says that nothing more can be kept.
-pub async fn answer(engine: &Engine, mut request: Request) -> Result<Answered, String> {
+/// Answers a request that has been let in.
+pub async fn answer(engine: &Engine, mut request: Request) -> Result<Answered, NotDone> {
     let (route, params) = match find(&request.method, &request.path) {
         Ok(found) => found,
         Err(refusal) => return Ok(Err(refusal)),
@@ -137,10 +139,15 @@ pub async fn answer(engine: &Engine, mut request: Request) -> Result<Answered, S
     let key = request.query("app").unwrap_or(first);
     let unknown = || Refusal::not_found("Application");
     match route.run {
-        Run::Read(run) => Ok(engine.read(|state, now| match state.app(key) {
-            Some(app) => run(app, &Call { request, now, level }),
-            None => Err(unknown()),
-        })),
+        Run::Read(run) => {
+            let look = || {
+                engine.read(|state, now| match state.app(key) {
+                    Some(app) => run(app, &Call { request, now, level }),
+                    None => Err(unknown()),
+                })
+            };
+            engine.show(look).await
+        }
         Run::Write(run) => {
             engine
                 .write(|state, now| match state.app_mut(key) {
@@ -149,7 +156,7 @@ pub async fn answer(engine: &Engine, mut request: Request) -> Result<Answered, S
                 })
                 .await
         }
-        Run::Service(run) => Ok(run(engine, request)),
+        Run::Service(run) => engine.show(|| run(engine, request)).await,
         Run::Later(run) => run(engine, request).await,
     }
 }
@@ -159,7 +166,9 @@ fn find(method: &str, path: &str) -> Result<(&'static Route, Vec<String>), Refus
     let fits = |route: &'static Route| Some((route, routes::matches(&routes::parts(route.path), &parts)?));
     let fitting: Vec<_> = ROUTES.iter().filter_map(fits).collect();
     if fitting.is_empty() {
-        return Err(Refusal::not_found("Resource"));
+        // Whoever looks around here is told what there is.
+        let routes: Vec<String> = ROUTES.iter().map(|route| format!("{route:?}")).collect();
+        return Err(Refusal::not_found("Resource").with(json!({ "error": "there is nothing here", "routes": routes })));
     }
     let found = fitting.into_iter().find(|(route, _)| route.method == method);
     found.ok_or_else(|| Refusal::not_allowed(format!("{method} is not possible here")))

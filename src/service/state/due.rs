@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::schedules::Local;
 use super::table::{Journal, Table};
 use crate::service::store::Kept;
 
@@ -12,10 +13,10 @@ use crate::service::store::Kept;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Due {
-    /// One time of a scheduled push; with a zone, to the devices in that zone.
-    Schedule { id: String, time: usize, zone: Option<String> },
+    /// One time of a scheduled push; with a clock time, to the devices that show it.
+    Schedule { id: String, time: usize, local: Option<Local> },
     /// One variant of an experiment.
-    Variant { experiment: String, variant: usize, zone: Option<String> },
+    Variant { experiment: String, variant: usize, local: Option<Local> },
     /// What a pipeline sends to the device that set it off.
     Firing { pipeline: String, outcome: usize, device: String },
 }
@@ -71,6 +72,11 @@ impl Queue {
             self.order.remove(&place);
             self.table.remove(journal, &key(place.1));
         }
+    }
+
+    /// All of it as rows.
+    pub(super) fn dump(&self, journal: &Journal, rows: &mut Vec<Kept>) {
+        self.table.dump(journal, rows);
     }
 
     pub fn load(&mut self, row: &Kept) -> Result<(), String> {

@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::devices::Numbers;
 use super::experiments::{SentExperiment, variant_of};
+use super::schedules::Local;
 use super::sending::{Outgoing, PushType};
 use super::{App, Due};
 use crate::model::audience::{Selector, Tag};
@@ -19,19 +21,17 @@ impl App {
     /// Does what has fallen due. It has left the queue already, in the same transaction, so that it is done once.
     pub(super) fn fire(&mut self, what: &Due, now: Timestamp) {
         match what {
-            Due::Schedule { id, time, zone } => self.fire_schedule(id, *time, zone.as_deref(), now),
-            Due::Variant { experiment, variant, zone } => {
-                self.fire_variant(experiment, *variant, zone.as_deref(), now);
-            }
+            Due::Schedule { id, time, local } => self.fire_schedule(id, *time, *local, now),
+            Due::Variant { experiment, variant, local } => self.fire_variant(experiment, *variant, *local, now),
             Due::Firing { pipeline, outcome, device } => self.fire_outcome(pipeline, *outcome, device, now),
         }
     }
 
-    fn fire_schedule(&mut self, id: &str, time: usize, zone: Option<&str>, now: Timestamp) {
+    fn fire_schedule(&mut self, id: &str, time: usize, local: Option<Local>, now: Timestamp) {
         let Some(scheduled) = self.schedules.get(id) else { return };
         let raw = scheduled.push.clone();
         if let (Some(push), Some(push_id)) = (understood::<Push>(&raw), scheduled.push_ids.get(time).cloned()) {
-            let to = self.members(&within(push.audience, zone), now);
+            let to = self.members_at(push.audience, local, now);
             let out = Outgoing {
                 push_type: PushType::ScheduledPush,
                 group_id: Some(id),
@@ -50,7 +50,7 @@ impl App {
         }
     }
 
-    fn fire_variant(&mut self, id: &str, variant: usize, zone: Option<&str>, now: Timestamp) {
+    fn fire_variant(&mut self, id: &str, variant: usize, local: Option<Local>, now: Timestamp) {
         let Some(kept) = self.experiments.get(id) else { return };
         let (raw, push_id) = (kept.experiment.clone(), kept.push_id.clone());
         let Some(sent) = understood::<SentExperiment>(&raw) else { return };
@@ -63,7 +63,7 @@ impl App {
             None => PushType::of(&sent.audience),
         };
         let variants = sent.variants.len();
-        let mut to = self.members(&within(sent.audience, zone), now);
+        let mut to = self.members_at(sent.audience, local, now);
         to.retain(|number| variant_of(id, self.devices.id(*number), variants) == variant);
         let out = Outgoing { push_type, group_id: Some(id), device_types: &sent.device_types, push: &push };
         self.send_as(&push_id, &out, to, now);
@@ -87,12 +87,16 @@ impl App {
             self.send(&out, [number], now);
         }
     }
-}
 
-/// The audience, or those of it in a zone.
-fn within(audience: At<Selector>, zone: Option<&str>) -> Selector {
-    let Some(zone) = zone else { return audience.value };
-    let made = |text: &str| At::new(text.to_owned(), Span::NONE);
-    let there = Selector::Tag(Tag { tag: made(zone), group: Some(made(ZONE_GROUP)) });
-    Selector::And(vec![At::new(there, Span::NONE), audience])
+    /// The devices of an audience; of those, where a clock time is given, the ones that show it.
+    fn members_at(&self, audience: At<Selector>, local: Option<Local>, now: Timestamp) -> Numbers {
+        let Some(local) = local else { return self.members(&audience, now) };
+        let made = |text: &str| At::new(text.to_owned(), Span::NONE);
+        let in_zone = |zone: &str| Selector::Tag(Tag { tag: made(zone), group: Some(made(ZONE_GROUP)) });
+        let near = local.zones().into_iter().map(|zone| At::new(in_zone(zone), Span::NONE)).collect();
+        let both = Selector::And(vec![At::new(Selector::Or(near), Span::NONE), audience]);
+        let mut members = self.members(&both, now);
+        members.retain(|number| self.devices.device(*number).is_some_and(|device| local.is_shown_on(device)));
+        members
+    }
 }

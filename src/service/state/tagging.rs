@@ -66,9 +66,7 @@ impl App {
         for (group, tag) in removed {
             self.tag_removed(number, group, tag, now);
         }
-        for (group, tag) in added {
-            self.tag_added(number, group, tag, now);
-        }
+        self.tags_added(number, added, now);
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Device {
     pub device_type: String,
     pub installed: bool,
     pub opt_in: bool,
+    /// Whether it ever had opted in.
+    pub has_opted_in: bool,
     pub background: bool,
     pub location: bool,
     pub push_address: Option<String>,
@@ -58,7 +60,21 @@ pub struct Device {
     /// When the app was first and last opened.
     pub first_opened: Option<Timestamp>,
     pub last_opened: Option<Timestamp>,
+    /// What it was before it became what it is, the oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub past: Vec<Past>,
 }
+
+/// What a device was until a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Past {
+    pub until: Timestamp,
+    pub installed: bool,
+    pub opt_in: bool,
+}
+
+/// How many changes of a device are remembered. Only one that never rests has more.
+const PAST: usize = 100;
 
 /// What a device tells of itself. What is not known is left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -84,6 +100,23 @@ impl Device {
     pub fn has_tag(&self, group: &str, tag: &str) -> bool {
         has(&self.tags, group, tag)
             || property_tags(self).any(|derived| (derived.0, derived.1.as_str()) == (group, tag))
+    }
+
+    /// Remembers what a device was until now, where that was something else.
+    pub fn comes_after(&mut self, old: &Device, now: Timestamp) {
+        let Device { installed, opt_in, .. } = *old;
+        let mut past = old.past.clone();
+        if (installed, opt_in) != (self.installed, self.opt_in) {
+            past.drain(..(past.len() + 1).saturating_sub(PAST));
+            past.push(Past { until: now, installed, opt_in });
+        }
+        self.past = past;
+    }
+
+    /// What it was at a time.
+    pub fn at(&self, time: Timestamp) -> Past {
+        let today = Past { until: Timestamp::MAX, installed: self.installed, opt_in: self.opt_in };
+        self.past.iter().find(|past| past.until > time).copied().unwrap_or(today)
     }
 
     /// Whether a notification can reach it.

@@ -1,0 +1,199 @@
+//! Credentials: given outside the project, together with the origin that they belong to.
+//!
+//! A target whose base URL has another origin gets none of them, so that a change to the project file steals nothing.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use super::origin::Origin;
+use crate::digest::Digest;
+use crate::failure::{Exit, Failure};
+use crate::source::Source;
+use crate::text;
+
+const ORIGIN: &str = "PUSHPLAN_ORIGIN";
+const APP_KEY: &str = "PUSHPLAN_APP_KEY";
+const MASTER_SECRET: &str = "PUSHPLAN_MASTER_SECRET";
+const FILE: &str = "PUSHPLAN_CREDENTIALS";
+
+/// The largest credentials file.
+const FILE_LIMIT: u64 = 1024 * 1024;
+
+/// A text that is never shown.
+#[derive(Clone)]
+pub struct Secret(String);
+
+impl Secret {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+/// What opens one application.
+#[derive(Clone)]
+pub struct Credentials {
+    pub app_key: String,
+    pub master_secret: Secret,
+}
+
+impl Credentials {
+    pub fn new(app_key: impl Into<String>, master_secret: impl Into<String>) -> Self {
+        Self { app_key: app_key.into(), master_secret: Secret::new(master_secret) }
+    }
+
+    /// Tells one application from another without telling its key.
+    pub fn fingerprint(&self) -> String {
+        let digest = Digest::of(self.app_key.as_bytes());
+        digest.as_str().chars().take(crate::manifest::FINGERPRINT).collect()
+    }
+
+    /// The same, if both can be sent.
+    fn checked(self, from: &str) -> Result<Self, Failure> {
+        for (name, value) in [("app key", self.app_key.as_str()), ("master secret", self.master_secret.reveal())] {
+            let wrong = if value.is_empty() {
+                "is empty"
+            } else if value.chars().any(|c| c.is_whitespace() || c.is_control()) {
+                "holds white space"
+            } else if name == "app key" && value.contains(':') {
+                "holds a colon"
+            } else {
+                continue;
+            };
+            return Err(failure(format!("the {name} {from} {wrong}")));
+        }
+        Ok(self)
+    }
+}
+
+/// Shows no more than may be seen by all.
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Credentials({})", self.fingerprint())
+    }
+}
+
+/// The credentials for an origin, from the environment or from the credentials file.
+pub fn credentials(origin: &Origin, env: &dyn Fn(&str) -> Option<String>) -> Result<Credentials, Failure> {
+    let given = from_environment(env)?;
+    if let Some((own, credentials)) = &given
+        && own == origin
+    {
+        return Ok(credentials.clone());
+    }
+    let path = file(env);
+    let mut kept = match &path {
+        Some(path) if path.exists() || env(FILE).is_some() => read(path)?,
+        _ => BTreeMap::new(),
+    };
+    if let Some(credentials) = kept.remove(origin) {
+        return Ok(credentials);
+    }
+    let place = path.map_or_else(|| format!("the file that {FILE} names"), |path| path.display().to_string());
+    let mut others: Vec<String> = given.iter().map(|(own, _)| own.to_string()).collect();
+    others.extend(kept.keys().map(Origin::to_string));
+    let message = match others.as_slice() {
+        [] => format!("there are no credentials for {origin}"),
+        others => format!("the credentials are for {}, not for {origin}", text::all_of(others)),
+    };
+    Err(failure(message).help(format!(
+        "set {ORIGIN}={origin} with {APP_KEY} and {MASTER_SECRET}, or add [\"{origin}\"] with app_key and master_secret to {place}"
+    )))
+}
+
+fn failure(message: String) -> Failure {
+    Failure::new(message).exit(Exit::Credentials)
+}
+
+fn from_environment(env: &dyn Fn(&str) -> Option<String>) -> Result<Option<(Origin, Credentials)>, Failure> {
+    let names = [ORIGIN, APP_KEY, MASTER_SECRET];
+    let values = names.map(|name| env(name).filter(|value| !value.is_empty()));
+    let (set, unset): (Vec<_>, Vec<_>) = names.iter().zip(&values).partition(|(_, value)| value.is_some());
+    let named =
+        |which: &[(&&str, &Option<String>)]| text::all_of(&which.iter().map(|(name, _)| **name).collect::<Vec<_>>());
+    let [Some(origin), Some(app_key), Some(master_secret)] = values.clone() else {
+        if set.is_empty() {
+            return Ok(None);
+        }
+        let is = |count: usize| if count == 1 { "is" } else { "are" };
+        let (has, lacks) = (is(set.len()), is(unset.len()));
+        let message = format!("{} {has} set, but {} {lacks} not", named(&set), named(&unset));
+        return Err(failure(message).help("the three go together: credentials belong to one origin"));
+    };
+    let origin = Origin::parse(&origin).map_err(|why| failure(format!("{ORIGIN}: {why}")))?;
+    let credentials = Credentials::new(app_key, master_secret).checked("in the environment")?;
+    Ok(Some((origin, credentials)))
+}
+
+/// Where the credentials file is.
+fn file(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let named = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(path) = named(FILE) {
+        return Some(path);
+    }
+    let home = if cfg!(windows) { named("APPDATA") } else { named("HOME").map(|home| home.join(".config")) };
+    Some(named("XDG_CONFIG_HOME").or(home)?.join("pushplan").join("credentials.toml"))
+}
+
+/// All that a credentials file holds.
+///
+/// No message repeats anything that stands in it but names of origins: what is written in the wrong place is a secret all the same.
+fn read(path: &Path) -> Result<BTreeMap<Origin, Credentials>, Failure> {
+    let shown = path.display();
+    let cannot = |why: &str| failure(format!("the credentials in {shown} cannot be read: {why}"));
+    let file = File::open(path).map_err(|error| cannot(&crate::manifest::files::describe(&error)))?;
+    only_its_owner(&file).map_err(|mode| {
+        failure(format!("{shown} is open to others (mode {mode:o}): its secrets may be known"))
+            .help(format!("chmod 600 {shown}"))
+    })?;
+    let bytes = crate::manifest::files::read_to_limit(file, FILE_LIMIT).map_err(|why| cannot(&why))?;
+    let text = String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8"))?;
+    let table: toml::Table = toml::from_str(&text).map_err(|error| {
+        let place = Source::new("", text.clone()).position(error.span().unwrap_or_default().start);
+        cannot(&format!("line {}, column {} is not TOML", place.line, place.column))
+    })?;
+    let mut all = BTreeMap::new();
+    for (name, section) in &table {
+        let origin = Origin::parse(name).map_err(|why| cannot(&format!("a section is an origin: {why}")))?;
+        let value = |key: &str| section.get(key).and_then(toml::Value::as_str);
+        let (Some(app_key), Some(master_secret)) = (value("app_key"), value("master_secret")) else {
+            return Err(cannot(&format!("[\"{origin}\"] needs app_key and master_secret, both texts")));
+        };
+        if section.as_table().is_some_and(|section| section.len() > 2) {
+            return Err(cannot(&format!("[\"{origin}\"] holds more than app_key and master_secret")));
+        }
+        let from = format!("for {origin} in {shown}");
+        let credentials = Credentials::new(app_key, master_secret).checked(&from)?;
+        if all.insert(origin.clone(), credentials).is_some() {
+            return Err(cannot(&format!("there are two sections for {origin}")));
+        }
+    }
+    Ok(all)
+}
+
+/// Whether a file is its owner's alone; if not, its mode.
+#[cfg(unix)]
+pub fn only_its_owner(file: &File) -> Result<(), u32> {
+    use std::os::unix::fs::MetadataExt;
+    let mode = file.metadata().map(|about| about.mode() & 0o777).unwrap_or(0o777);
+    if mode & 0o077 == 0 { Ok(()) } else { Err(mode) }
+}
+
+#[cfg(not(unix))]
+pub fn only_its_owner(_: &File) -> Result<(), u32> {
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! Carrying the requests of a fetch, several at a time.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::task::JoinSet;
+
+use super::{Reading, refusal};
+use crate::exchange::{Loss, Request};
+use crate::failure::Failure;
+use crate::live::{Ask, Fetch, Live, Look};
+
+/// How many requests are under way at a time.
+const CONCURRENCY: usize = 8;
+
+/// Fetches what the service has. It can do nothing but look.
+pub async fn fetch(reading: &Reading, look: Look<'_>) -> Result<Live, Failure> {
+    let (mut fetch, asks) = Fetch::start(look, Timestamp::now());
+    let mut waiting = VecDeque::from(asks);
+    let mut under_way = JoinSet::new();
+    while !fetch.is_done() {
+        while under_way.len() < CONCURRENCY {
+            match waiting.pop_front() {
+                Some(Ask::Get(number, request)) => {
+                    let reading = reading.clone();
+                    under_way.spawn(async move { (number, reading.read(&request).await, request) });
+                }
+                Some(Ask::WaitUntil(until)) => {
+                    let wait = Duration::try_from(until.duration_since(Timestamp::now())).unwrap_or_default();
+                    tokio::time::sleep(wait.max(Duration::from_millis(1))).await;
+                    waiting.extend(fetch.later(Timestamp::now()));
+                }
+                None => break,
+            }
+        }
+        let Some(ended) = under_way.join_next().await else {
+            return Err(Failure::new("what the service has could not be found out: nothing is left to ask"));
+        };
+        let (number, answered, request) = ended.map_err(|error| Failure::new(error.to_string()))?;
+        let answer = answered.map_err(|loss| lost(&request, &loss))?;
+        if let Some(refused) = refusal(reading.origin(), &answer) {
+            return Err(refused);
+        }
+        waiting.extend(fetch.on(number, &answer, Timestamp::now()).map_err(Failure::new)?);
+    }
+    Ok(fetch.finish())
+}
+
+fn lost(request: &Request, loss: &Loss) -> Failure {
+    let (Loss::NotSent(why) | Loss::Unknown(why)) = loss;
+    Failure::new(format!("{request} failed: {why}")).help("nothing was changed; try again")
+}

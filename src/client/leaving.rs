@@ -1,0 +1,94 @@
+//! The last moment before a request leaves.
+//!
+//! Between the decision to send and the first byte on the wire stand a name to be resolved, a connection and a handshake, and a
+//! machine may be suspended at any point of it. The body of a request is asked for only when all of that is done, and before the
+//! header is written out: so it is the body that knows whether anything has left, and that can keep all of it back.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::{Context, Poll};
+
+use hyper::body::{Body, Bytes, Frame, SizeHint};
+
+const WAITING: u8 = 0;
+const LEFT: u8 = 1;
+const LATE: u8 = 2;
+const GIVEN_UP: u8 = 3;
+
+/// Whether a request has left.
+#[derive(Clone, Debug, Default)]
+pub struct Departure(Arc<AtomicU8>);
+
+/// What became of a request that has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Departed {
+    /// Bytes may be under way.
+    Yes,
+    No,
+    /// It was kept back in the last moment.
+    TooLate,
+}
+
+impl Departure {
+    fn turn(&self, to: u8) -> Result<u8, u8> {
+        self.0.compare_exchange(WAITING, to, Ordering::SeqCst, Ordering::SeqCst)
+    }
+
+    /// Whether it has left. One that has not never will: the connection may still hold it when nobody waits any more.
+    pub fn give_up(&self) -> Departed {
+        match self.turn(GIVEN_UP) {
+            Ok(_) | Err(GIVEN_UP) => Departed::No,
+            Err(LATE) => Departed::TooLate,
+            Err(_) => Departed::Yes,
+        }
+    }
+}
+
+/// The body of a request that may be kept back.
+pub struct Leaving {
+    body: Option<Bytes>,
+    may_leave: Box<dyn Fn() -> bool + Send + Sync>,
+    departure: Departure,
+}
+
+impl Leaving {
+    pub fn new(body: String, may_leave: impl Fn() -> bool + Send + Sync + 'static, departure: Departure) -> Self {
+        Self { body: Some(body.into()), may_leave: Box::new(may_leave), departure }
+    }
+}
+
+impl Body for Leaving {
+    type Data = Bytes;
+    type Error = KeptBack;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, KeptBack>>> {
+        let Some(body) = self.body.take() else { return Poll::Ready(None) };
+        let to = if (self.may_leave)() { LEFT } else { LATE };
+        Poll::Ready(Some(match self.departure.turn(to) {
+            Ok(_) if to == LEFT => Ok(Frame::data(body)),
+            _ => Err(KeptBack),
+        }))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.body.as_ref().map_or(0, |body| body.len() as u64))
+    }
+}
+
+/// Why a body is not given out.
+#[derive(Debug)]
+pub struct KeptBack;
+
+impl fmt::Display for KeptBack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the request was kept back")
+    }
+}
+
+impl std::error::Error for KeptBack {}

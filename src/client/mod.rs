@@ -1,0 +1,119 @@
+//! The client: carries requests to a service and brings back what it answers.
+//!
+//! Reading and writing are different types. [`Reading`] has no way to send anything but a `GET`, so whoever is given one, and a
+//! plan is made with nothing else, cannot change the service.
+
+mod credentials;
+mod fetch;
+mod leaving;
+mod origin;
+mod pause;
+mod transport;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+pub use credentials::{Credentials, Secret, credentials, only_its_owner};
+pub use fetch::fetch;
+pub use origin::Origin;
+pub use transport::{Patience, Transport};
+
+use crate::exchange::{Answer, Loss, Method, Request};
+use crate::failure::{Exit, Failure};
+use pause::Pause;
+
+/// How often a `GET` is sent at most.
+const ATTEMPTS: u32 = 5;
+/// The first wait before it is sent again; each is twice the one before, more or less.
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+/// The longest wait, whatever the service asks for: somebody may sit before it.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// A client that can only look.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    transport: Arc<Transport>,
+    pause: Arc<Pause>,
+}
+
+impl Reading {
+    pub fn new(transport: Arc<Transport>) -> Self {
+        Self { transport, pause: Arc::default() }
+    }
+
+    pub fn origin(&self) -> &Origin {
+        self.transport.origin()
+    }
+
+    /// Sends a `GET`, again where the service is busy, has a problem or is not heard. What it says in the end is the answer.
+    pub async fn get(&self, path: &str) -> Result<Answer, Loss> {
+        let request = Request::get(path);
+        for attempt in 0.. {
+            self.pause.over().await;
+            let answered = self.transport.send(&request, || true).await;
+            let wait = match &answered {
+                Ok(answer) if !is_passing(answer) => return answered,
+                Ok(answer) => answer.wait_seconds(Timestamp::now()).map(Duration::from_secs),
+                Err(_) => None,
+            };
+            if attempt + 1 >= ATTEMPTS {
+                return answered;
+            }
+            let wait = wait.unwrap_or_else(|| pause::jittered(FIRST_WAIT * 2_u32.pow(attempt))).min(LONGEST_WAIT);
+            match &answered {
+                // Nobody else is to ask either.
+                Ok(answer) if answer.status == 429 => self.pause.extend(wait),
+                _ => tokio::time::sleep(wait).await,
+            }
+        }
+        unreachable!("the last attempt returns")
+    }
+
+    /// The same for a request that was made elsewhere. One that is no `GET` does not leave.
+    pub async fn read(&self, request: &Request) -> Result<Answer, Loss> {
+        match request.method {
+            Method::Get => self.get(&request.path).await,
+            method => Err(Loss::NotSent(format!("a {} changes things, and this only reads", method.word()))),
+        }
+    }
+}
+
+/// Whether the same question may get another answer soon. A page for people where JSON is expected stems from something that
+/// stands in between.
+fn is_passing(answer: &Answer) -> bool {
+    matches!(answer.status, 429 | 500..=599) || (answer.body.is_none() && (200..=299).contains(&answer.status))
+}
+
+/// A client that can do everything. It sends each request once: what is sent again is for the caller to decide.
+#[derive(Clone, Debug)]
+pub struct Writing {
+    transport: Arc<Transport>,
+}
+
+impl Writing {
+    pub fn new(transport: Arc<Transport>) -> Self {
+        Self { transport }
+    }
+
+    /// Sends a request. `may_leave` is asked in the last moment before its bytes go out; where it says no, they do not.
+    pub async fn send(
+        &self,
+        request: &Request,
+        may_leave: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Result<Answer, Loss> {
+        self.transport.send(request, may_leave).await
+    }
+}
+
+/// The failure of an answer that refuses the credentials.
+pub fn refusal(origin: &Origin, answer: &Answer) -> Option<Failure> {
+    let what = match answer.status {
+        401 => "does not know these credentials",
+        403 => "does not allow this with these credentials",
+        _ => return None,
+    };
+    let failure = Failure::new(format!("{origin} {what} ({})", answer.error())).exit(Exit::Credentials);
+    Some(failure.help("check the app key and the master secret; the plain application secret may not use this API"))
+}

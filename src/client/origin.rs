@@ -1,0 +1,106 @@
+//! Scheme, host and port: whom credentials belong to, and where requests go.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use reqwest::Url;
+
+/// Where a service is. It is https, or on this machine.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Origin {
+    url: Url,
+}
+
+impl Origin {
+    /// The origin that a base URL names; or why it cannot be one.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let url = Url::parse(text).map_err(|error| format!("`{text}` is not a URL: {error}"))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(format!("`{text}` is not an https URL"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            // It is not repeated: what stands in it is a secret.
+            return Err("a base URL holds no credentials: they are given outside the project".into());
+        }
+        if !matches!(url.path(), "" | "/") || url.query().is_some() || url.fragment().is_some() {
+            let end = url.origin().ascii_serialization();
+            return Err(format!("`{text}` has more than scheme, host and port: write {end}"));
+        }
+        let origin = Self { url };
+        if origin.url.scheme() == "http" && !origin.is_loopback() {
+            return Err(format!("`{text}` is not https: credentials would go over the network for all to read"));
+        }
+        Ok(origin)
+    }
+
+    /// Whether it is on this machine.
+    pub fn is_loopback(&self) -> bool {
+        let host = self.url.host_str().unwrap_or_default();
+        let literal = host.trim_matches(['[', ']']).parse::<IpAddr>();
+        host == "localhost" || literal.is_ok_and(|address| address.to_canonical().is_loopback())
+    }
+
+    pub fn is_https(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+
+    /// The URL of a path, which is exactly this path: `..` in an id leads nowhere else.
+    pub fn url(&self, path: &str) -> Result<Url, String> {
+        let url = self.url.join(path).map_err(|error| format!("`{path}` is not a path: {error}"))?;
+        let written = path.split(['?', '#']).next().unwrap_or_default();
+        if url.origin() != self.url.origin() || url.path() != written || url.fragment().is_some() {
+            return Err(format!("`{path}` is not a path of the API"));
+        }
+        Ok(url)
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.url.origin().ascii_serialization())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_https_or_on_this_machine() {
+        for (text, origin) in [
+            ("https://messaging.example", "https://messaging.example"),
+            ("HTTPS://Messaging.Example:443/", "https://messaging.example"),
+            ("https://messaging.example:8443", "https://messaging.example:8443"),
+            ("http://127.0.0.1:8420", "http://127.0.0.1:8420"),
+            ("http://[::1]:8420/", "http://[::1]:8420"),
+            ("http://localhost", "http://localhost"),
+        ] {
+            assert_eq!(Origin::parse(text).unwrap().to_string(), origin);
+        }
+        for (text, says) in [
+            ("messaging.example", "is not a URL"),
+            ("ftp://messaging.example", "is not an https URL"),
+            ("http://messaging.example", "is not https"),
+            ("http://localhost.evil.example", "is not https"),
+            ("http://10.0.0.1", "is not https"),
+            ("https://key:hunter2@messaging.example", "holds no credentials"),
+            ("https://messaging.example/api", "write https://messaging.example"),
+            ("https://messaging.example?x=1", "write https://messaging.example"),
+        ] {
+            let error = Origin::parse(text).unwrap_err();
+            assert!(error.contains(says), "{error}");
+            assert!(!error.contains("hunter2"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_path_leads_where_it_says() {
+        let origin = Origin::parse("https://messaging.example").unwrap();
+        let url = origin.url("/api/tags/a%20b?limit=1").unwrap();
+        assert_eq!(url.as_str(), "https://messaging.example/api/tags/a%20b?limit=1");
+        for wrong in ["/api/segments/..", "/api/segments/%2E%2E", "//evil.example/api", "https://evil.example/", "api"]
+        {
+            assert!(origin.url(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! One request, once, and what came of it.
+
+use std::error::Error;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
+use reqwest::redirect::Policy;
+use reqwest::{Body, Client, Response};
+use serde_json::Value;
+
+use super::credentials::Credentials;
+use super::leaving::{Departed, Departure, Leaving};
+use super::origin::Origin;
+use crate::exchange::{Answer, Loss, Method, Request};
+
+const MIB: usize = 1024 * 1024;
+/// The largest answer to a `GET`, which may be a listing, and to anything else.
+const LISTING_LIMIT: usize = 64 * MIB;
+const ANSWER_LIMIT: usize = 4 * MIB;
+/// How long a connection is kept for the next request: less than any server keeps it. One that the server has just closed
+/// costs a request whose end nobody knows.
+const KEPT: Duration = Duration::from_secs(4);
+
+/// How long is waited for what.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// A connection, its handshake included.
+    pub connect: Duration,
+    /// The whole exchange, to the last byte of the answer.
+    pub whole: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { connect: Duration::from_secs(10), whole: Duration::from_secs(30) }
+    }
+}
+
+/// A way to one application on one service.
+#[derive(Debug)]
+pub struct Transport {
+    origin: Origin,
+    headers: HeaderMap,
+    media_type: HeaderValue,
+    patience: Patience,
+    /// Made when it is first needed: where a machine has no certificates, that fails.
+    client: OnceLock<Client>,
+}
+
+impl Transport {
+    /// `vendor` is the vendor's word in the media type.
+    pub fn new(
+        origin: Origin,
+        credentials: &Credentials,
+        vendor: &str,
+        patience: Patience,
+    ) -> Result<Arc<Self>, String> {
+        let media_type = format!("application/vnd.{vendor}+json; version=3");
+        let media_type: HeaderValue = media_type.parse().map_err(|_| format!("`{vendor}` is no name of a vendor"))?;
+        let pair = format!("{}:{}", credentials.app_key, credentials.master_secret.reveal());
+        let basic = format!("Basic {}", BASE64_STANDARD.encode(pair));
+        let mut authorization =
+            HeaderValue::from_str(&basic).map_err(|_| "the credentials cannot be sent".to_owned())?;
+        authorization.set_sensitive(true);
+        let headers = HeaderMap::from_iter([(AUTHORIZATION, authorization), (ACCEPT, media_type.clone())]);
+        Ok(Arc::new(Self { origin, headers, media_type, patience, client: OnceLock::new() }))
+    }
+
+    /// The same without credentials: to ask somebody who they are.
+    pub fn anonymous(origin: Origin, patience: Patience) -> Self {
+        let media_type = HeaderValue::from_static("application/json");
+        Self { origin, headers: HeaderMap::new(), media_type, patience, client: OnceLock::new() }
+    }
+
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// Sends a request once. `may_leave` is asked in the last moment before its bytes go out.
+    pub async fn send(
+        &self,
+        request: &Request,
+        may_leave: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Result<Answer, Loss> {
+        let url = self.origin.url(&request.path).map_err(Loss::NotSent)?;
+        let client = self.client().map_err(Loss::NotSent)?;
+        let method = match request.method {
+            Method::Get => reqwest::Method::GET,
+            Method::Post => reqwest::Method::POST,
+            Method::Put => reqwest::Method::PUT,
+            Method::Delete => reqwest::Method::DELETE,
+        };
+        let mut sending = client.request(method, url).headers(self.headers.clone());
+        let departure = match &request.body {
+            Some(body) => {
+                let departure = Departure::default();
+                let body = Body::wrap(Leaving::new(body.clone(), may_leave, departure.clone()));
+                sending = sending.header(CONTENT_TYPE, self.media_type.clone()).body(body);
+                Some(departure)
+            }
+            None if !may_leave() => return Err(Loss::NotSent(TOO_LATE.to_owned())),
+            None => None,
+        };
+        let response = sending.send().await.map_err(|error| self.lost(&error, departure.as_ref()))?;
+        let limit = if request.method == Method::Get { LISTING_LIMIT } else { ANSWER_LIMIT };
+        self.read(response, limit).await
+    }
+
+    /// Why there is no answer, and whether the request may have been heard all the same.
+    fn lost(&self, error: &reqwest::Error, departure: Option<&Departure>) -> Loss {
+        let unsent = error.is_connect() || error.is_builder();
+        let departed = match departure {
+            Some(departure) => departure.give_up(),
+            None if unsent => Departed::No,
+            None => Departed::Yes,
+        };
+        match departed {
+            Departed::TooLate => Loss::NotSent(TOO_LATE.to_owned()),
+            Departed::No => Loss::NotSent(format!("{} cannot be reached: {}", self.origin, self.why(error))),
+            Departed::Yes => Loss::Unknown(format!("no answer from {}: {}", self.origin, self.why(error))),
+        }
+    }
+
+    /// The innermost reason of an error, which says what happened. It names no header and no body.
+    fn why(&self, error: &reqwest::Error) -> String {
+        if error.is_timeout() {
+            let within = if error.is_connect() { self.patience.connect } else { self.patience.whole };
+            return format!("nothing came within {within:?}");
+        }
+        let mut innermost: &dyn Error = error;
+        while let Some(source) = innermost.source() {
+            innermost = source;
+        }
+        let text = innermost.to_string();
+        text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+    }
+
+    async fn read(&self, mut response: Response, limit: usize) -> Result<Answer, Loss> {
+        let header = |name: HeaderName| response.headers().get(name)?.to_str().ok().map(str::to_owned);
+        let (status, location, retry_after) = (response.status().as_u16(), header(LOCATION), header(RETRY_AFTER));
+        let mut bytes = Vec::new();
+        loop {
+            match response.chunk().await {
+                Ok(None) => break,
+                Ok(Some(part)) if bytes.len() + part.len() <= limit => bytes.extend_from_slice(&part),
+                Ok(Some(_)) => {
+                    return Err(Loss::Unknown(format!("the answer is larger than {} MiB", limit / MIB)));
+                }
+                Err(error) => return Err(Loss::Unknown(format!("the answer broke off: {}", self.why(&error)))),
+            }
+        }
+        let body = if bytes.is_empty() { Some(Value::Null) } else { serde_json::from_slice(&bytes).ok() };
+        Ok(Answer { status, body, location, retry_after })
+    }
+
+    fn client(&self) -> Result<&Client, String> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        // Another part of the program may have chosen a provider; any will do.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = Client::builder()
+            .user_agent(concat!("pushplan/", env!("CARGO_PKG_VERSION")))
+            .redirect(Policy::none())
+            .retry(reqwest::retry::never())
+            .connect_timeout(self.patience.connect)
+            .timeout(self.patience.whole)
+            .pool_idle_timeout(KEPT);
+        if self.origin.is_loopback() {
+            builder = builder.no_proxy();
+        }
+        if !self.origin.is_https() {
+            // Nothing is encrypted, so a machine without certificates will do.
+            builder = builder.tls_certs_only([]);
+        }
+        let client = builder.build();
+        let client = client.map_err(|error| format!("no connection can be made: {}", self.why(&error)))?;
+        Ok(self.client.get_or_init(|| client))
+    }
+}
+
+const TOO_LATE: &str = "it was too late to send it";

@@ -1,0 +1,152 @@
+//! A plan in a file, and whether it still holds.
+
+use serde::{Deserialize, Serialize};
+
+use super::{FORMAT, Plan};
+use crate::digest::Digest;
+
+/// A plan with the digest of what was written: one flipped byte is noticed.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    pushplan_plan: u32,
+    digest: Digest,
+    plan: Plan,
+}
+
+/// Why a file is no plan that can be applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoPlan {
+    NotAPlan(String),
+    /// Made by a version of pushplan that writes another form.
+    OtherForm(u32),
+    /// Not what was written.
+    Changed,
+}
+
+impl Plan {
+    /// The text of a file that holds the plan.
+    pub fn save(&self) -> String {
+        let saved = Saved { pushplan_plan: FORMAT, digest: Digest::of_data(self), plan: self.clone() };
+        let mut text = serde_json::to_string_pretty(&saved).expect("a plan has text keys only");
+        text.push('\n');
+        text
+    }
+
+    /// The plan that a file holds.
+    pub fn load(text: &str) -> Result<Self, NoPlan> {
+        let value: serde_json::Value =
+            serde_json::from_str(text).map_err(|error| NoPlan::NotAPlan(error.to_string()))?;
+        let form = value["pushplan_plan"].as_u64();
+        match form.map(u32::try_from) {
+            Some(Ok(FORMAT)) => {}
+            Some(Ok(other)) => return Err(NoPlan::OtherForm(other)),
+            _ => return Err(NoPlan::NotAPlan("it does not say that it is a plan".to_owned())),
+        }
+        let saved: Saved =
+            serde_json::from_value(value.clone()).map_err(|error| NoPlan::NotAPlan(error.to_string()))?;
+        // What was read is held against the digest as well as what it was read into: a key that nobody reads is a change too.
+        if Digest::of_data(&saved.plan) != saved.digest || Digest::of_value(&value["plan"]) != saved.digest {
+            return Err(NoPlan::Changed);
+        }
+        Ok(saved.plan)
+    }
+
+    /// What has moved between a saved plan and one that was made just now; none where they are the same.
+    pub fn moved(&self, fresh: &Self) -> Vec<String> {
+        let mut moved = Vec::new();
+        if fresh.made > self.expires {
+            moved.push(format!("it expired at {}", self.expires));
+        }
+        let mut unless = |same: bool, what: &str| {
+            if !same {
+                moved.push(what.to_owned());
+            }
+        };
+        unless(self.tool == fresh.tool, &format!("it was made by pushplan {}, this is {}", self.tool, fresh.tool));
+        unless(self.target == fresh.target, &format!("it is for the target {}", self.target));
+        unless(self.origin == fresh.origin, &format!("it is for the service at {}", self.origin));
+        unless(self.level == fresh.level, "the target's api level is another one");
+        unless(self.ledger.lineage == fresh.ledger.lineage, "the ledger is another one");
+        let since = fresh.ledger.seq.saturating_sub(self.ledger.seq);
+        if self.ledger.lineage == fresh.ledger.lineage && fresh.ledger.seq != self.ledger.seq {
+            unless(false, &format!("something has been applied since: the ledger is {since} records further"));
+        }
+        unless(self.manifests == fresh.manifests, "the manifests say something else");
+        if moved.is_empty() && self.digest() != fresh.digest() {
+            moved.extend(self.changed(fresh));
+        }
+        moved
+    }
+
+    fn changed(&self, fresh: &Self) -> Vec<String> {
+        let mut moved = Vec::new();
+        for change in &fresh.changes {
+            let before = self.changes.iter().find(|other| other.address == change.address && other.id == change.id);
+            match before {
+                Some(before) if before == change => {}
+                Some(before) if before.live != change.live => {
+                    moved.push(format!("{} was changed on the service", change.address));
+                }
+                _ => moved.push(format!("{} comes to something else now", change.address)),
+            }
+        }
+        if moved.is_empty() {
+            moved.push("its steps would be others now".to_owned());
+        }
+        moved
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::level::Level;
+    use crate::plan::{About, Position};
+
+    fn plan() -> Plan {
+        let about = About {
+            target: "production".into(),
+            origin: "https://messaging.example".into(),
+            level: Level::Documented,
+            manifests: Digest::of(b"a"),
+            ledger: Position { lineage: "l".into(), seq: 7 },
+            min_lead_seconds: 300,
+        };
+        Plan::new(about, Vec::new(), Vec::new(), Vec::new(), "2030-01-01T00:00:00Z".parse().unwrap())
+    }
+
+    #[test]
+    fn a_saved_plan_is_the_plan() {
+        assert_eq!(Plan::load(&plan().save()).unwrap(), plan());
+    }
+
+    #[test]
+    fn a_plan_with_any_byte_changed_is_refused_or_the_same() {
+        let text = plan().save();
+        for at in 0..text.len() {
+            for with in [b'0', b'x', b'"', b' '] {
+                let mut bytes = text.clone().into_bytes();
+                bytes[at] = with;
+                let Ok(changed) = String::from_utf8(bytes) else { continue };
+                if let Ok(read) = Plan::load(&changed) {
+                    assert_eq!(read, plan(), "byte {at}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_moved_is_named() {
+        let saved = plan();
+        assert!(saved.moved(&plan()).is_empty());
+        let later = Plan { made: "2031-01-01T00:00:00Z".parse().unwrap(), ..plan() };
+        assert_eq!(saved.moved(&later), ["it expired at 2030-01-04T00:00:00Z"]);
+        let applied = Plan { ledger: Position { seq: 9, ..saved.ledger.clone() }, ..plan() };
+        assert_eq!(saved.moved(&applied), ["something has been applied since: the ledger is 2 records further"]);
+        let edited = Plan { manifests: Digest::of(b"b"), ..plan() };
+        assert_eq!(saved.moved(&edited), ["the manifests say something else"]);
+        assert!(matches!(Plan::load("{}"), Err(NoPlan::NotAPlan(_))));
+        let newer = plan().save().replace("\"pushplan_plan\": 1", "\"pushplan_plan\": 2");
+        assert_eq!(Plan::load(&newer), Err(NoPlan::OtherForm(2)));
+    }
+}
