@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::address::Address;
-use crate::compare::{Compared, Situation, how};
+use crate::compare::{Compared, Situation, by_hand_done, how};
 use crate::exchange::Request;
 use crate::kinds::remote::segments;
 use crate::kinds::{self, Create, Resource, Segment};
@@ -92,6 +92,9 @@ fn cascade(compared: &mut [Compared], situation: &Situation) {
             one.change.action = action;
             one.change.reasons.push(Reason::Repoint { to });
             one.change.reasons.extend(reason);
+            if let Some(owned) = one.owned.clone() {
+                by_hand_done(situation, &owned, one);
+            }
             moved = true;
         }
         if !moved {
@@ -240,6 +243,12 @@ impl Arranging<'_> {
     fn create(&mut self, one: &Compared) {
         let Some(spec) = &one.change.desired else { return };
         let api = kinds::api(&one.change.address);
+        let gone = one.owned.is_some() && one.change.action == Action::Create && !one.released;
+        if gone && api.lifecycle(self.situation.level).create != Create::Upsert {
+            // The old one is known to be gone. It is no old version that would have to be deleted.
+            let step = self.step(&one.change.address, Verb::Forget);
+            self.push(Draft::new(step));
+        }
         let mut step = self.writing(one, Verb::Create, spec, Some(api.create(spec)));
         let same = self.situation.live.named(&one.change.address.kind, &one.change.name);
         step.seen = same.map(|found| found.id.clone()).collect();

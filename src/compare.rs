@@ -4,6 +4,7 @@
 //! service has.
 
 mod fields;
+mod recover;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,8 +14,8 @@ use serde_json::Value;
 use crate::address::Address;
 use crate::digest::Digest;
 use crate::kinds::remote::{point, segments};
-use crate::kinds::{self, Api, Create, Delete, Found, Read, Update};
-use crate::ledger::{Ledger, Owned, Verb};
+use crate::kinds::{self, Api, Create, Delete, Found, Update};
+use crate::ledger::{Ledger, Owned};
 use crate::live::{Live, Seen};
 use crate::manifest::Desired;
 use crate::model::audience::written;
@@ -203,14 +204,8 @@ impl One<'_> {
             stamp: None,
         };
         let mut seen = self.situation.live.of(self.address).clone();
-        if let Some((unit, None)) = unit.filter(|_| !self.situation.own_only).map(|unit| (unit, &owned))
-            && let Some(other) = self.known.others(self.address, &self.api.name(&unit.spec)).first()
-        {
-            let spec = other.spec.clone().unwrap_or_else(|| unit.spec.clone());
-            let (id, applied) = (other.id.clone(), self.situation.now);
-            let refs = BTreeMap::new();
-            owned = Some(Owned { id, spec, refs, stamp: None, protect: false, past: false, applied });
-            seen = Seen::There((*other).clone());
+        if !self.situation.own_only {
+            self.take_by_name(&mut owned, &mut seen);
         }
         if !self.recover(&mut owned, &mut seen, &mut out) {
             out.owned = owned;
@@ -223,79 +218,6 @@ impl One<'_> {
         self.decide(owned.as_ref(), &seen, &mut out);
         out.owned = owned;
         out
-    }
-
-    /// An earlier run wrote down that it would create something, and no more. Says whether the rest can be decided.
-    fn recover(&self, owned: &mut Option<Owned>, seen: &mut Seen, out: &mut Compared) -> bool {
-        let Situation { ledger, level, live, adopt, .. } = self.situation;
-        let Some(open) = ledger.open.get(self.address).filter(|_| *adopt) else { return true };
-        let intent = &open.intent;
-        let (Verb::Create, Some(intended)) = (intent.verb, &intent.spec) else {
-            // A change or a deletion shows in what the service has; the ledger's memory follows it.
-            if let (Verb::Update, Some(intended), Some(owned), Seen::There(found)) =
-                (intent.verb, &intent.spec, owned, &*seen)
-                && found.spec.as_ref().is_some_and(|spec| self.known.names.by_key(self.api, spec) == *intended)
-            {
-                owned.spec = intended.clone();
-                owned.refs.clone_from(&intent.refs);
-                out.refresh = true;
-            }
-            out.close = true;
-            return true;
-        };
-        let life = self.api.lifecycle(*level);
-        if out.change.name.is_empty() {
-            out.change.name = self.api.name(intended);
-        }
-        let as_owned = |id: &str| Owned {
-            id: id.to_owned(),
-            spec: intended.clone(),
-            refs: intent.refs.clone(),
-            stamp: None,
-            protect: intent.protect,
-            past: false,
-            applied: open.at,
-        };
-        if life.create == Create::Upsert {
-            // Doing it again is the same. Where it is no longer wanted, what is there is ours.
-            match seen {
-                Seen::There(found) if owned.is_none() => {
-                    *owned = Some(as_owned(&found.id));
-                    out.recovered = Some(found.clone());
-                }
-                _ => out.close = true,
-            }
-            return true;
-        }
-        let doubt = |candidates: Vec<String>| Reason::InDoubt { since: open.at, candidates };
-        if life.read == Read::LedgerOnly {
-            out.change.action = Action::ByHand;
-            out.change.reasons.push(doubt(Vec::new()));
-            return false;
-        }
-        let mut new = self.known.others(self.address, &self.api.name(intended));
-        new.retain(|found| {
-            let same = |spec| self.known.names.by_key(self.api, spec) == *intended;
-            !intent.seen.contains(&found.id) && found.spec.as_ref().is_some_and(same)
-        });
-        match new[..] {
-            [] if live.whole.contains(&*self.address.kind) => {
-                out.close = true;
-                true
-            }
-            [one] => {
-                *owned = Some(as_owned(&one.id));
-                *seen = Seen::There(one.clone());
-                out.recovered = Some(one.clone());
-                out.change.reasons.push(Reason::Recovered { id: one.id.clone() });
-                true
-            }
-            _ => {
-                out.change.action = Action::ByHand;
-                out.change.reasons.push(doubt(new.iter().map(|found| found.id.clone()).collect()));
-                false
-            }
-        }
     }
 
     fn decide(&self, owned: Option<&Owned>, seen: &Seen, out: &mut Compared) {
@@ -383,7 +305,8 @@ impl One<'_> {
         out.change.ignored = ignored;
         out.change.live = Some(live.clone());
         out.change.desired = Some(desired.clone());
-        out.stamp = found.and_then(|found| found.stamp.clone());
+        // A stamp says something of a content that was read.
+        out.stamp = found.filter(|found| found.spec.is_some()).and_then(|found| found.stamp.clone());
         let stale = self.stale(&desired, owned, found);
         out.change.moved = match (desired == owned.spec, live == owned.spec) {
             _ if desired == live => None,
@@ -430,25 +353,7 @@ impl One<'_> {
         out.change.action = action;
         out.change.reasons.extend(reason);
         out.change.reasons.extend(self.too_late(desired));
-        self.by_hand_done(owned, out);
-    }
-
-    /// A person says that the old one is off: where the service lists it, that is looked at.
-    fn by_hand_done(&self, owned: &Owned, out: &mut Compared) {
-        let in_dashboard = out.change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. }));
-        if !in_dashboard || !self.situation.done.contains(self.address) {
-            return;
-        }
-        let off = match self.situation.live.of(self.address) {
-            Seen::There(found) => found.spec.as_ref().is_some_and(|spec| self.api.is_off(spec)),
-            Seen::Absent | Seen::Untold => true,
-        };
-        if off {
-            out.released = true;
-            out.change.reasons.retain(|reason| !matches!(reason, Reason::InDashboard { .. }));
-            out.change.action = if out.change.desired.is_some() { Action::Create } else { Action::Forget };
-            out.change.id = Some(owned.id.clone());
-        }
+        by_hand_done(self.situation, owned, out);
     }
 
     fn undeclared(&self, owned: &Owned, seen: &Seen, out: &mut Compared) {
@@ -471,7 +376,7 @@ impl One<'_> {
             (_, Delete::Never) => {
                 out.change.action = Action::ByHand;
                 out.change.reasons.push(Reason::InDashboard { old: Some(owned.id.clone()) });
-                self.by_hand_done(owned, out);
+                by_hand_done(self.situation, owned, out);
             }
         }
     }
@@ -484,5 +389,24 @@ pub fn how(api: &dyn Api, level: Level, owned: &Owned, desired: &Value) -> (Acti
         Update::InPlace if api.update(&owned.id, &owned.spec, desired, level).is_some() => (Action::Update, None),
         Update::InPlace | Update::Replacing => (Action::Replace, Some(Reason::NotInPlace)),
         Update::Never => (Action::ByHand, Some(in_dashboard())),
+    }
+}
+
+/// A person says that the old one is off: where the service lists it, that is looked at.
+pub fn by_hand_done(situation: &Situation, owned: &Owned, out: &mut Compared) {
+    let address = &out.change.address;
+    let in_dashboard = out.change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. }));
+    if !in_dashboard || !situation.done.contains(address) {
+        return;
+    }
+    let off = match situation.live.of(address) {
+        Seen::There(found) => found.spec.as_ref().is_some_and(|spec| kinds::api(address).is_off(spec)),
+        Seen::Absent | Seen::Untold => true,
+    };
+    if off {
+        out.released = true;
+        out.change.reasons.retain(|reason| !matches!(reason, Reason::InDashboard { .. }));
+        out.change.action = if out.change.desired.is_some() { Action::Create } else { Action::Forget };
+        out.change.id = Some(owned.id.clone());
     }
 }

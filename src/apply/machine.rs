@@ -149,18 +149,20 @@ impl Run {
     /// Does whatever can be done now.
     fn go_on(&mut self, now: Now) -> Vec<Effect> {
         let mut effects = Vec::new();
+        // What can no longer leave is intended anew, below.
+        self.send(now, &mut effects);
         if self.stop.is_some() {
             self.wind_up();
         } else if self.begun {
             self.begin_steps(now);
         }
-        if self.begun && !self.settings.protections.intent {
-            self.intend(now);
-        }
         let room = self.begun && self.stop.is_none() && self.journal.has_room();
         let intents = if room { self.intend(now) } else { Vec::new() };
         effects.extend(self.journal.next(now.wall, intents));
-        self.send(now, &mut effects);
+        if self.begun && self.stop.is_none() && !self.settings.protections.intent {
+            self.intend(now);
+            self.send(now, &mut effects);
+        }
         if self.is_over() {
             effects.extend(self.end(now));
         }

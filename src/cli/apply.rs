@@ -150,7 +150,8 @@ impl How {
         self.not_done(plan, wish)?;
         self.guard(site, plan)?;
         if plan.steps.is_empty() {
-            let report = Report { run: String::new(), ending: Ending::Done, ledger: plan.ledger.seq, steps: Vec::new() };
+            let report =
+                Report { run: String::new(), ending: Ending::Done, ledger: plan.ledger.seq, steps: Vec::new() };
             self.show(&report, plan, context);
             return Ok(Exit::Done);
         }
@@ -166,9 +167,8 @@ impl How {
     fn not_done(&self, plan: &Plan, wish: &Wish) -> Result<(), Failure> {
         for address in &wish.done {
             let change = plan.changes.iter().find(|change| change.address == *address);
-            let still = change.is_some_and(|change| {
-                change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. }))
-            });
+            let still = change
+                .is_some_and(|change| change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. })));
             if still {
                 return Err(Failure::new(format!("{address} is still there and turned on: nothing was changed"))
                     .exit(Exit::Refused)
@@ -236,15 +236,16 @@ impl How {
         let mut progress = Progress::start(&context.out, &plan, self.showing());
         let asked = async {
             stop.asked().await;
-            context.out.note("Stopping: what is on its way is awaited, nothing more is begun. Ctrl-C again ends at once.");
+            context
+                .out
+                .note("Stopping: what is on its way is awaited, nothing more is begun. Ctrl-C again ends at once.");
         };
         let mut finished = |number: usize, fate: &Fate| {
             let Step { address, verb, .. } = &steps[number];
             let (address, verb, fate) = (address.clone(), *verb, fate.clone());
             progress.finished(&StepReport { step: number, address, verb, fate, recorded: true });
         };
-        let report =
-            apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut finished).await;
+        let report = apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut finished).await;
         progress.end();
         Ok((report, stop.by()))
     }

@@ -179,6 +179,7 @@ impl Site {
             deletes: wish.destroy || !units.is_empty(),
             done: &wish.done,
             adopt: true,
+            own_only: true,
         };
         let mut compared = compare(&situation);
         let left_out = wish.choice.apply(&mut compared);
@@ -245,9 +246,8 @@ pub async fn append(log: &FileLog, after: Seq, record: Record) -> Result<(), Fai
     log.append(&entry).await.map_err(|error| match error {
         AppendError::Conflict => Failure::new("somebody else has changed the ledger in the meantime").help("try again"),
         AppendError::NotWritten(why) => Failure::new(format!("the ledger cannot be written: {why}")),
-        AppendError::Unknown(why) => {
-            Failure::new(format!("whether the ledger was written is not known: {why}")).help("look with `pushplan history`")
-        }
+        AppendError::Unknown(why) => Failure::new(format!("whether the ledger was written is not known: {why}"))
+            .help("look with `pushplan history`"),
     })
 }
 

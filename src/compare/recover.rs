@@ -1,0 +1,102 @@
+//! What became of an intent without an outcome: held against what the service has.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{Compared, One, Situation};
+use crate::kinds::{Create, Found, Read};
+use crate::ledger::{Owned, Verb};
+use crate::live::Seen;
+use crate::plan::{Action, Reason};
+
+impl One<'_> {
+    /// An earlier run wrote down that it would create something, and no more. Says whether the rest can be decided.
+    pub(super) fn recover(&self, owned: &mut Option<Owned>, seen: &mut Seen, out: &mut Compared) -> bool {
+        let Situation { ledger, level, live, adopt, .. } = self.situation;
+        let Some(open) = ledger.open.get(self.address).filter(|_| *adopt) else { return true };
+        let intent = &open.intent;
+        let (Verb::Create, Some(intended)) = (intent.verb, &intent.spec) else {
+            // A change or a deletion shows in what the service has; the ledger's memory follows it.
+            if let (Verb::Update, Some(intended), Some(owned), Seen::There(found)) =
+                (intent.verb, &intent.spec, owned, &*seen)
+                && found.spec.as_ref().is_some_and(|spec| self.known.names.by_key(self.api, spec) == *intended)
+            {
+                owned.spec = intended.clone();
+                owned.refs.clone_from(&intent.refs);
+                out.refresh = true;
+            }
+            out.close = true;
+            return true;
+        };
+        let life = self.api.lifecycle(*level);
+        if out.change.name.is_empty() {
+            out.change.name = self.api.name(intended);
+        }
+        let as_owned = |id: &str| Owned {
+            id: id.to_owned(),
+            spec: intended.clone(),
+            refs: intent.refs.clone(),
+            stamp: None,
+            protect: intent.protect,
+            past: false,
+            applied: open.at,
+        };
+        if life.create == Create::Upsert {
+            // Doing it again is the same. Where it is no longer wanted, what is there is ours.
+            match seen {
+                Seen::There(found) if owned.is_none() => {
+                    *owned = Some(as_owned(&found.id));
+                    out.recovered = Some(found.clone());
+                }
+                _ => out.close = true,
+            }
+            return true;
+        }
+        let doubt = |candidates: Vec<String>| Reason::InDoubt { since: open.at, candidates };
+        if life.read == Read::LedgerOnly {
+            out.change.action = Action::ByHand;
+            out.change.reasons.push(doubt(Vec::new()));
+            return false;
+        }
+        let new: Vec<&Found> = self.known.others(self.address, &self.api.name(intended));
+        let new: Vec<&Found> = new.into_iter().filter(|found| !intent.seen.contains(&found.id)).collect();
+        let same = |spec: &Value| self.known.names.by_key(self.api, spec) == *intended;
+        let ours: Vec<&Found> = new.iter().copied().filter(|found| found.spec.as_ref().is_some_and(same)).collect();
+        match ours[..] {
+            [] if new.is_empty() && live.whole.contains(&*self.address.kind) => {
+                out.close = true;
+                true
+            }
+            [one] => {
+                *owned = Some(as_owned(&one.id));
+                *seen = Seen::There(one.clone());
+                out.recovered = Some(one.clone());
+                out.change.reasons.push(Reason::Recovered { id: one.id.clone() });
+                true
+            }
+            // One that says something else may be ours as well: somebody may have edited it since.
+            _ => {
+                out.change.action = Action::ByHand;
+                out.change.reasons.push(doubt(new.iter().map(|found| found.id.clone()).collect()));
+                false
+            }
+        }
+    }
+
+    /// Takes what has the same name for ours, whoever made it. Nobody does that but the simulation, to see that it is noticed.
+    pub(super) fn take_by_name(&self, owned: &mut Option<Owned>, seen: &mut Seen) {
+        let (None, Some(unit)) = (&owned, self.situation.units.get(self.address)) else { return };
+        let Some(other) = self.known.others(self.address, &self.api.name(&unit.spec)).first().copied() else { return };
+        *owned = Some(Owned {
+            id: other.id.clone(),
+            spec: other.spec.clone().unwrap_or_else(|| unit.spec.clone()),
+            refs: BTreeMap::new(),
+            stamp: None,
+            protect: false,
+            past: false,
+            applied: self.situation.now,
+        });
+        *seen = Seen::There(other.clone());
+    }
+}
