@@ -133,6 +133,10 @@ fn is_owned(situation: &Situation, address: &Address) -> bool {
     situation.ledger.owned.contains_key(address)
 }
 
+fn is_in_doubt(one: &Compared) -> bool {
+    one.change.reasons.iter().any(|reason| matches!(reason, Reason::InDoubt { .. }))
+}
+
 fn is_late(change: &Change) -> bool {
     change.reasons.iter().any(|reason| matches!(reason, Reason::TooLate { .. }))
 }
@@ -324,16 +328,17 @@ impl Arranging<'_> {
                 segments(kinds::api(address).audiences(), spec).into_iter().map(str::to_owned).collect();
             for key in keys {
                 let target = segment(&key);
+                let taken_up = |draft: &Draft| draft.step.verb == Verb::Adopt && draft.step.address == target;
                 if let Some(made) = self.made.get(&target) {
                     let made = *made;
                     self.drafts[number].after.insert(made);
-                } else if let Some(owned) = self.situation.ledger.owned.get(&target) {
-                    self.drafts[number].step.refs.insert(key, owned.id.clone());
-                } else if let Some(at) = self.drafts.iter().position(|draft| draft.step.address == target) {
-                    // It was found again: the ledger takes it up first.
+                } else if let Some(at) = self.drafts.iter().position(taken_up) {
+                    // It may have been found again, in the place of another: the ledger takes it up first.
                     let id = self.drafts[at].step.id.clone().unwrap_or_default();
                     self.drafts[number].after.insert(at);
                     self.drafts[number].step.refs.insert(key, id);
+                } else if let Some(owned) = self.situation.ledger.owned.get(&target) {
+                    self.drafts[number].step.refs.insert(key, owned.id.clone());
                 }
             }
         }
@@ -376,8 +381,14 @@ impl Arranging<'_> {
         let now = self.situation.now;
         let mut users = Vec::new();
         for one in compared {
-            let Some(owned) = &one.owned else { continue };
             let address = &one.change.address;
+            // What was perhaps made points at it, perhaps.
+            let intent = self.situation.ledger.open.get(address).map(|open| &open.intent).filter(|_| is_in_doubt(one));
+            if intent.is_some_and(|intent| intent.refs.values().any(|other| other == id)) {
+                users.push(address.clone());
+                continue;
+            }
+            let Some(owned) = &one.owned else { continue };
             let api = kinds::api(address);
             let over =
                 owned.past || api.runs(&owned.spec).is_some_and(|runs| runs.last.is_some_and(|last| last <= now));
@@ -403,7 +414,8 @@ impl Arranging<'_> {
             step.address == *user
                 && match step.verb {
                     Verb::Update => !step.refs.values().any(|other| other == id),
-                    Verb::Delete => true,
+                    // What is forgotten before it is made anew is known to be gone.
+                    Verb::Delete | Verb::Forget => true,
                     _ => false,
                 }
         })

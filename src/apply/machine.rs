@@ -151,13 +151,14 @@ impl Run {
         let mut effects = Vec::new();
         // What can no longer leave is intended anew, below.
         self.send(now, &mut effects);
-        if self.stop.is_some() {
-            self.wind_up();
-        } else if self.begun {
+        if self.begun && self.stop.is_none() {
             self.begin_steps(now);
         }
         let room = self.begun && self.stop.is_none() && self.journal.has_room();
         let intents = if room { self.intend(now) } else { Vec::new() };
+        if self.stop.is_some() {
+            self.wind_up();
+        }
         effects.extend(self.journal.next(now.wall, intents));
         if self.begun && self.stop.is_none() && !self.settings.protections.intent {
             self.intend(now);

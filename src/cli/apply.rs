@@ -15,8 +15,8 @@ use crate::apply::{self, Ending, Fate, OnError, Report, Settings, StepReport};
 use crate::failure::{Exit, Failure};
 use crate::guard::{self, Limits};
 use crate::plan::{NoPlan, Plan, Reason, Step};
-use crate::render::progress::{Progress, Showing};
 use crate::render::{self, Style};
+use crate::render::{Progress, Showing};
 
 /// Make the service what the manifests say.
 #[derive(Debug, Args)]
@@ -232,7 +232,7 @@ impl How {
         };
         let stop = Stop::listen().map_err(|error| Failure::new(error.to_string()))?;
         let Planned { plan, ledger } = planned;
-        let steps = plan.steps.clone();
+        let shown = plan.clone();
         let mut progress = Progress::start(&context.out, &plan, self.showing());
         let asked = async {
             stop.asked().await;
@@ -241,9 +241,7 @@ impl How {
                 .note("Stopping: what is on its way is awaited, nothing more is begun. Ctrl-C again ends at once.");
         };
         let mut finished = |number: usize, fate: &Fate| {
-            let Step { address, verb, .. } = &steps[number];
-            let (address, verb, fate) = (address.clone(), *verb, fate.clone());
-            progress.finished(&StepReport { step: number, address, verb, fate, recorded: true });
+            progress.finished(&shown, &[(number, fate.clone())]);
         };
         let report = apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut finished).await;
         progress.end();

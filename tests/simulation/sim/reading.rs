@@ -105,6 +105,9 @@ fn stamp(versions: &[(i64, Option<Value>)], at: i64) -> i64 {
 
 fn item(kind: &str, id: &str, body: &Value, stamp: i64, manner: Manner, dice: &mut Dice) -> Value {
     let mut item = if manner.normalised { normalised(body, dice) } else { body.clone() };
+    if kind == "scheduled_pushes" && manner.normalised && item["schedule"].is_object() {
+        item["schedule"] = json!([item["schedule"]]);
+    }
     let written = time::stamp(stamp).to_string();
     match kind {
         "segments" => {
@@ -167,7 +170,7 @@ fn normalised(value: &Value, dice: &mut Dice) -> Value {
             for (key, value) in map {
                 let new = match (key.as_str(), value) {
                     ("tag_added", Value::String(tag)) if dice.chance(500) => json!({ "tag": tag }),
-                    ("immediate_trigger" | "outcome" | "schedule", Value::Object(_)) if dice.chance(500) => {
+                    ("immediate_trigger" | "outcome", Value::Object(_)) if dice.chance(500) => {
                         json!([normalised(value, dice)])
                     }
                     ("scheduled_time", Value::String(time)) if dice.chance(500) => {

@@ -21,10 +21,13 @@ pub struct Outcome {
 pub fn run(seed: u64, off: Option<Protection>, trace: bool) -> Outcome {
     let world: Shared = Rc::new(RefCell::new(World::new(seed, off, trace)));
     let mut tasks = Tasks::default();
-    let rounds = 1 + world.borrow_mut().dice.below(3);
+    let rounds = 1 + world.borrow_mut().dice.below(4);
     for round in 0..rounds {
-        world.borrow_mut().begin_round(round);
+        let pause = world.borrow_mut().pause(round);
+        tasks.run_until(&world, pause);
+        let faults = world.borrow_mut().begin_round(round);
         tasks.run(&world, false);
+        world.borrow_mut().faults = faults;
         if world.borrow().wrong.is_some() {
             break;
         }
@@ -45,12 +48,21 @@ pub fn run(seed: u64, off: Option<Protection>, trace: bool) -> Outcome {
 }
 
 impl World {
-    fn begin_round(&mut self, round: usize) {
+    /// When the next round begins.
+    fn pause(&mut self, round: usize) -> i64 {
+        let most = *self.dice.pick(&[SECOND, MINUTE, 20 * MINUTE, 600 * MINUTE]);
+        self.now + if round > 0 { self.dice.between(0, most) } else { 0 }
+    }
+
+    /// Begins a round, and says how faulty the next one is. Often the first goes well, so that there is something to change.
+    fn begin_round(&mut self, round: usize) -> u64 {
+        let faults = self.faults;
+        if round == 0 && self.dice.chance(600) {
+            self.faults = 0;
+        }
         if round > 0 {
             let now = self.now;
             self.project.edit(&mut self.dice, now);
-            let pause = *self.dice.pick(&[SECOND, MINUTE, 20 * MINUTE, 600 * MINUTE]);
-            self.now += self.dice.between(0, pause);
         }
         let quiet = self.queue.is_empty() && self.processes.iter().all(|process| process.over);
         if quiet && self.dice.chance(50) {
@@ -80,5 +92,6 @@ impl World {
             let after = self.dice.between(0, most);
             self.later(after, Happening::Person);
         }
+        faults
     }
 }

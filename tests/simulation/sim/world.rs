@@ -105,7 +105,7 @@ impl World {
             log: Log::default(),
             project,
             tally: Tally::default(),
-            faults: *dice.pick(&[0, 30, 100, 250]),
+            faults: *dice.pick(&[20, 60, 120, 250]),
             off,
             processes: Vec::new(),
             queue: BTreeMap::new(),
@@ -338,6 +338,25 @@ impl Tasks {
         self.0.resize_with(process, || None);
         self.0.push(Some(task));
         self.poll(shared, process);
+    }
+
+    /// Lets things happen that happen before a time.
+    pub fn run_until(&mut self, shared: &Shared, until: i64) {
+        loop {
+            let mut world = shared.borrow_mut();
+            if world.wrong.is_some() {
+                return;
+            }
+            if world.queue.first_key_value().is_none_or(|((at, _), _)| *at > until) {
+                world.now = world.now.max(until);
+                return;
+            }
+            let next = world.step();
+            drop(world);
+            if let Some(Some(process)) = next {
+                self.poll(shared, process);
+            }
+        }
     }
 
     /// Lets things happen until nothing is left to happen, or until all who are awake are done.
