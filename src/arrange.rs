@@ -194,6 +194,11 @@ impl Arranging<'_> {
         if is_late(&one.change) {
             return;
         }
+        let goes_on = !matches!(one.change.action, Action::Keep | Action::Create);
+        if let Some(owned) = one.owned.as_ref().filter(|_| one.close && open && goes_on && !one.released) {
+            // An intent that came to nothing is closed before anything else is done with what is there.
+            self.adopt(one, owned, owned.past);
+        }
         match one.change.action {
             Action::Create => self.create(one),
             Action::Update => self.update(one),
@@ -396,10 +401,9 @@ impl Arranging<'_> {
                 Seen::There(found) => found.spec.as_ref(),
                 _ => None,
             };
-            let points = match live {
-                Some(spec) => segments(api.audiences(), spec).contains(&id),
-                None => owned.refs.values().any(|other| other == id),
-            };
+            // What the service showed may be older than what was last applied.
+            let shown = live.is_some_and(|spec| segments(api.audiences(), spec).contains(&id));
+            let points = shown || owned.refs.values().any(|other| other == id);
             if points && !over {
                 users.push(address.clone());
             }

@@ -13,7 +13,7 @@ use crate::plan::{Action, Reason};
 impl One<'_> {
     /// An earlier run wrote down that it would create something, and no more. Says whether the rest can be decided.
     pub(super) fn recover(&self, owned: &mut Option<Owned>, seen: &mut Seen, out: &mut Compared) -> bool {
-        let Situation { ledger, level, live, adopt, .. } = self.situation;
+        let Situation { ledger, level, live, adopt, now, .. } = self.situation;
         let Some(open) = ledger.open.get(self.address).filter(|_| *adopt) else { return true };
         let intent = &open.intent;
         let (Verb::Create, Some(intended)) = (intent.verb, &intent.spec) else {
@@ -63,8 +63,10 @@ impl One<'_> {
         let new: Vec<&Found> = new.into_iter().filter(|found| !intent.seen.contains(&found.id)).collect();
         let same = |spec: &Value| self.known.names.by_key(self.api, spec) == *intended;
         let ours: Vec<&Found> = new.iter().copied().filter(|found| found.spec.as_ref().is_some_and(same)).collect();
+        // What was sent is listed no longer, so that nothing says that it was not.
+        let sent = self.api.runs(intended).is_some_and(|runs| runs.first.is_none_or(|first| first <= *now));
         match ours[..] {
-            [] if new.is_empty() && live.whole.contains(&*self.address.kind) => {
+            [] if new.is_empty() && !sent && live.whole.contains(&*self.address.kind) => {
                 out.close = true;
                 true
             }

@@ -65,7 +65,8 @@ impl World {
             self.project.edit(&mut self.dice, now);
         }
         let quiet = self.queue.is_empty() && self.processes.iter().all(|process| process.over);
-        if quiet && self.dice.chance(50) {
+        // A twin that is made while something is in doubt could be ours: nobody could tell.
+        if quiet && self.log.ledger.open.is_empty() && self.dice.chance(50) {
             self.twin();
             self.now += SETTLE;
         }
