@@ -24,11 +24,13 @@ pub struct ServiceOptions {
     #[arg(long, value_name = "NAME: VALUE", requires = "webhook")]
     webhook_header: Vec<String>,
 
-    /// A file with webhooks, such as service.toml.
+    /// A file with webhooks; `pushplan explain service.toml` prints a sample.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// A file that says which requests fail on purpose, and how. On loopback only.
+    /// A file that says which requests fail on purpose, and how; `pushplan explain faults.toml` prints a sample.
+    ///
+    /// On loopback only.
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
 }
