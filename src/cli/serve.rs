@@ -175,7 +175,7 @@ impl Serve {
             Some(Devices::Samples(count)) => population::sample(*count, self.seed.wrapping_add(place as u64)),
             Some(Devices::File(_, population)) => population.clone(),
         };
-        let filled = population::fill(engine, make).await.map_err(Failure::new)?;
+        let filled = population::fill(engine, make).await.map_err(|why| Failure::new(why.to_string()))?;
         let words = filled.iter().map(|(count, new)| match (count, new, given) {
             (0, _, false) => "none; --devices 200 makes some".to_owned(),
             (0, ..) => "none".to_owned(),
