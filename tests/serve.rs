@@ -346,3 +346,59 @@ fn a_file_that_holds_other_applications_says_so() {
     let served = Served::start(&folder, &["--data", "kept.db", "--app", "shop:a-secret"]);
     assert!(served.screen.contains("3, as they were"), "{}", served.screen);
 }
+
+/// Whether an answer is what is shown, in which `...` stands for anything.
+fn is_like(answer: &str, shown: &str) -> bool {
+    let mut parts: Vec<&str> = shown.split("...").collect();
+    let last = parts.pop().unwrap_or_default();
+    let Some(mut rest) = answer.strip_prefix(parts.first().copied().unwrap_or(last)) else { return false };
+    if parts.is_empty() {
+        return rest.is_empty();
+    }
+    for part in &parts[1..] {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+/// The README's walk through the service, in a shell: what a line `#> ` shows is what the command before it answers.
+#[test]
+fn the_walk_of_the_readme_answers_what_it_shows() {
+    let readme = include_str!("../README.md");
+    let section = readme.split("## The service, built in\n").nth(1).expect("the section");
+    let blocks: Vec<&str> = section.split("```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect();
+    let arguments: Vec<&str> = blocks[0].strip_prefix("pushplan serve ").expect("a command").split(' ').collect();
+    if Command::new("curl").arg("--version").stdout(Stdio::null()).status().is_err() {
+        #[expect(clippy::print_stderr, reason = "whoever runs the test is told what it left out")]
+        {
+            eprintln!("not run: the README shows curl, and there is none");
+        }
+        return;
+    }
+    // Behind each thing that is shown comes a line that ends what was answered.
+    let shown: Vec<&str> = blocks[1].lines().filter_map(|line| line.strip_prefix("#> ")).collect();
+    assert!(shown.len() > 5, "{shown:?}");
+    let mut script = String::new();
+    for line in blocks[1].lines() {
+        match line.strip_prefix("#> ") {
+            Some(_) => script.push_str("printf '\\n<end>\\n'"),
+            None => script.push_str(line),
+        }
+        script.push('\n');
+    }
+    let served = Served::start(&Folder::new(), &arguments);
+    let mut shell = Command::new("sh");
+    shell.args(["-euc", &script]).env("NO_PROXY", "*");
+    for name in ["PUSHPLAN_ORIGIN", "PUSHPLAN_APP_KEY", "PUSHPLAN_MASTER_SECRET"] {
+        shell.env(name, exported(&served.screen, name).expect("it is on the screen"));
+    }
+    let ran = shell.output().expect("a shell");
+    let answers = String::from_utf8(ran.stdout).expect("UTF-8");
+    assert!(ran.status.success(), "{answers}\n{}", String::from_utf8_lossy(&ran.stderr));
+    let answers: Vec<&str> = answers.split("\n<end>\n").collect();
+    assert_eq!(answers.len(), shown.len() + 1, "{answers:?}");
+    for (shown, answer) in shown.into_iter().zip(answers) {
+        assert!(is_like(answer, shown), "the README shows {shown}\nand it answers {answer}");
+    }
+}
