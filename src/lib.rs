@@ -19,6 +19,7 @@ pub mod digest;
 pub mod exchange;
 pub mod failure;
 pub mod finding;
+pub mod guard;
 pub mod kinds;
 pub mod ledger;
 pub mod live;

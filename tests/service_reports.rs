@@ -249,6 +249,23 @@ async fn pushes_are_listed_in_time_order_page_by_page() {
 }
 
 #[tokio::test]
+async fn pushes_of_one_time_are_listed_in_the_order_in_which_they_were_sent() {
+    let service = Service::new().await;
+    let mut sent = Vec::new();
+    for _ in 0..12 {
+        sent.push(service.send(alert("x"), PushType::BroadcastPush, None).await);
+    }
+    let mut listed = Vec::new();
+    let mut next = Some("/api/reports/responses/list?start=2026-01-01&end=2027-01-01&limit=5".to_owned());
+    while let Some(path) = next {
+        let page = service.ok(&path).await;
+        listed.extend(page["pushes"].as_array().expect("a list").iter().map(|push| push["push_uuid"].clone()));
+        next = page["next_page"].as_str().map(str::to_owned);
+    }
+    assert_eq!(listed, sent);
+}
+
+#[tokio::test]
 async fn devices_are_counted_up_to_a_date() {
     let service = Service::new().await;
     service.move_clock("2026-11-02T12:00:00Z").await;

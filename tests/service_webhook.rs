@@ -130,7 +130,7 @@ impl Receiver {
 const SOON: Duration = Duration::from_secs(20);
 
 fn webhook(url: &str) -> Webhook {
-    Webhook { app: APP.into(), url: url.into(), types: Vec::new(), headers: Vec::new(), authorization: None }
+    Webhook { app: APP.into(), url: url.into(), types: Vec::new(), headers: Vec::new(), authorization: None, ca: None }
 }
 
 async fn start(webhooks: Vec<Webhook>, data: Option<&Path>) -> Running {
@@ -329,7 +329,7 @@ async fn a_connection_that_fails_holds_up_no_other_and_says_why() {
     let why = running.engine.read(|state, _| {
         let webhooks = &state.app(APP).expect("the application").webhooks;
         assert!(webhooks.failing(&good.url()).is_none());
-        webhooks.failing(&bad.url()).map(|failing| failing.why.clone())
+        webhooks.failing(&bad.url()).map(|failing| failing.reason.clone())
     });
     assert_eq!(why.as_deref(), Some("the receiver answered 500 Internal Server Error"));
     stop(running).await;

@@ -144,9 +144,12 @@ impl Serve {
         // It is taken away again when this ends, however it ends.
         let _note = match self.announce(&ready.origin, &running.engine) {
             Ok(note) => {
-                let used = note
-                    .is_some()
-                    .then(|| ("Project", "commands of this project use it as the target `local`".to_owned()));
+                let used = "commands of this project use it as the target `local`";
+                let used = match self.data {
+                    Some(_) => used.to_owned(),
+                    None => format!("{used}; --data .pushplan/service.db keeps what they make"),
+                };
+                let used = note.is_some().then_some(("Project", used));
                 ready.rows.extend(used);
                 note
             }
@@ -200,7 +203,7 @@ impl Serve {
             Some(Devices::Samples(count)) => population::sample(*count, self.seed.wrapping_add(place as u64)),
             Some(Devices::File(_, population)) => population.clone(),
         };
-        let filled = population::fill(engine, make).await.map_err(Failure::new)?;
+        let filled = population::fill(engine, make).await.map_err(|why| Failure::new(why.to_string()))?;
         let words = filled.iter().map(|(count, new)| match (count, new, given) {
             (0, _, false) => "none; --devices 200 makes some".to_owned(),
             (0, ..) => "none".to_owned(),

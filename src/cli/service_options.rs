@@ -24,6 +24,10 @@ pub struct ServiceOptions {
     #[arg(long, value_name = "NAME: VALUE", requires = "webhook")]
     webhook_header: Vec<String>,
 
+    /// A PEM file with the certificates that https URLs of --webhook may have, in place of those this machine trusts.
+    #[arg(long, value_name = "FILE", requires = "webhook")]
+    webhook_ca: Option<PathBuf>,
+
     /// A file with webhooks, such as service.toml.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -39,6 +43,7 @@ impl ServiceOptions {
         let authorization = self.webhook_auth.as_deref().map(webhook::basic).transpose().map_err(Failure::usage)?;
         let headers = self.webhook_header.iter().map(|line| webhook::header(line));
         let headers: Vec<_> = headers.collect::<Result<_, _>>().map_err(Failure::usage)?;
+        let ca = self.webhook_ca.as_deref().map(webhook::read_ca).transpose().map_err(Failure::new)?;
         let mut webhooks = Vec::new();
         for url in &self.webhook {
             for (app, _) in apps {
@@ -48,6 +53,7 @@ impl ServiceOptions {
                     types: Vec::new(),
                     headers: headers.clone(),
                     authorization: authorization.clone(),
+                    ca: ca.clone(),
                 });
             }
         }

@@ -131,15 +131,18 @@ impl Parser<'_> {
         self.at += 1;
         let mut plain = true;
         loop {
-            match self.peek() {
-                None => return Err(NotJson { at: start, why: "a string is not closed" }),
-                Some(b'"') => break,
-                Some(b'\\') => {
+            // Most of a string says nothing special.
+            let rest = self.text.as_bytes().get(self.at..).unwrap_or(&[]);
+            let special = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..0x20));
+            let Some(special) = special else { return Err(NotJson { at: start, why: "a string is not closed" }) };
+            self.at += special;
+            match rest[special] {
+                b'"' => break,
+                b'\\' => {
                     plain = false;
                     self.at += 2;
                 }
-                Some(byte) if byte < 0x20 => return Err(self.wrong("a control character in a string")),
-                Some(_) => self.at += 1,
+                _ => return Err(self.wrong("a control character in a string")),
             }
         }
         self.at += 1;

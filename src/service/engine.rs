@@ -1,6 +1,8 @@
 //! The one place where state is looked at and changed.
 
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use hyper::header::HeaderValue;
@@ -37,6 +39,30 @@ pub struct Engine {
     history: Option<Mutex<History>>,
 }
 
+/// Why a request came to nothing. It left nothing behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotDone {
+    /// Nothing can be kept any more.
+    NotKept(String),
+    /// It came upon a defect of the service.
+    Defect,
+}
+
+impl fmt::Display for NotDone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotKept(why) => write!(f, "nothing can be kept: {why}"),
+            Self::Defect => f.write_str("the service has a defect; nothing was changed"),
+        }
+    }
+}
+
+/// What comes of something that may come upon a defect.
+pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, NotDone> {
+    // Whoever looks at things afterwards sees them whole: what was changed is taken back, and the rest is thrown away.
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_| NotDone::Defect)
+}
+
 impl Engine {
     pub fn open(settings: Settings) -> Result<Self, String> {
         let (store, kept) = match &settings.data {
@@ -70,10 +96,22 @@ impl Engine {
         found
     }
 
-    /// Looks at the state.
+    /// Looks at the state as it is at this moment. Some of it may still be on its way to the disk.
     pub fn read<T>(&self, look: impl FnOnce(&State, Timestamp) -> T) -> T {
-        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        look(&state, self.clock.now())
+        look(&self.looking(), self.clock.now())
+    }
+
+    /// What a look at the service shows. All of it is durable: what a crash could still undo is shown to nobody.
+    pub async fn show<T>(&self, look: impl Fn() -> T) -> Result<T, NotDone> {
+        loop {
+            // What is left after a failure of the disk is what the disk holds.
+            let is_final = self.broken.borrow().is_some();
+            let seen = guarded(&look)?;
+            let settled = self.store.as_ref().is_none_or(Store::is_settled);
+            if is_final || settled || self.kept().await.is_ok() {
+                return Ok(seen);
+            }
+        }
     }
 
     /// Looks at the state as it was a little while ago, where that is asked for and was kept.
@@ -87,13 +125,21 @@ impl Engine {
         self.read(look)
     }
 
+    fn looking(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn changing(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Changes whenever events are written.
     pub fn events_written(&self) -> watch::Receiver<u64> {
         self.events.subscribe()
     }
 
     /// Returns once everything that could be seen before this call is durable.
-    pub async fn kept(&self) -> Result<(), String> {
+    pub async fn kept(&self) -> Result<(), NotDone> {
         match &self.store {
             // Batches are written in order, so an empty one comes after all that were handed over.
             Some(store) => self.durable((), Some(store.submit(Vec::new()))).await,
@@ -102,14 +148,14 @@ impl Engine {
     }
 
     /// Changes the state, and returns once the change is durable. What has fallen due meanwhile comes first.
-    pub async fn write<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<T, String> {
+    pub async fn write<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<T, NotDone> {
         let (value, ticket) = self.change(change)?;
         self.durable(value, ticket).await
     }
 
     /// The same without waiting for the disk: what is changed here is durable before whatever is changed after it.
-    /// An error says that it was not made, because nothing can be kept.
-    pub fn change<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<(T, Option<Ticket>), String> {
+    /// An error says that it was not made.
+    pub fn change<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<(T, Option<Ticket>), NotDone> {
         let at_its_time = self.clock.is_virtual();
         self.commit(|state, now| {
             state.fire_due(now, at_its_time);
@@ -121,20 +167,21 @@ impl Engine {
     }
 
     /// Fires what fell due while the service was down: once, and late, on a virtual clock as well.
-    pub async fn catch_up(&self) -> Result<(), String> {
+    pub async fn catch_up(&self) -> Result<(), NotDone> {
         let ((), ticket) = self.commit(|state, now| state.fire_due(now, false))?;
         self.durable((), ticket).await
     }
 
     /// Carries out a change and hands its rows to the store.
-    fn commit<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<(T, Option<Ticket>), String> {
+    fn commit<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> Result<(T, Option<Ticket>), NotDone> {
         let (changed, on_time) = {
-            let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.changing();
             if let Some(why) = &*self.broken.borrow() {
-                return Err(why.clone());
+                return Err(NotDone::NotKept(why.clone()));
             }
             let waited_for = state.next_due();
-            let value = change(&mut state, self.clock.now());
+            let now = self.clock.now();
+            let value = guarded(|| change(&mut state, now)).inspect_err(|_| self.undo(&mut state))?;
             let rows = state.take_rows();
             if let Some(history) = self.history.as_ref().filter(|_| !rows.is_empty()) {
                 history.lock().unwrap_or_else(PoisonError::into_inner).record(rows.clone());
@@ -152,19 +199,29 @@ impl Engine {
     }
 
     /// What was changed, once it is durable. If it cannot be, it has not happened, and no further change is taken.
-    async fn durable<T>(&self, value: T, ticket: Option<Ticket>) -> Result<T, String> {
+    async fn durable<T>(&self, value: T, ticket: Option<Ticket>) -> Result<T, NotDone> {
         if let Some(ticket) = ticket
             && let Err(why) = ticket.kept().await
         {
             self.fall_back(&why);
-            return Err(why);
+            return Err(NotDone::NotKept(why));
         }
         Ok(value)
     }
 
+    /// Takes back what a change has done that did not come to its end.
+    fn undo(&self, state: &mut State) {
+        let keeps = self.store.is_some() || self.history.is_some();
+        match State::new(&self.settings, state.rows_before(), keeps) {
+            // Connections that are in the settings are in the rows as well.
+            Ok(before) => *state = before,
+            Err(why) => drop(self.broken.send_replace(Some(why))),
+        }
+    }
+
     /// Goes back to what the disk holds, and stays there: it can still be read.
     fn fall_back(&self, why: &str) {
-        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.changing();
         if self.broken.borrow().is_some() {
             return;
         }
@@ -185,7 +242,7 @@ impl Engine {
     }
 
     /// Moves a virtual clock forward, firing whatever falls due on the way, in time order.
-    pub async fn move_clock(&self, to: Timestamp) -> Result<bool, String> {
+    pub async fn move_clock(&self, to: Timestamp) -> Result<bool, NotDone> {
         let clock = &self.clock;
         self.write(|state, _| {
             let now = clock.now();
@@ -210,8 +267,11 @@ impl Engine {
             };
             tokio::select! {
                 () = tokio::time::sleep(wait) => {
-                    if self.write(|_, _| ()).await.is_err() {
-                        return;
+                    match self.write(|_, _| ()).await {
+                        Ok(()) => {}
+                        Err(NotDone::NotKept(_)) => return,
+                        // What is due comes upon a defect, and would again at once.
+                        Err(NotDone::Defect) => tokio::time::sleep(Duration::from_secs(1)).await,
                     }
                 }
                 () = self.changed.notified() => {}
@@ -232,3 +292,6 @@ fn media_type(vendor: &str) -> Result<HeaderValue, String> {
     }
     format!("application/vnd.{vendor}+json; version=3").parse().map_err(|_| wrong())
 }
+
+#[cfg(test)]
+mod tests;

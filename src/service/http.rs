@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use super::answer::{Answer, Answered, Refusal};
-use super::engine::Engine;
+use super::engine::{Engine, NotDone};
 use super::faults::{self, Body, Broken, Lag, Line, Reset};
 use super::local;
 use super::request::{BODY_LIMIT, Request};
@@ -157,10 +157,14 @@ async fn enter_locally(
     kept(local::answer(engine, take_apart(address, &parts, body)).await)
 }
 
-/// An answer, unless what it promises cannot be kept.
-fn kept(answered: Result<Answered, String>) -> Answered {
+/// An answer, unless the request came to nothing.
+fn kept(answered: Result<Answered, NotDone>) -> Answered {
     answered.unwrap_or_else(|why| {
-        Err(Refusal { status: 503, code: 50301, error: format!("nothing can be kept: {why}"), details: None })
+        let (status, code) = match why {
+            NotDone::NotKept(_) => (503, 50301),
+            NotDone::Defect => (500, 50001),
+        };
+        Err(Refusal { status, code, error: why.to_string(), details: None })
     })
 }
 
@@ -242,4 +246,21 @@ fn accepts(headers: &HeaderMap) -> bool {
     let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("");
     let versions = accept.split([';', ',']).filter_map(|part| part.trim().strip_prefix("version="));
     versions.map(|version| version.trim_end_matches(';').trim()).all(|version| version == "3")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_came_to_nothing_is_answered_with_an_error_body() {
+        for (why, status) in [(NotDone::Defect, 500), (NotDone::NotKept("the disk is full".into()), 503)] {
+            let answer = kept(Err(why.clone())).expect_err("a refusal").answer();
+            let body: serde_json::Value = serde_json::from_str(&answer.body.expect("a body")).expect("JSON");
+            assert_eq!(answer.status, status);
+            assert_eq!(body["ok"], false);
+            assert_eq!(body["error"], why.to_string());
+            assert_eq!(body["error_code"].as_u64().map(|code| code / 100), Some(u64::from(status)));
+        }
+    }
 }

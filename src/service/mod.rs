@@ -32,7 +32,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-pub use engine::Engine;
+pub use engine::{Engine, NotDone};
 pub use routes::Level;
 
 /// The vendor's word in the media type, where none is set.
@@ -96,7 +96,7 @@ pub async fn start(settings: Settings, listener: TcpListener) -> Result<Running,
         webhook.checked().map_err(|why| CannotStart(format!("the webhook {}: {why}", webhook.url)))?;
     }
     let engine = Arc::new(Engine::open(settings).map_err(CannotStart)?);
-    engine.catch_up().await.map_err(CannotStart)?;
+    engine.catch_up().await.map_err(|why| CannotStart(why.to_string()))?;
     let (stop, stopped) = watch::channel(false);
     let mut tasks = vec![
         tokio::spawn(http::serve(engine.clone(), listener, stopped.clone())),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Builder;
 
-use super::engine::Engine;
+use super::engine::{Engine, NotDone};
 use super::local::form::{self, Form};
 use super::state::devices::{Device, NO_GROUP, Properties};
 use crate::model::vocabulary::MODELS;
@@ -16,7 +16,7 @@ pub type Population = Vec<(String, Device)>;
 
 /// Puts devices into each application that has none: into all in one change. Gives how many each has then, and whether
 /// they were put there now. `devices` makes those of the n-th application.
-pub async fn fill(engine: &Engine, devices: impl Fn(usize) -> Population) -> Result<Vec<(usize, bool)>, String> {
+pub async fn fill(engine: &Engine, devices: impl Fn(usize) -> Population) -> Result<Vec<(usize, bool)>, NotDone> {
     let keys = engine.settings.apps.iter().map(|(key, _)| key).enumerate();
     engine
         .write(|state, now| {
@@ -25,9 +25,12 @@ pub async fn fill(engine: &Engine, devices: impl Fn(usize) -> Population) -> Res
                 let Some(app) = state.app_mut(key) else { continue };
                 let is_empty = app.devices.is_empty();
                 if is_empty {
+                    // They were there from the beginning: that is no news, and so many that they would drown it.
+                    app.streams = false;
                     for (id, device) in devices(place) {
                         app.register(&id, device, now);
                     }
+                    app.streams = true;
                 }
                 filled.push((app.devices.len(), is_empty));
             }

@@ -9,7 +9,7 @@ use percent_encoding::percent_decode_str;
 
 use super::answer::{Answered, Refusal};
 use super::api;
-use super::engine::Engine;
+use super::engine::{Engine, NotDone, guarded};
 use super::request::Request;
 use super::state::App;
 pub use crate::model::level::Level;
@@ -29,7 +29,12 @@ pub struct Route {
 pub enum Run {
     Read(fn(&App, &Call) -> Answered),
     Write(fn(&mut App, &Call) -> Answered),
+    /// The request is made out first, while others change things, and carried out then.
+    Change(fn(&Request) -> Result<Change, Refusal>),
 }
+
+/// A change that a request asks for.
+pub type Change = Box<dyn FnOnce(&mut App, &Call) -> Answered + Send>;
 
 /// What a handler is given beside the application.
 #[derive(Debug)]
@@ -51,6 +56,10 @@ const fn read(path: &'static str, run: fn(&App, &Call) -> Answered) -> Route {
 
 const fn write(method: &'static str, path: &'static str, run: fn(&mut App, &Call) -> Answered) -> Route {
     Route { method, path, level: Level::Documented, run: Run::Write(run) }
+}
+
+const fn change(method: &'static str, path: &'static str, make_out: fn(&Request) -> Result<Change, Refusal>) -> Route {
+    Route { method, path, level: Level::Documented, run: Run::Change(make_out) }
 }
 
 /// A body that is sent to be looked at and changes nothing.
@@ -106,9 +115,9 @@ pub static ROUTES: &[Route] = &[
     read("/api/reports/optouts", api::reports::opt_outs),
     read("/api/segments", api::segments::list),
     read("/api/segments/{id}", api::segments::get),
-    write("POST", "/api/segments", api::segments::create),
+    change("POST", "/api/segments", api::segments::create),
     write("DELETE", "/api/segments/{id}", api::segments::delete),
-    extended(write("PUT", "/api/segments/{id}", api::segments::update)),
+    extended(change("PUT", "/api/segments/{id}", api::segments::update)),
     read("/api/location", api::location::by_name),
     read("/api/location/{place}", api::location::by_place),
     write("POST", "/api/named_users/associate", api::named_users::associate),
@@ -173,8 +182,8 @@ pub(super) fn matches(pattern: &[&str], parts: &[&str]) -> Option<Vec<String>> {
     variable.map(|(_, part)| Some(percent_decode_str(part).decode_utf8().ok()?.into_owned())).collect()
 }
 
-/// Answers a request that has been let in. `Err` says that nothing more can be kept.
-pub async fn answer(engine: &Engine, app: &str, mut request: Request) -> Result<Answered, String> {
+/// Answers a request that has been let in.
+pub async fn answer(engine: &Engine, app: &str, mut request: Request) -> Result<Answered, NotDone> {
     let level = engine.settings.api;
     let (route, params) = match find(&request.method, &request.path, level) {
         Ok(found) => found,
@@ -182,21 +191,39 @@ pub async fn answer(engine: &Engine, app: &str, mut request: Request) -> Result<
     };
     request.params = params;
     match route.run {
-        Run::Read(run) => Ok(engine.read_as_of(request.lag, |state, now| match state.app(app) {
-            Some(app) => run(app, &Call { request: &request, now, level }),
-            None => Err(Refusal::unauthorized()),
-        })),
-        Run::Write(run) => {
-            // Others need not wait while a body is made out.
-            if !request.body.is_empty() {
-                let _ = request.json();
-            }
-            engine
-                .write(|state, now| match state.app_mut(app) {
+        Run::Read(run) => {
+            let look = || {
+                engine.read_as_of(request.lag, |state, now| match state.app(app) {
                     Some(app) => run(app, &Call { request: &request, now, level }),
                     None => Err(Refusal::unauthorized()),
                 })
-                .await
+            };
+            engine.show(look).await
         }
+        Run::Write(run) => {
+            // Others need not wait while a body is made out.
+            if !request.body.is_empty() {
+                let _ = guarded(|| request.json())?;
+            }
+            write_to(engine, app, &request, run).await
+        }
+        Run::Change(make_out) => match guarded(|| make_out(&request))? {
+            Ok(change) => write_to(engine, app, &request, change).await,
+            Err(refusal) => Ok(Err(refusal)),
+        },
     }
+}
+
+async fn write_to(
+    engine: &Engine,
+    app: &str,
+    request: &Request,
+    run: impl FnOnce(&mut App, &Call) -> Answered,
+) -> Result<Answered, NotDone> {
+    let level = engine.settings.api;
+    let change = engine.write(|state, now| match state.app_mut(app) {
+        Some(app) => run(app, &Call { request, now, level }),
+        None => Err(Refusal::unauthorized()),
+    });
+    change.await
 }

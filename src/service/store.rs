@@ -1,14 +1,20 @@
-//! Keeping what was changed: rows in SQLite, written by one thread.
+//! Keeping what was changed: rows in SQLite, written by one at a time.
 //!
-//! Changes that wait while one transaction is under way share the next one, so that many clients cost few syncs. A change is
-//! answered after its transaction is on the disk.
+//! A change that comes while nothing is being written is written by whoever made it, without a detour through another thread,
+//! where the disk is quick. Changes that come meanwhile wait and share the next transaction, so that many clients cost few
+//! syncs; a thread writes those. A change is answered after its transaction is on the disk.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, params};
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+
+/// How long a transaction may hold up a worker of the runtime. A slower disk is left to the thread.
+const QUICK: Duration = Duration::from_millis(2);
 
 /// One row of an application's table; `None` removes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,29 +34,172 @@ pub struct Kept {
     pub value: String,
 }
 
+/// Rows that become durable together, and who is to be told. Whoever writes them knows without being told.
+#[derive(Debug)]
 struct Batch {
     rows: Vec<Row>,
-    done: oneshot::Sender<Result<(), String>>,
+    done: Option<oneshot::Sender<Outcome>>,
 }
 
-/// What the disk holds after a transaction that failed.
-type Left = Arc<Mutex<Option<Vec<Kept>>>>;
+type Outcome = Result<(), String>;
 
-/// The thread that writes. After a transaction that failed it writes no more: what comes later builds on what was lost.
+/// What waits to be written, and whose turn it is to write it.
+#[derive(Debug, Default)]
+struct Queue {
+    batches: Vec<Batch>,
+    /// Somebody writes, or is about to. Where nobody does, nothing waits.
+    busy: bool,
+    /// It is the thread's turn.
+    for_thread: bool,
+    /// How many batches the last transaction had. More than one: others are about, and will be again.
+    last: usize,
+    /// How long it took.
+    took: Duration,
+    #[cfg(test)]
+    transactions: usize,
+    /// Why nothing is written any more: what comes later builds on what was lost.
+    failed: Option<String>,
+    closed: bool,
+}
+
+#[derive(Debug)]
+struct Desk {
+    queue: Mutex<Queue>,
+    turn: Condvar,
+    /// Whoever makes a change may write it: there are other workers that serve meanwhile.
+    in_place: bool,
+    connection: Mutex<Connection>,
+    /// What the disk holds after a transaction that failed.
+    left: Mutex<Option<Vec<Kept>>>,
+}
+
+/// The file. After a transaction that failed nothing is written any more.
 #[derive(Debug)]
 pub struct Store {
-    batches: Option<mpsc::Sender<Batch>>,
+    desk: Arc<Desk>,
     thread: Option<thread::JoinHandle<()>>,
-    left: Left,
 }
 
-/// A promise that a change is durable.
+/// A promise that a change is durable. It becomes so whether or not somebody waits for it.
 #[derive(Debug)]
-pub struct Ticket(oneshot::Receiver<Result<(), String>>);
+pub struct Ticket(Turn);
+
+#[derive(Debug)]
+enum Turn {
+    /// Nobody was writing: the owner of the ticket writes.
+    Own(Duty),
+    Others(oneshot::Receiver<Outcome>),
+}
 
 impl Ticket {
     pub async fn kept(self) -> Result<(), String> {
-        self.0.await.unwrap_or_else(|_| Err("the store has stopped".into()))
+        match self.0 {
+            Turn::Own(duty) => duty.fulfil(),
+            Turn::Others(done) => done.await.unwrap_or_else(|_| Err("the store has stopped".into())),
+        }
+    }
+}
+
+/// The duty to write what waits. Who drops it leaves it to the thread.
+#[derive(Debug)]
+struct Duty(Option<Arc<Desk>>);
+
+impl Duty {
+    fn fulfil(mut self) -> Outcome {
+        let desk = self.0.take();
+        let Some(desk) = desk else { return Ok(()) };
+        let (result, more) = desk.write();
+        if more {
+            desk.leave_to_thread();
+        }
+        result
+    }
+}
+
+impl Drop for Duty {
+    fn drop(&mut self) {
+        if let Some(desk) = self.0.take() {
+            desk.leave_to_thread();
+        }
+    }
+}
+
+impl Desk {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn leave_to_thread(&self) {
+        self.queue().for_thread = true;
+        self.turn.notify_one();
+    }
+
+    /// Writes all that waits in one transaction, and says whether more came meanwhile. Whoever calls this has the duty, and
+    /// has it still where there is more.
+    fn write(&self) -> (Outcome, bool) {
+        let (batches, failed) = {
+            let mut queue = self.queue();
+            (std::mem::take(&mut queue.batches), queue.failed.clone())
+        };
+        let start = Instant::now();
+        let result = failed.map_or_else(|| self.commit(&batches), Err);
+        let took = start.elapsed();
+        let more = {
+            let mut queue = self.queue();
+            queue.failed = result.as_ref().err().cloned();
+            (queue.last, queue.took) = (batches.len(), took);
+            #[cfg(test)]
+            (queue.transactions += 1);
+            queue.busy = !queue.batches.is_empty();
+            if queue.closed {
+                self.turn.notify_one();
+            }
+            queue.busy
+        };
+        for done in batches.into_iter().filter_map(|batch| batch.done) {
+            // Whoever asked may have gone away; the change is kept all the same.
+            let _ = done.send(result.clone());
+        }
+        (result, more)
+    }
+
+    fn commit(&self, batches: &[Batch]) -> Outcome {
+        if batches.iter().all(|batch| batch.rows.is_empty()) {
+            return Ok(());
+        }
+        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        commit(&mut connection, batches).map_err(|error| {
+            *self.left.lock().unwrap_or_else(PoisonError::into_inner) = load(&connection).ok();
+            error.to_string()
+        })
+    }
+
+    /// Waits until as many are there as the last transaction had, or for as long as it took: one more sync would cost that.
+    fn gather(&self) {
+        let queue = self.queue();
+        let (wanted, patience) = (queue.last, queue.took.min(QUICK));
+        let wait = self.turn.wait_timeout_while(queue, patience, |queue| queue.batches.len() < wanted && !queue.closed);
+        drop(wait);
+    }
+
+    /// Writes whenever it is the thread's turn, until the store is closed.
+    fn write_in_turn(&self) {
+        loop {
+            let mut queue = self.queue();
+            while !(queue.for_thread || queue.closed && queue.batches.is_empty()) {
+                queue = self.turn.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            }
+            if !std::mem::take(&mut queue.for_thread) {
+                return;
+            }
+            drop(queue);
+            loop {
+                self.gather();
+                if !self.write().1 {
+                    break;
+                }
+            }
+        }
     }
 }
 
@@ -71,35 +220,68 @@ impl Store {
             )
             .map_err(explain)?;
         let kept = load(&connection).map_err(explain)?;
-        let (batches, waiting) = mpsc::channel();
-        let left = Left::default();
-        let for_thread = left.clone();
+        let desk = Arc::new(Desk {
+            queue: Mutex::default(),
+            turn: Condvar::new(),
+            in_place: Handle::try_current().is_ok_and(|handle| handle.metrics().num_workers() > 1),
+            connection: Mutex::new(connection),
+            left: Mutex::default(),
+        });
+        let for_thread = desk.clone();
         let thread = thread::Builder::new()
             .name("store".into())
-            .spawn(move || write(connection, &waiting, &for_thread))
+            .spawn(move || for_thread.write_in_turn())
             .map_err(|error| error.to_string())?;
-        Ok((Self { batches: Some(batches), thread: Some(thread), left }, kept))
+        Ok((Self { desk, thread: Some(thread) }, kept))
     }
 
     /// Hands rows over to be written. Rows become durable in the order of these calls.
     pub fn submit(&self, rows: Vec<Row>) -> Ticket {
-        let (done, ticket) = oneshot::channel();
-        if let Some(batches) = &self.batches {
-            // A thread that is gone drops its end, which the ticket reports.
-            let _ = batches.send(Batch { rows, done });
+        let mut queue = self.desk.queue();
+        if self.desk.in_place && !queue.busy && queue.last == 1 && queue.took < QUICK {
+            queue.busy = true;
+            queue.batches.push(Batch { rows, done: None });
+            return Ticket(Turn::Own(Duty(Some(self.desk.clone()))));
         }
-        Ticket(ticket)
+        let (done, told) = oneshot::channel();
+        queue.batches.push(Batch { rows, done: Some(done) });
+        if !std::mem::replace(&mut queue.busy, true) {
+            queue.for_thread = true;
+            self.desk.turn.notify_one();
+        } else if queue.batches.len() == queue.last {
+            // The thread may be waiting for this one.
+            self.desk.turn.notify_one();
+        }
+        Ticket(Turn::Others(told))
+    }
+
+    /// Whether all that was handed over is durable.
+    pub fn is_settled(&self) -> bool {
+        let queue = self.desk.queue();
+        !queue.busy && queue.failed.is_none()
+    }
+
+    #[cfg(test)]
+    pub fn transactions(&self) -> usize {
+        self.desk.queue().transactions
+    }
+
+    /// A disk that takes its time: nothing is written until this is dropped.
+    #[cfg(test)]
+    pub fn hold(&self) -> MutexGuard<'_, Connection> {
+        self.desk.connection.lock().expect("a connection")
     }
 
     /// What the disk holds, after a ticket has told of a failure. It is given once.
     pub fn left(&self) -> Option<Vec<Kept>> {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.desk.left.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 impl Drop for Store {
     fn drop(&mut self) {
-        self.batches.take();
+        self.desk.queue().closed = true;
+        self.desk.turn.notify_one();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -126,23 +308,6 @@ fn load(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
     let rows = statement
         .query_map([], |row| Ok(Kept { app: row.get(0)?, table: row.get(1)?, key: row.get(2)?, value: row.get(3)? }))?;
     rows.collect()
-}
-
-fn write(mut connection: Connection, waiting: &mpsc::Receiver<Batch>, left: &Left) {
-    let mut result = Ok(());
-    while let Ok(first) = waiting.recv() {
-        let batches: Vec<Batch> = std::iter::once(first).chain(waiting.try_iter()).collect();
-        if result.is_ok() {
-            result = commit(&mut connection, &batches).map_err(|error| error.to_string());
-            if result.is_err() {
-                *left.lock().unwrap_or_else(PoisonError::into_inner) = load(&connection).ok();
-            }
-        }
-        for batch in batches {
-            // Whoever asked may have gone away; the change is kept all the same.
-            let _ = batch.done.send(result.clone());
-        }
-    }
 }
 
 fn commit(connection: &mut Connection, batches: &[Batch]) -> rusqlite::Result<()> {

@@ -3,6 +3,7 @@
 //! `PUSHPLAN_BLESS=1 cargo test --test plan_shown` writes the expected outputs anew.
 
 mod build;
+mod guards;
 mod plans;
 
 use std::fs;

@@ -17,6 +17,7 @@ pub fn all() -> Vec<(&'static str, Plan)> {
         ("long", long()),
         ("members", members()),
         ("nothing", nothing()),
+        ("old-versions", old_versions()),
         ("stuck", stuck()),
     ]
 }
@@ -288,22 +289,48 @@ fn nothing() -> Plan {
     ])
 }
 
+/// What earlier runs left behind.
+fn old_versions() -> Plan {
+    let retired = |id: &str| Reason::Retired { id: id.to_owned() };
+    let used = |id: &str| Reason::StillUsed { id: id.to_owned(), by: vec![address("scheduled_pushes/sale")] };
+    plan([
+        kept("segments/one"),
+        change(Action::Delete, "segments/one").live(criteria(&["US"])).why(retired("1a")).step(
+            1,
+            Verb::Delete,
+            Method::Delete,
+            "/api/segments/1a",
+        ),
+        change(Action::Replace, "segments/two")
+            .at("messages/segments.yaml", 9)
+            .live(criteria(&["US"]))
+            .desired(criteria(&["CA"]))
+            .why(Reason::NotInPlace)
+            .step(2, Verb::Create, Method::Post, "/api/segments")
+            .step(3, Verb::Delete, Method::Delete, "/api/segments/2b"),
+        change(Action::ByHand, "segments/two").live(criteria(&["GB"])).why(retired("2a")).why(used("2a")),
+        change(Action::Keep, "templates/found")
+            .desired(template("found", "Found"))
+            .why(Reason::Recovered { id: "77cc".to_owned() }),
+    ])
+}
+
 /// What waits for a person.
-fn stuck() -> Plan {
+pub fn stuck() -> Plan {
     let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
     let since = time("2026-11-14T10:00:00Z");
     plan([
-        change(Action::Create, "segments/one")
+        change(Action::ByHand, "segments/one")
             .desired(criteria(&["US"]))
             .why(Reason::Collision { ids: ids(&["3e9c"]) }),
-        change(Action::Create, "segments/two")
+        change(Action::ByHand, "segments/two")
             .desired(criteria(&["US"]))
             .why(Reason::Collision { ids: ids(&["3e9c", "4f0d"]) }),
-        change(Action::Create, "scheduled_pushes/lost")
+        change(Action::ByHand, "scheduled_pushes/lost")
             .desired(push("2026-11-27T1400", json!("all")))
             .broadcast()
             .why(Reason::InDoubt { since, candidates: Vec::new() }),
-        change(Action::Create, "templates/found")
+        change(Action::ByHand, "templates/found")
             .desired(template("found", "Found"))
             .why(Reason::InDoubt { since, candidates: ids(&["77aa", "88bb"]) }),
         change(Action::Create, "scheduled_pushes/near")
@@ -312,11 +339,15 @@ fn stuck() -> Plan {
         change(Action::Create, "scheduled_pushes/late")
             .desired(push("2026-11-15T0903", json!({"tag": "vip"})))
             .why(Reason::TooLate { at: time("2026-11-15T09:03:00Z") }),
-        change(Action::Keep, "experiments/gone").why(Reason::NeverTwice),
-        change(Action::Delete, "segments/protected")
-            .live(criteria(&["US"]))
-            .protect()
-            .why(Reason::Retired { id: "0bad".to_owned() }),
+        change(Action::ByHand, "experiments/gone")
+            .ledger(experiment("one"))
+            .desired(experiment("one"))
+            .moved(Moved::Removed)
+            .why(Reason::NeverTwice),
+        change(Action::ByHand, "segments/waiting")
+            .desired(json!({"display_name": "waiting", "criteria": {"segment": "one"}}))
+            .why(Reason::Blocked { by: vec![address("segments/one")] }),
+        change(Action::Delete, "segments/protected").live(criteria(&["US"])).protect(),
         change(Action::ByHand, "pipelines/removed")
             .live(pipeline(60))
             .why(Reason::InDashboard { old: Some("41c0".to_owned()) }),

@@ -43,7 +43,7 @@ fn assert_no_failure(what: &str, status: u16) {
 
 async fn world() -> World {
     count_panics();
-    World::new(Level::Extended).await
+    service_support::local::world(Level::Extended).await
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::service_support::local;
 use super::service_support::table::rows;
 use super::service_support::{KEY, PHONE, SECRET};
 use super::{assert_no_failure, assert_well, world};
@@ -95,7 +96,7 @@ async fn no_value_of_no_body_can_break_anything() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::new();
     let mut sent = 0;
-    for row in rows().iter().filter(|row| row.body.is_some()) {
+    for row in rows().iter().chain(&local::rows()).filter(|row| row.body.is_some()) {
         let right = row.body.as_ref().expect("a body");
         for body in mutated(right) {
             let text = world.with_ids(&body.to_string());

@@ -208,4 +208,5 @@ async fn samples_go_into_empty_applications_only() {
     let again = population::fill(&service.running.engine, |place| population::sample(40, place as u64)).await.unwrap();
     assert_eq!(again, [(1, false), (30, false)]);
     assert_eq!(service.get(&format!("/devices?app={}", OTHER.0)).await["count"], 30);
+    assert_eq!(service.get(&format!("/events?app={}", OTHER.0)).await["count"], 0, "they are no news");
 }

@@ -201,3 +201,92 @@ async fn a_pipeline_that_cannot_be_is_refused() {
     assert_eq!(service.get("/api/pipelines").await.expect(200)["pipelines"], json!([]));
     service.post("/api/pipelines", with("activation_time", json!("2027-01-01T00:00:00"))).await.expect(201);
 }
+
+/// A pipeline with a trigger that only the live service describes.
+fn on(trigger: Value) -> Value {
+    let mut pipeline = on_tag(None);
+    pipeline["immediate_trigger"] = trigger;
+    pipeline
+}
+
+async fn untag(service: &Service, device: &str, tag: &str) {
+    service
+        .change(|app, now| {
+            let number = app.devices.by_id(device).expect("the device");
+            app.change_tags(number, now, |tags| tags.values_mut().for_each(|tags| drop(tags.take(tag))));
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn a_tag_that_is_gone_sets_off_a_push() {
+    let service = Service::at(NOW).await;
+    service.device("a", "ios").await;
+    created(&service, on(json!({ "tag_removed": "cart" }))).await;
+    created(&service, on(json!([{ "tag_removed": { "tag": "cart", "group": "crm" } }]))).await;
+    service.tag("a", "cart").await;
+    service.tag("a", "other").await;
+    untag(&service, "a", "other").await;
+    assert!(service.got("a").is_empty());
+    untag(&service, "a", "cart").await;
+    untag(&service, "a", "cart").await;
+    assert_eq!(service.got("a").len(), 1, "it was without a group, and is gone once");
+}
+
+#[tokio::test]
+async fn every_opening_sets_off_a_push_that_waits_for_one() {
+    let service = Service::at(NOW).await;
+    service.device("a", "ios").await;
+    created(&service, on("open".into())).await;
+    for opened in 1..=3 {
+        service.change(|app, now| app.opened(app.devices.by_id("a").expect("the device"), now, 0)).await;
+        assert_eq!(service.got("a").len(), opened);
+    }
+}
+
+#[tokio::test]
+async fn only_the_first_opt_in_sets_off_a_push() {
+    let service = Service::at(NOW).await;
+    created(&service, on(json!({ "first_opt_in": {} }))).await;
+    for (opt_in, got) in [(false, 0), (true, 1), (false, 1), (true, 1)] {
+        let device = json!({ "device_type": "ios", "opt_in": opt_in });
+        let reply = service.put("/local/devices/new", device).await;
+        assert!(reply.status < 300, "{}", reply.body);
+        assert_eq!(service.got("new").len(), got, "opt_in: {opt_in}");
+    }
+}
+
+#[tokio::test]
+async fn a_pipeline_is_set_off_between_its_times() {
+    let service = Service::at(NOW).await;
+    let mut pipeline = on_tag(None);
+    pipeline["activation_time"] = "2026-11-27T09:00:00".into();
+    pipeline["deactivation_time"] = "2026-11-27T10:00:00Z".into();
+    created(&service, pipeline.clone()).await;
+    for (id, at, got) in [("early", "08:59:59", 0), ("a", "09:00:00", 1), ("b", "09:59:59", 1), ("late", "10:00:00", 0)]
+    {
+        service.move_clock(&format!("2026-11-27T{at}Z")).await;
+        service.device(id, "ios").await;
+        service.tag(id, "cart").await;
+        assert_eq!(service.got(id).len(), got, "{id}");
+    }
+    pipeline["activation_time"] = "soon".into();
+    let refused = service.post("/api/pipelines", pipeline).await.expect(400);
+    assert_eq!(refused["details"]["path"], "activation_time");
+}
+
+#[tokio::test]
+async fn what_waits_is_called_off_for_that_device_alone() {
+    let service = Service::at(NOW).await;
+    let mut pipeline = on_tag(Some(3_600));
+    pipeline["cancellation_trigger"] = json!({ "tag_added": "bought" });
+    created(&service, pipeline).await;
+    for id in ["a", "b"] {
+        service.device(id, "ios").await;
+        service.tag(id, "cart").await;
+    }
+    service.tag("a", "bought").await;
+    service.move_clock("2026-11-27T12:00:00Z").await;
+    assert!(service.got("a").is_empty());
+    assert_eq!(service.shown("b"), ["Still there?"]);
+}

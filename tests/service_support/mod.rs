@@ -1,6 +1,7 @@
 //! What the tests of the service's promises share: a service with something of everything in it, a client that sends bytes
 //! as they are, and a table with a right request for every route.
 
+pub mod local;
 pub mod table;
 pub mod wire;
 
@@ -37,6 +38,7 @@ pub struct World {
 const _: () = {
     let _ = (World::bare, World::new, World::stop, World::call, World::with_ids, World::named, settings);
     let _ = (wire::exchange, wire::request, wire::parse, wire::all_of, wire::alike, table::rows);
+    let _ = (local::rows, local::world);
     let _ = (Reply::header, Reply::text, Reply::json, |reply: Reply| reply.status);
     let _ = |row: table::Row| (row.method, row.route, row.level, row.path, row.body, row.status, row.location);
     let _ = |row: table::Row| (row.answer, row.unknown);

@@ -22,7 +22,7 @@ pub struct Row {
 }
 
 impl Row {
-    fn new(method: &'static str, route: &'static str, path: &str, status: u16, answer: Value) -> Self {
+    pub(super) fn new(method: &'static str, route: &'static str, path: &str, status: u16, answer: Value) -> Self {
         let path = path.to_owned();
         // An id in the path can always be one that nothing has.
         let word = path.split('/').find(|part| part.starts_with('$')).map(str::to_owned);
@@ -31,7 +31,7 @@ impl Row {
         Self { method, route, level, path, body, status, answer, location, unknown }
     }
 
-    fn body(mut self, body: Value) -> Self {
+    pub(super) fn body(mut self, body: Value) -> Self {
         if let Some((_, unknown)) = &mut self.unknown {
             *unknown = Some(body.clone());
         }
@@ -47,7 +47,7 @@ impl Row {
         Self { location: Some(location), ..self }
     }
 
-    fn unknown(mut self, path: &str, body: Option<Value>) -> Self {
+    pub(super) fn unknown(mut self, path: &str, body: Option<Value>) -> Self {
         self.unknown = Some((path.to_owned(), body));
         self
     }

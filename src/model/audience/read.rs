@@ -84,12 +84,12 @@ fn word(node: &Node, reader: &mut Reader) -> Option<Selector> {
 /// The one entry that says what kind of condition a map is. None, or several, are reported.
 fn head<'n>(node: &Node, entries: &'n [Entry], reader: &mut Reader) -> Option<&'n Entry> {
     let wire = reader.is_wire();
-    let heads: Vec<&Entry> = entries.iter().filter(|entry| companions(&entry.key, wire).is_some()).collect();
+    let mut heads = entries.iter().filter(|entry| companions(&entry.key, wire).is_some());
     let is_own = |entry: &Entry| !wire && entry.key.starts_with("x-");
     let known =
         || HEADS.iter().map(|(key, _)| *key).chain(GROUPS.iter().filter(|_| !wire).map(|group| group.shorthand));
-    match heads[..] {
-        [] => {
+    match (heads.next(), heads.next()) {
+        (None, _) => {
             let Some(entry) = entries.iter().find(|entry| !is_own(entry)) else {
                 reader.report(
                     Finding::new(&codes::AU115, node.span, "an empty condition")
@@ -109,7 +109,7 @@ fn head<'n>(node: &Node, entries: &'n [Entry], reader: &mut Reader) -> Option<&'
             });
             None
         }
-        [head] => {
+        (Some(head), None) => {
             let allowed = companions(&head.key, wire).unwrap_or(&[]);
             for entry in entries {
                 let fits = std::ptr::eq(entry, head) || allowed.contains(&entry.key.as_str());
@@ -133,7 +133,7 @@ fn head<'n>(node: &Node, entries: &'n [Entry], reader: &mut Reader) -> Option<&'
             }
             Some(head)
         }
-        [first, second, ..] => {
+        (Some(first), Some(second)) => {
             let finding =
                 Finding::new(&codes::AU116, second.key.span, "several conditions in one map need `and` or `or`")
                     .label("a second condition");
@@ -156,11 +156,14 @@ fn head<'n>(node: &Node, entries: &'n [Entry], reader: &mut Reader) -> Option<&'
 
 /// The keys that may accompany a head; `None` for a key that is no head. Operators have any letter case.
 fn companions(key: &str, wire: bool) -> Option<&'static [&'static str]> {
-    let lower = key.to_ascii_lowercase();
-    let operator = matches!(lower.as_str(), "and" | "or" | "not");
-    let key = if operator { lower.as_str() } else { key };
+    let key = operator(key).unwrap_or(key);
     let head = HEADS.iter().find(|(head, _)| *head == key).map(|(_, companions)| *companions);
     head.or_else(|| vocabulary::by_shorthand(key).filter(|_| !wire).map(|_| &[] as &[&str]))
+}
+
+/// An operator in any letter case.
+fn operator(key: &str) -> Option<&'static str> {
+    ["and", "or", "not"].into_iter().find(|operator| operator.eq_ignore_ascii_case(key))
 }
 
 fn condition(head: &Entry, fields: &Fields, reader: &mut Reader) -> Option<Selector> {
@@ -170,7 +173,7 @@ fn condition(head: &Entry, fields: &Fields, reader: &mut Reader) -> Option<Selec
     if let Some(channel) = ChannelKey::ALL.into_iter().find(|channel| channel.key() == *head.key) {
         return texts(reader, &|id| Selector::Channel(channel, id));
     }
-    match head.key.to_ascii_lowercase().as_str() {
+    match operator(&head.key).unwrap_or(&head.key) {
         "and" => members(head, reader).map(Selector::And),
         "or" => members(head, reader).map(Selector::Or),
         "not" => reader.value(head).map(Selector::Not),

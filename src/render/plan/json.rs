@@ -256,7 +256,7 @@ fn lines(row: &Row) -> impl Iterator<Item = String> {
 
 impl Counts {
     fn new(view: &View) -> Self {
-        let count = |action| view.plan.count(action);
+        let count = |action| view.count(action);
         Self {
             create: count(Action::Create),
             update: count(Action::Update),
@@ -297,7 +297,7 @@ impl Change {
         Self {
             resource: address.resource().to_string(),
             address: address.to_string(),
-            action: (*action).into(),
+            action: super::action(change).into(),
             name: name.clone(),
             file: place.as_ref().map(|place| place.file.clone()),
             line: place.as_ref().map(|place| place.line),

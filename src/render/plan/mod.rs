@@ -10,11 +10,12 @@ mod words;
 use std::collections::BTreeMap;
 
 use crate::address::Address;
+use crate::guard;
 use crate::kinds::{self, Delete};
 use crate::plan::{Action, Change, Moved, Plan, Reason, Step};
 
 pub use json::json;
-pub use text::text;
+pub use text::{refusals, text};
 
 /// A plan in the order in which people read it.
 #[derive(Debug)]
@@ -31,16 +32,20 @@ pub struct View<'p> {
     steps: BTreeMap<&'p Address, Vec<&'p Step>>,
 }
 
-/// A resource with all that happens to it and to its parts.
+/// A resource with all that happens to it, to its parts and to its old versions.
 #[derive(Debug)]
 pub struct Block<'p> {
     pub address: Address,
     pub action: Action,
     pub risk: Risk,
-    /// What changes, whatever sends first.
-    pub changes: Vec<&'p Change>,
+    /// What happens to the resource itself, where it is applied as a whole.
+    pub whole: Option<&'p Change>,
+    /// What changes of its parts, whatever sends first.
+    pub parts: Vec<&'p Change>,
+    /// Old versions that an earlier run could not delete.
+    pub retired: Vec<&'p Change>,
     /// How many parts it has, also those that do not change; 0 where it is applied as a whole.
-    pub parts: usize,
+    pub total: usize,
 }
 
 /// Why a reader should look at a change, the most pressing first.
@@ -65,7 +70,7 @@ impl Risk {
     fn of(change: &Change, plan: &Plan) -> Self {
         match change.action {
             _ if !change.sends.is_empty() => Self::Sends,
-            _ if change.reasons.iter().any(is_stuck) => Self::Stuck,
+            _ if guard::is_stuck(change) => Self::Stuck,
             Action::Create if kinds::api(&change.address).lifecycle(plan.level).delete == Delete::Never => {
                 Self::NoWayBack
             }
@@ -77,25 +82,15 @@ impl Risk {
     }
 }
 
-/// Whether apply waits for a person's decision.
-fn is_stuck(reason: &Reason) -> bool {
-    match reason {
-        Reason::Collision { .. } | Reason::InDoubt { .. } | Reason::TooLate { .. } => true,
-        Reason::Repoint { .. }
-        | Reason::NotInPlace
-        | Reason::InDashboard { .. }
-        | Reason::Recovered { .. }
-        | Reason::Went { .. }
-        | Reason::Retired { .. }
-        | Reason::StillUsed { .. }
-        | Reason::Blocked { .. }
-        | Reason::NeverTwice => false,
-    }
-}
-
 /// Whether somebody changed it on the service.
 fn is_drift(change: &Change) -> bool {
     matches!(change.moved, Some(Moved::Service | Moved::Removed))
+}
+
+/// What people call what happens: what was found again is taken up.
+fn action(change: &Change) -> Action {
+    let recovered = || change.reasons.iter().any(|reason| matches!(reason, Reason::Recovered { .. }));
+    if change.action == Action::Keep && recovered() { Action::Adopt } else { change.action }
 }
 
 /// Whether there is anything to say of it.
@@ -121,31 +116,23 @@ impl<'p> View<'p> {
         for step in &plan.steps {
             steps.entry(&step.address).or_default().push(step);
         }
-        let mut groups: BTreeMap<Address, Block> = BTreeMap::new();
+        let mut blocks: BTreeMap<Address, Block> = BTreeMap::new();
         for change in plan.changes.iter().filter(|change| change.action != Action::Past) {
-            let address = change.address.resource();
-            let block = groups.entry(address.clone()).or_insert_with(|| Block {
-                address,
-                action: Action::Keep,
-                risk: Risk::None,
-                changes: Vec::new(),
-                parts: 0,
-            });
-            block.parts += usize::from(change.address.part().is_some());
+            let block = blocks.entry(change.address.resource()).or_insert_with_key(Block::new);
+            block.total += usize::from(change.address.part().is_some());
             if is_told(change) {
-                block.changes.push(change);
+                block.add(change);
             }
         }
-        let mut blocks: Vec<Block> = groups.into_values().filter(|block| !block.changes.is_empty()).collect();
+        let mut blocks: Vec<Block> = blocks.into_values().filter(|block| block.changes().next().is_some()).collect();
         for block in &mut blocks {
-            block.changes.sort_by_key(|change| (change.address.part().is_some(), Risk::of(change, plan)));
-            block.action = block.symbol();
-            block.risk = block.changes.iter().map(|change| Risk::of(change, plan)).min().unwrap_or(Risk::None);
+            block.parts.sort_by_key(|change| Risk::of(change, plan));
+            block.action = block.action();
+            block.risk = block.changes().map(|change| Risk::of(change, plan)).min().unwrap_or(Risk::None);
         }
         blocks.sort_by_key(|block| block.risk);
-        let (drift, blocks) = blocks
-            .into_iter()
-            .partition(|block| block.risk == Risk::None && block.changes.iter().all(|change| is_drift(change)));
+        let (drift, blocks) =
+            blocks.into_iter().partition(|block| block.risk == Risk::None && block.changes().all(is_drift));
         let past = plan.changes.iter().filter(|change| change.action == Action::Past).collect();
         Self { plan, blocks, drift, past, users, steps }
     }
@@ -160,6 +147,11 @@ impl<'p> View<'p> {
         self.users.get(address).map(Vec::as_slice).unwrap_or_default()
     }
 
+    /// How many changes there are of an action.
+    pub fn count(&self, wanted: Action) -> usize {
+        self.plan.changes.iter().filter(|change| action(change) == wanted).count()
+    }
+
     /// How many changes message people at once.
     pub fn sending(&self) -> usize {
         self.plan.changes.iter().filter(|change| !change.sends.is_empty()).count()
@@ -167,7 +159,7 @@ impl<'p> View<'p> {
 
     /// How many changes cannot go on before somebody decides.
     pub fn stuck(&self) -> usize {
-        self.plan.changes.iter().filter(|change| change.reasons.iter().any(is_stuck)).count()
+        self.plan.changes.iter().filter(|change| guard::is_stuck(change)).count()
     }
 
     /// How many declared resources the service has as they are.
@@ -178,25 +170,41 @@ impl<'p> View<'p> {
     }
 }
 
-impl Block<'_> {
-    /// What happens to the resource as a whole: what happens to itself, or to all of its parts alike.
-    fn symbol(&self) -> Action {
-        let mut actions = self.changes.iter().map(|change| change.action);
-        let first = actions.next().unwrap_or(Action::Keep);
-        let whole = self.changes.first().is_some_and(|change| change.address.part().is_none());
-        if whole || (self.changes.len() == self.parts && actions.all(|action| action == first)) {
-            return first;
+impl<'p> Block<'p> {
+    fn new(address: &Address) -> Self {
+        Self {
+            address: address.clone(),
+            action: Action::Keep,
+            risk: Risk::None,
+            whole: None,
+            parts: Vec::new(),
+            retired: Vec::new(),
+            total: 0,
         }
-        Action::Update
     }
 
-    /// The change of the resource itself, where it is applied as a whole.
-    pub fn whole(&self) -> Option<&Change> {
-        self.changes.first().copied().filter(|change| change.address.part().is_none())
+    fn add(&mut self, change: &'p Change) {
+        let retired = change.reasons.iter().any(|reason| matches!(reason, Reason::Retired { .. }));
+        match change.address.part() {
+            _ if retired => self.retired.push(change),
+            Some(_) => self.parts.push(change),
+            None => self.whole = Some(change),
+        }
     }
 
-    /// The changes of its parts.
-    pub fn of_parts(&self) -> &[&Change] {
-        &self.changes[usize::from(self.whole().is_some())..]
+    /// All that changes.
+    pub fn changes(&self) -> impl Iterator<Item = &'p Change> {
+        self.whole.iter().chain(&self.parts).chain(&self.retired).copied()
+    }
+
+    /// What happens to the resource: what happens to itself, or to all of its parts alike.
+    fn action(&self) -> Action {
+        if let Some(change) = self.whole.or(self.retired.first().copied().filter(|_| self.parts.is_empty())) {
+            return action(change);
+        }
+        let mut actions = self.parts.iter().map(|change| action(change));
+        let first = actions.next().unwrap_or(Action::Update);
+        let alike = self.parts.len() == self.total && actions.all(|action| action == first);
+        if alike { first } else { Action::Update }
     }
 }

@@ -28,7 +28,7 @@ pub fn before(change: &Change) -> Option<&Value> {
 
 /// The fields of a block that matter, or of its parts.
 pub fn of_content(block: &Block) -> Vec<Row> {
-    let mut rows = block.whole().map(of_fields).unwrap_or_default();
+    let mut rows = block.whole.map(of_fields).unwrap_or_default();
     rows.extend(of_parts(block));
     rows
 }
@@ -36,10 +36,10 @@ pub fn of_content(block: &Block) -> Vec<Row> {
 /// What a block says in words: when, what is sent at once, why, and which requests.
 pub fn of_words(view: &View, block: &Block) -> Vec<Row> {
     let mut rows = sends(block);
-    if let Some(change) = block.whole() {
+    for change in block.whole.iter().chain(&block.retired) {
         rows.extend(words::reasons(view, change));
     }
-    for change in block.of_parts().iter().take(PARTS) {
+    for change in block.parts.iter().take(PARTS) {
         let own = words::reasons(view, change).into_iter();
         rows.extend(own.map(|row| of_part(change, row)));
     }
@@ -56,7 +56,7 @@ fn of_part(change: &Change, mut row: Row) -> Row {
 
 /// When it messages people, where it does so by itself.
 pub fn when(view: &View, block: &Block) -> Option<Row> {
-    let change = block.whole()?;
+    let change = block.whole?;
     let api = kinds::api(&change.address);
     let told =
         |spec: Option<&Value>| spec.and_then(|spec| api.runs(spec)).map(|runs| words::runs(&runs, view.plan.made));
@@ -78,6 +78,7 @@ fn of_fields(change: &Change) -> Vec<Row> {
         Action::Create => whole(change, change.desired.as_ref(), Paint::New),
         Action::Delete => whole(change, before(change), Paint::Old),
         Action::ByHand if change.desired.is_none() => whole(change, before(change), Paint::Plain),
+        Action::ByHand if before(change).is_none() => whole(change, change.desired.as_ref(), Paint::Plain),
         Action::Update | Action::Replace | Action::ByHand => difference(change),
         Action::Keep | Action::Adopt | Action::Forget | Action::Past => Vec::new(),
     }
@@ -160,15 +161,15 @@ fn last_applied(change: &Change, field: &Field) -> Option<Words> {
 
 /// One row for each part that changes.
 fn of_parts(block: &Block) -> Vec<Row> {
-    let parts = block.of_parts();
+    let parts = &block.parts;
     let mut rows: Vec<Row> = parts.iter().take(PARTS).map(|change| part(change)).collect();
     if parts.len() > PARTS {
         let more = parts.len() - PARTS;
         rows.push(Row::new("…", Words::new(&format!("and {more} more; --format json has all of them"))));
     }
-    if block.parts > 0 {
+    if !parts.is_empty() {
         let change = if parts.len() == 1 { "changes" } else { "change" };
-        let words = format!("{} of {} {change}", parts.len(), block.parts);
+        let words = format!("{} of {} {change}", parts.len(), block.total);
         rows.push(Row::new("", Words::default().paint(&words, Paint::Faint)));
     }
     rows
@@ -211,7 +212,7 @@ pub fn paint_of(action: Action) -> Paint {
 /// What goes out at once, by what sends it.
 fn sends(block: &Block) -> Vec<Row> {
     let mut by: BTreeMap<(String, Option<&str>), Vec<&str>> = BTreeMap::new();
-    for Send { by: sender, tag, to } in block.changes.iter().flat_map(|change| &change.sends) {
+    for Send { by: sender, tag, to } in block.changes().flat_map(|change| &change.sends) {
         by.entry((sender.to_string(), tag.as_deref())).or_default().push(to);
     }
     let row = |((sender, tag), to): ((String, Option<&str>), Vec<&str>)| {
@@ -233,7 +234,7 @@ fn sends(block: &Block) -> Vec<Row> {
 /// The requests of a block in the order in which they are sent. Where it is replaced, also those that re-point its users.
 fn requests(view: &View, block: &Block) -> Option<Row> {
     let mut steps: Vec<(&Step, bool)> = Vec::new();
-    for change in &block.changes {
+    for change in block.changes() {
         steps.extend(view.steps_of(change).iter().map(|step| (*step, true)));
         if change.action == Action::Replace {
             let users = view.users_of(&change.address).iter();

@@ -1,7 +1,8 @@
 //! The plan for a person at a terminal.
 
 use super::{Block, View, rows, words};
-use crate::plan::{Action, Change, Plan, Reason};
+use crate::guard::Refused;
+use crate::plan::{Action, Change, Moved, Plan, Reason};
 use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::text::{count, quoted, short};
 
@@ -16,7 +17,7 @@ pub fn text(plan: &Plan, style: Style) -> String {
     let view = View::of(plan);
     let mut out = String::new();
     for block in &view.blocks {
-        one(&mut out, &view, block, style);
+        one(&mut out, &view, block, rows::of_words(&view, block), style);
     }
     drift(&mut out, &view, style);
     past(&mut out, &view.past, style);
@@ -25,24 +26,36 @@ pub fn text(plan: &Plan, style: Style) -> String {
     out
 }
 
-fn one(out: &mut String, view: &View, block: &Block, style: Style) {
-    let first = block.changes.first();
-    let name = first.map(|change| change.name.as_str()).filter(|name| !name.is_empty() && *name != block.address.key);
+/// Why a plan is not applied, each with the way out.
+pub fn refusals(refused: &[Refused], style: Style) -> String {
+    let mut out = String::new();
+    for Refused { message, help, .. } in refused {
+        layout::paragraph(&mut out, &Words::after("refused: ", Paint::Danger).and(message), 0, style);
+        layout::paragraph(&mut out, &Words::after("= help: ", Paint::Strong).and(help), 2, style);
+    }
+    out
+}
+
+fn one(out: &mut String, view: &View, block: &Block, said: Vec<Row>, style: Style) {
+    let name = block.changes().next().map(|change| change.name.as_str());
+    let name = name.filter(|name| !name.is_empty() && *name != block.address.key);
     let paint = if block.risk == super::Risk::Sends { Paint::Danger } else { rows::paint_of(block.action) };
     let mut left =
         Words::default().paint(block.action.symbol(), paint).and(" ").paint(&block.address.to_string(), Paint::Strong);
     if let Some(name) = name {
         left = left.and("  ").and(&quoted(&short(name, NAME)));
     }
-    let place = block.changes.iter().find_map(|change| change.place.as_ref());
+    let place = block.changes().find_map(|change| change.place.as_ref());
     let right = match place {
         Some(place) => Words::default().paint(&format!("{}:{}", place.file, place.line), Paint::Faint),
-        None if block.action == Action::Delete => Words::default().paint("not in your files", Paint::Faint),
+        None if block.retired.is_empty() && block.changes().all(|change| change.desired.is_none()) => {
+            Words::default().paint("not in your files", Paint::Faint)
+        }
         None => Words::default(),
     };
     layout::head(out, &left, &right, style);
     let when: Vec<Row> = rows::when(view, block).into_iter().collect();
-    for rows in [when, rows::of_content(block), rows::of_words(view, block)] {
+    for rows in [when, rows::of_content(block), said] {
         layout::rows(out, &rows, 4, style);
     }
     out.push('\n');
@@ -58,7 +71,12 @@ fn drift(out: &mut String, view: &View, style: Style) {
     layout::paragraph(out, &heading, 0, style);
     out.push('\n');
     for block in &view.drift {
-        one(out, view, block, style);
+        let mut said = rows::of_words(view, block);
+        // The heading says it already.
+        if block.changes().all(|change| change.moved == Some(Moved::Service)) {
+            said.retain(|row| row.label != words::DRIFT);
+        }
+        one(out, view, block, said, style);
     }
     let keep = Words::new("To keep what the service has, write it into the file and plan again.");
     layout::paragraph(out, &keep, 0, style);
@@ -137,13 +155,13 @@ pub fn summary(view: &View) -> String {
         Action::ByHand => Some("by hand".to_owned()),
         action => Some(format!("to {}", action.word())),
     };
-    let number = |action: Action| Some((view.plan.count(action), told(action)?));
+    let number = |action: Action| Some((view.count(action), told(action)?));
     let mut parts: Vec<String> = Action::ALL
         .into_iter()
         .filter_map(number)
         .filter(|(number, _)| *number > 0)
         .map(|(number, words)| format!("{number} {words}"))
         .collect();
-    parts.push(format!("{} unchanged", view.plan.count(Action::Keep) + view.plan.count(Action::Past)));
+    parts.push(format!("{} unchanged", view.count(Action::Keep) + view.count(Action::Past)));
     format!("Plan: {}.", parts.join(", "))
 }

@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::{View, is_stuck};
+use super::View;
+use crate::guard;
 use crate::kinds::{self, Delete, Runs, Update};
 use crate::ledger::Verb;
 use crate::plan::{Action, Change, Moved, Reason};
@@ -121,18 +122,22 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
             asks("too late", format!("its time, {}, {late}: it will not be made", moment(*at)))
                 .line(Words::new("give it a later time, or remove it from your files"))
         }
-        Reason::Retired { id } => {
+        Reason::Retired { id } if change.action == Action::Delete => {
             plain("old one", format!("an earlier version ({id}) is deleted: nothing points at it any more"))
         }
+        Reason::Retired { id } => plain("old one", format!("an earlier version ({id}) is still there")),
         Reason::StillUsed { id, by } => {
             let by: Vec<String> = by.iter().map(ToString::to_string).collect();
             let point = if by.len() == 1 { "points" } else { "point" };
-            plain("held", format!("{id} is not deleted yet: {} still {point} at it", all_of(&by)))
+            plain(
+                "held",
+                format!("{id} is not deleted yet: {} still {point} at it; a later apply does it", all_of(&by)),
+            )
         }
         Reason::Blocked { by } => {
             let by: Vec<String> = by.iter().map(ToString::to_string).collect();
             let are = if by.len() == 1 { "is" } else { "are" };
-            plain("waits", format!("for {}, which {are} not made by this plan", all_of(&by)))
+            asks("waits", format!("for {}, which {are} not made by this plan", all_of(&by)))
         }
         Reason::NeverTwice => {
             asks("gone", "the service no longer has it; it is never made a second time by itself".to_owned())
@@ -193,7 +198,7 @@ fn by_hand(view: &View, change: &Change, old: Option<&str>) -> Row {
 
 /// What cannot be taken back once it is made.
 fn no_way_back(view: &View, change: &Change) -> Option<Row> {
-    let making = matches!(change.action, Action::Create | Action::Replace) && !change.reasons.iter().any(is_stuck);
+    let making = matches!(change.action, Action::Create | Action::Replace) && !guard::is_stuck(change);
     let lifecycle = kinds::api(&change.address).lifecycle(view.plan.level);
     let words = match (making, lifecycle.delete, lifecycle.update) {
         (true, Delete::Never, Update::Never) => "once it is made, this API can neither change nor remove it",
@@ -203,6 +208,9 @@ fn no_way_back(view: &View, change: &Change) -> Option<Row> {
     };
     Some(Row::new("undo", Words::new(words)))
 }
+
+/// The label of what was changed on the service.
+pub const DRIFT: &str = "drift";
 
 fn drift(change: &Change) -> Option<Row> {
     let words = match (change.moved?, change.action) {
@@ -215,7 +223,7 @@ fn drift(change: &Change) -> Option<Row> {
         }
         (Moved::Removed, _) => "removed on the service since the last apply",
     };
-    Some(Row::new("drift", Words::new(words)).paint(Paint::Asks))
+    Some(Row::new(DRIFT, Words::new(words)).paint(Paint::Asks))
 }
 
 /// What the action alone does not say.

@@ -8,13 +8,13 @@ use crate::node::{Node, Tree};
 use crate::service::answer::{Answer, Answered, Refusal, new_id};
 use crate::service::request::{Body, Request};
 use crate::service::routes::Call;
-use crate::service::state::{App, Due, Pipeline, SentPipeline, iso};
+use crate::service::state::{App, Due, Pipeline, SentPipeline, iso, pipeline_time};
 
 /// The largest page of a listing.
 const PAGE: usize = 100;
 
 /// Keys of the live service that the contract does not describe. They are kept and have no effect here.
-const FURTHER: &[&str] = &["activation_time", "deactivation_time", "constraint", "condition", "cancellation_trigger"];
+const FURTHER: &[&str] = &["constraint", "condition"];
 
 pub fn create(app: &mut App, call: &Call) -> Answered {
     let pipelines = read_all(call.request)?;
@@ -106,6 +106,11 @@ fn read(body: &Body, node: &Node, path: &str) -> Result<Value, Refusal> {
         complete(&outcome.push, &format!("{place}.push."))?;
         if outcome.delay.as_ref().is_some_and(|delay| delay.value.0 < 0) {
             return Err(Refusal::invalid_at(&format!("{place}.delay"), "a delay cannot be negative"));
+        }
+    }
+    for (key, time) in [("activation_time", &sent.activation_time), ("deactivation_time", &sent.deactivation_time)] {
+        if let Some(time) = time.as_ref().filter(|time| pipeline_time(time).is_none()) {
+            return Err(Refusal::invalid_at(key, format!("`{time}` is not a time such as 2026-11-27T09:00:00")));
         }
     }
     if sent.timing.as_ref().is_some_and(|timing| timing.delay.seconds.value.0 < 0) {

@@ -4,7 +4,6 @@ mod range;
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
@@ -111,22 +110,22 @@ pub fn list(app: &App, call: &Call) -> Answered {
     let first = match request.query("push_id_start") {
         None => None,
         Some(id) => match app.sent.get(id) {
-            Some(sent) => Some((sent.time, id)),
+            Some(sent) => Some(sent.place()),
             None => return Err(Refusal::invalid(format!("`push_id_start`: there is no push `{id}`"))),
         },
     };
     let within = app.sent.iter().filter(|(_, sent)| range.contains(sent.time));
-    let mut pushes: Vec<(Timestamp, &str, &Sent)> = within.map(|(id, sent)| (sent.time, id, sent)).collect();
-    pushes.retain(|(time, id, _)| first.is_none_or(|first| (*time, *id) >= first));
-    pushes.sort_unstable_by_key(|(time, id, _)| (*time, *id));
-    let items = pushes.iter().take(limit).map(|(_, id, sent)| {
+    let from = within.filter(|(_, sent)| first.is_none_or(|first| sent.place() >= first));
+    let mut pushes: Vec<(&str, &Sent)> = from.collect();
+    pushes.sort_unstable_by_key(|(_, sent)| sent.place());
+    let items = pushes.iter().take(limit).map(|(id, sent)| {
         let mut item = record(sent);
         item["push_uuid"] = (*id).into();
         item["group_id"] = sent.group_id.clone().into();
         item
     });
     let mut body = json!({ "pushes": items.collect::<Vec<_>>() });
-    if let Some((_, next, _)) = pushes.get(limit) {
+    if let Some((next, _)) = pushes.get(limit) {
         body["next_page"] = next_page(request, "push_id_start", next).into();
     }
     Ok(Answer::bare(200, body))

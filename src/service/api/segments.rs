@@ -9,7 +9,7 @@ use crate::model::audience::Selector;
 use crate::node::{At, shape};
 use crate::service::answer::{Answer, Answered, Refusal, new_id};
 use crate::service::request::Request;
-use crate::service::routes::Call;
+use crate::service::routes::{Call, Change};
 use crate::service::state::{App, Segment};
 
 /// The largest page of a listing.
@@ -43,13 +43,16 @@ struct Created<'a> {
     segment_id: &'a str,
 }
 
-pub fn create(app: &mut App, call: &Call) -> Answered {
-    let (display_name, criteria, understood) = read(call.request)?;
-    let (id, now) = (new_id(), call.now.as_millisecond());
-    let segment = Segment::new(display_name, criteria, now, now);
-    app.segments.put(&mut app.journal, &id, segment, understood);
-    let url = format!("{}/api/segments/{id}", call.request.origin);
-    Ok(Answer::done(201, Created { segment_id: &id }).at(url))
+pub fn create(request: &Request) -> Result<Change, Refusal> {
+    let (display_name, criteria, understood) = read(request)?;
+    let id = new_id();
+    let url = format!("{}/api/segments/{id}", request.origin);
+    let answer = Answer::done(201, Created { segment_id: &id }).at(url);
+    Ok(Box::new(move |app, call| {
+        let now = call.now.as_millisecond();
+        app.segments.put(&mut app.journal, &id, Segment::new(display_name, criteria, now, now), understood);
+        Ok(answer)
+    }))
 }
 
 pub fn list(app: &App, call: &Call) -> Answered {
@@ -77,13 +80,15 @@ pub fn get(app: &App, call: &Call) -> Answered {
     Ok(Answer::text(200, segment.shown()))
 }
 
-pub fn update(app: &mut App, call: &Call) -> Answered {
-    let (display_name, criteria, understood) = read(call.request)?;
-    let id = call.request.param(0);
-    let old = app.segments.table.get(id).ok_or_else(|| Refusal::not_found("Segment"))?;
-    let segment = Segment::new(display_name, criteria, old.created, call.now.as_millisecond());
-    app.segments.put(&mut app.journal, id, segment, understood);
-    Ok(Answer::done(200, json!({})))
+pub fn update(request: &Request) -> Result<Change, Refusal> {
+    let (display_name, criteria, understood) = read(request)?;
+    Ok(Box::new(move |app, call| {
+        let id = call.request.param(0);
+        let old = app.segments.table.get(id).ok_or_else(|| Refusal::not_found("Segment"))?;
+        let segment = Segment::new(display_name, criteria, old.created, call.now.as_millisecond());
+        app.segments.put(&mut app.journal, id, segment, understood);
+        Ok(Answer::done(200, json!({})))
+    }))
 }
 
 pub fn delete(app: &mut App, call: &Call) -> Answered {

@@ -7,7 +7,7 @@ use crate::service::answer::{Answer, Answered, Refusal};
 use crate::service::engine::Engine;
 use crate::service::request::Request;
 use crate::service::routes::Call;
-use crate::service::state::App;
+use crate::service::state::{App, key};
 
 /// The largest page of the stream of events.
 const EVENTS: usize = 1000;
@@ -59,6 +59,20 @@ pub fn events(app: &App, call: &Call) -> Answered {
     let events: Vec<_> = later.map(|(_, event)| event).take(limit).collect();
     let next = events.last().map(|event| event.offset.as_str()).or(after);
     Ok(Answer::bare(200, json!({ "count": events.len(), "events": events, "next": next })))
+}
+
+/// The connections: how far each is, what waits for it, and how its deliveries go.
+pub fn webhooks(app: &App, _: &Call) -> Answered {
+    let connections = app.webhooks.connected().map(|webhook| {
+        let mut shown = json!(app.webhooks.delivery(&webhook.url));
+        shown["url"] = webhook.url.as_str().into();
+        shown["types"] = if webhook.types.is_empty() { "all".into() } else { json!(webhook.types) };
+        shown["offset"] = key(app.cursor(webhook)).into();
+        shown["waiting"] = app.waiting(webhook).count().into();
+        shown
+    });
+    let connections: Vec<Value> = connections.collect();
+    Ok(Answer::bare(200, json!({ "count": connections.len(), "webhooks": connections })))
 }
 
 pub fn health(engine: &Engine, _: &Request) -> Answered {

@@ -23,7 +23,7 @@ use hyper::http::uri::Authority;
 use serde_json::json;
 
 use super::answer::{Answered, Refusal};
-use super::engine::Engine;
+use super::engine::{Engine, NotDone};
 use super::request::Request;
 use super::routes::{self, Call};
 use super::state::App;
@@ -45,8 +45,8 @@ enum Run {
     Later(for<'e> fn(&'e Engine, &'e Request) -> Later<'e>),
 }
 
-/// An answer that waits until a change is kept. `Err` says that nothing more can be kept.
-type Later<'e> = Pin<Box<dyn Future<Output = Result<Answered, String>> + Send + 'e>>;
+/// An answer that waits until a change is kept.
+type Later<'e> = Pin<Box<dyn Future<Output = Result<Answered, NotDone>> + Send + 'e>>;
 
 impl fmt::Debug for Route {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -89,6 +89,7 @@ pub static ROUTES: &[Route] = &[
     read("/local/sent", looking::sent),
     read("/local/due", looking::due),
     read("/local/events", looking::events),
+    read("/local/webhooks", looking::webhooks),
     service("GET", "/local/health", looking::health),
 ];
 
@@ -125,8 +126,8 @@ fn is_this_machine(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost") || address.is_ok_and(|ip| ip.to_canonical().is_loopback())
 }
 
-/// Answers a request that has been let in. `Err` says that nothing more can be kept.
-pub async fn answer(engine: &Engine, mut request: Request) -> Result<Answered, String> {
+/// Answers a request that has been let in.
+pub async fn answer(engine: &Engine, mut request: Request) -> Result<Answered, NotDone> {
     let (route, params) = match find(&request.method, &request.path) {
         Ok(found) => found,
         Err(refusal) => return Ok(Err(refusal)),
@@ -138,10 +139,15 @@ pub async fn answer(engine: &Engine, mut request: Request) -> Result<Answered, S
     let key = request.query("app").unwrap_or(first);
     let unknown = || Refusal::not_found("Application");
     match route.run {
-        Run::Read(run) => Ok(engine.read(|state, now| match state.app(key) {
-            Some(app) => run(app, &Call { request, now, level }),
-            None => Err(unknown()),
-        })),
+        Run::Read(run) => {
+            let look = || {
+                engine.read(|state, now| match state.app(key) {
+                    Some(app) => run(app, &Call { request, now, level }),
+                    None => Err(unknown()),
+                })
+            };
+            engine.show(look).await
+        }
         Run::Write(run) => {
             engine
                 .write(|state, now| match state.app_mut(key) {
@@ -150,7 +156,7 @@ pub async fn answer(engine: &Engine, mut request: Request) -> Result<Answered, S
                 })
                 .await
         }
-        Run::Service(run) => Ok(run(engine, request)),
+        Run::Service(run) => engine.show(|| run(engine, request)).await,
         Run::Later(run) => run(engine, request).await,
     }
 }

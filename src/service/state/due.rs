@@ -74,6 +74,11 @@ impl Queue {
         }
     }
 
+    /// All of it as rows.
+    pub(super) fn dump(&self, journal: &Journal, rows: &mut Vec<Kept>) {
+        self.table.dump(journal, rows);
+    }
+
     pub fn load(&mut self, row: &Kept) -> Result<(), String> {
         self.table.load(row)?;
         let number: u64 = row.key.parse().map_err(|_| format!("the row due/{} has no number", row.key))?;

@@ -6,6 +6,7 @@ mod due;
 mod events;
 mod experiments;
 mod firing;
+mod happening;
 mod named_users;
 mod ordered;
 mod pipelines;
@@ -27,11 +28,12 @@ use jiff::Timestamp;
 
 pub use activity::{Activity, Hour, Precision, hour_of};
 pub use due::{Due, Queue};
-pub use events::{EVENT_TYPES, Event, iso};
+pub use events::{EVENT_TYPES, Event, iso, key};
 pub use experiments::{Experiment, SentExperiment, variant_of};
+pub use happening::Happening;
 pub use named_users::NamedUser;
 pub use ordered::Ordered;
-pub use pipelines::{Pipeline, Pipelines, SentPipeline};
+pub use pipelines::{Pipeline, Pipelines, SentPipeline, pipeline_time};
 pub use registering::OpenChannel;
 pub use responding::CannotRespond;
 pub use schedules::{Moment, Scheduled, moments, newer_form};
@@ -39,7 +41,7 @@ pub use segments::{Segment, Segments};
 pub use sending::{Outgoing, PushType, Receipt, Sent};
 pub use table::{Journal, Table};
 pub use templates::{Missing, Template};
-pub use webhooks::{Cursor, Failing, Next, Webhooks};
+pub use webhooks::{Cursor, Delivery, Failure, Next, Webhooks};
 
 use devices::Index;
 
@@ -96,7 +98,7 @@ impl State {
             let app = state.apps.get_mut(&webhook.app);
             let app =
                 app.ok_or_else(|| format!("a webhook is for the application {}, which is not offered", webhook.app))?;
-            if !app.connect(&webhook.url) {
+            if !app.connect(webhook) {
                 return Err(format!("the webhook {} is given twice for one application", webhook.url));
             }
         }
@@ -114,6 +116,11 @@ impl State {
     /// The rows that have changed since this was last asked.
     pub fn take_rows(&mut self) -> Vec<Row> {
         self.apps.values_mut().flat_map(|app| app.journal.take()).collect()
+    }
+
+    /// The rows that make up the state as it was before the changes that were not taken.
+    pub fn rows_before(&self) -> Vec<Kept> {
+        self.apps.values().flat_map(|app| app.journal.undo(app.dump())).collect()
     }
 
     /// Fires whatever is due by `until`, in time order. A virtual clock fires each at its own time, the real one now.
@@ -158,6 +165,26 @@ impl App {
             streams: true,
             webhooks: Webhooks::new(),
         }
+    }
+
+    /// All of it as rows: what [`App::load`] takes.
+    fn dump(&self) -> Vec<Kept> {
+        let (mut rows, journal) = (Vec::new(), &self.journal);
+        self.activity.hours.dump(journal, &mut rows);
+        self.devices.dump(journal, &mut rows);
+        self.due.dump(journal, &mut rows);
+        self.events.dump(journal, &mut rows);
+        self.experiments.dump(journal, &mut rows);
+        self.legacy_tags.dump(journal, &mut rows);
+        self.named_users.dump(journal, &mut rows);
+        self.pipelines.table.dump(journal, &mut rows);
+        self.receipts.dump(journal, &mut rows);
+        self.schedules.dump(journal, &mut rows);
+        self.segments.table.dump(journal, &mut rows);
+        self.sent.dump(journal, &mut rows);
+        self.templates.dump(journal, &mut rows);
+        self.webhooks.cursors.dump(journal, &mut rows);
+        rows
     }
 
     fn load(&mut self, row: &Kept) -> Result<(), String> {

@@ -62,6 +62,11 @@ impl<T: Serialize + DeserializeOwned> Ordered<T> {
         Some(placed.value)
     }
 
+    /// All of it as rows.
+    pub(super) fn dump(&self, journal: &Journal, rows: &mut Vec<Kept>) {
+        self.table.dump(journal, rows);
+    }
+
     /// Takes in a row from the disk.
     pub fn load(&mut self, row: &Kept) -> Result<(), String> {
         self.table.load(row)?;

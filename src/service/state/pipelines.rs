@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::App;
 use super::due::Due;
+use super::happening::Happening;
 use super::ordered::Ordered;
 use super::table::Journal;
 use crate::model::delay::Delay;
@@ -31,6 +34,12 @@ shape! {
         outcome: Many<SentOutcome>,
         /// Another place for the delay.
         timing: Option<SentTiming>,
+        /// From when on it is set off.
+        activation_time: Option<At<String>>,
+        /// From when on it is not set off any more.
+        deactivation_time: Option<At<String>>,
+        /// What calls off that which waits for its delay.
+        cancellation_trigger: Option<Many<At<Trigger>>>,
         ..rest
     }
 }
@@ -61,7 +70,25 @@ shape! {
     }
 }
 
+/// A time as it stands in a pipeline: UTC, with or without saying so.
+pub fn pipeline_time(text: &str) -> Option<Timestamp> {
+    let in_utc = || text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok().map(|at| at.timestamp());
+    text.parse().ok().or_else(in_utc)
+}
+
 impl SentPipeline {
+    /// Whether something that happens at this time sets it off.
+    fn is_set_off_by(&self, what: Happening, now: Timestamp) -> bool {
+        let at = |time: &Option<At<String>>| time.as_ref().and_then(|time| pipeline_time(time));
+        let begun = at(&self.activation_time).is_none_or(|start| start <= now);
+        let over = at(&self.deactivation_time).is_some_and(|end| end <= now);
+        self.enabled && begun && !over && self.immediate_trigger.iter().any(|trigger| what.is(trigger))
+    }
+
+    fn is_called_off_by(&self, what: Happening) -> bool {
+        self.cancellation_trigger.iter().flat_map(|triggers| triggers.iter()).any(|trigger| what.is(trigger))
+    }
+
     /// How long after its trigger an outcome happens.
     pub fn delay(&self, outcome: &SentOutcome) -> i64 {
         let given = outcome.delay.as_ref().or_else(|| self.timing.as_ref().map(|timing| &timing.delay.seconds));
@@ -132,32 +159,33 @@ impl App {
             groups.entry(tag).or_default().push(group);
         }
         for (tag, groups) in groups {
-            self.set_off(number, now, |trigger| match trigger {
-                Trigger::TagAdded { tag: wanted, group: within } => {
-                    wanted.as_str() == tag && within.as_ref().is_none_or(|within| groups.contains(&within.as_str()))
-                }
-                _ => false,
-            });
+            self.set_off(number, Happening::TagAdded(&groups, tag), now);
         }
     }
 
     /// Says that a device has just lost a tag.
     pub fn tag_removed(&mut self, number: u32, group: &str, tag: &str, now: Timestamp) {
         self.emit("TAG_CHANGE", number, json!({ "remove": { group: [tag] } }), now);
+        self.set_off(number, Happening::TagRemoved(group, tag), now);
     }
 
     /// Says that the app was opened for the first time.
     pub fn first_opened(&mut self, number: u32, now: Timestamp) {
         self.emit("FIRST_OPEN", number, json!({}), now);
-        self.set_off(number, now, |trigger| matches!(trigger, Trigger::FirstOpen));
+        self.set_off(number, Happening::FirstOpen, now);
     }
 
-    /// Puts what enabled pipelines do on this trigger into the queue. What is to happen at once is due now.
-    fn set_off(&mut self, number: u32, now: Timestamp, is_it: impl Fn(&Trigger) -> bool) {
+    /// Calls off what pipelines were about to send to a device until this happens, and puts what others do then into the
+    /// queue. What is to happen at once is due now.
+    pub(super) fn set_off(&mut self, number: u32, what: Happening, now: Timestamp) {
         let device = self.devices.id(number).to_owned();
-        let started = self.pipelines.meaning.iter().filter(|(_, pipeline)| pipeline.enabled);
-        let started = started.filter(|(_, pipeline)| pipeline.immediate_trigger.iter().any(|one| is_it(one)));
-        for (id, pipeline) in started {
+        for (id, _) in self.pipelines.meaning.iter().filter(|(_, pipeline)| pipeline.is_called_off_by(what)) {
+            self.due.drop_if(
+                &mut self.journal,
+                |due| matches!(due, Due::Firing { pipeline, device: to, .. } if pipeline == id && *to == device),
+            );
+        }
+        for (id, pipeline) in self.pipelines.meaning.iter().filter(|(_, pipeline)| pipeline.is_set_off_by(what, now)) {
             for (outcome, one) in pipeline.outcome.iter().enumerate() {
                 // One that is longer than the calendar never ends.
                 let delay = SignedDuration::from_secs(pipeline.delay(one));

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::App;
 use super::devices::{Device, NO_GROUP};
 use super::tagging::beyond;
+use super::{App, Happening};
 use crate::service::answer::new_id;
 
 /// An open channel as it registers. What is left out stays as it was.
@@ -47,6 +47,9 @@ impl App {
         };
         let added = beyond(&device.tags, &before.tags, |group, tag| of_user(&before, group, tag));
         let removed = beyond(&before.tags, &device.tags, |group, tag| of_user(&device, group, tag));
+        let opted_in_before = before.has_opted_in || before.opt_in;
+        let is_first = device.opt_in && !opted_in_before;
+        device.has_opted_in = device.opt_in || opted_in_before;
         let change = match (before.opt_in, device.opt_in) {
             (false, true) => Some("optins"),
             (true, false) => Some("optouts"),
@@ -59,6 +62,9 @@ impl App {
         self.devices.put(&mut self.journal, id, device);
         let number = self.devices.by_id(id).expect("just put there");
         self.tags_changed(number, &added, &removed, now);
+        if is_first {
+            self.set_off(number, Happening::FirstOptIn, now);
+        }
         if gone {
             self.emit("UNINSTALL", number, json!({}), now);
         }

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::devices::NO_GROUP;
-use super::{App, Receipt};
+use super::{App, Happening, Receipt};
 use crate::model::notification::{Actions, INTERACTIVE_TYPES, Interactive, Notification};
 use crate::service::answer::new_id;
 use crate::service::request::understood;
@@ -117,6 +117,7 @@ impl App {
         let session = new_id();
         opening["session_id"] = session.as_str().into();
         self.emit("OPEN", number, opening, now);
+        self.set_off(number, Happening::Open, now);
         if is_first {
             self.first_opened(number, now);
         }

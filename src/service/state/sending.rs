@@ -30,6 +30,13 @@ pub struct Sent {
     pub direct_responses: BTreeMap<String, u64>,
 }
 
+impl Sent {
+    /// Its place among all pushes, in the order in which they were sent.
+    pub fn place(&self) -> (Timestamp, u64) {
+        (self.time, self.number)
+    }
+}
+
 /// Kinds of push in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]

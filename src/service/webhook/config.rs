@@ -1,11 +1,12 @@
 //! The connections of `service.toml`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Webhook, basic, check_header, check_type, check_url, header_value};
+use super::{Webhook, basic, check_header, check_type, check_url, header_value, read_ca};
 use crate::service::config::{at, read as read_toml};
 use crate::source::Source;
 
@@ -30,6 +31,8 @@ struct Entry {
     auth: Option<Spanned<String>>,
     /// Any other value of the header.
     authorization: Option<Spanned<String>>,
+    /// A PEM file, beside this one where its path is not absolute.
+    ca: Option<Spanned<String>>,
 }
 
 /// The connections that a file names, for a service that offers the given applications.
@@ -44,7 +47,7 @@ pub fn read(source: &Source, apps: &[&str]) -> Result<Vec<Webhook>, String> {
 
 /// One connection for each application that the entry is about.
 fn understand(source: &Source, entry: &Entry, apps: &[&str]) -> Result<Vec<Webhook>, String> {
-    let Entry { url, app, types, headers, auth, authorization } = entry;
+    let Entry { url, app, types, headers, auth, authorization, ca } = entry;
     let wrong = |value: &Spanned<String>, why: String| at(source, value.span(), &why);
     check_url(url.get_ref()).map_err(|why| wrong(url, why))?;
     for kind in types {
@@ -62,6 +65,9 @@ fn understand(source: &Source, entry: &Entry, apps: &[&str]) -> Result<Vec<Webho
         }
         (None, None) => None,
     };
+    let beside = Path::new(&source.path).parent().unwrap_or(Path::new(""));
+    let read_ca = |file: &Spanned<String>| read_ca(&beside.join(file.get_ref())).map_err(|why| wrong(file, why));
+    let ca = ca.as_ref().map(read_ca).transpose()?;
     let apps = match app {
         None => apps.to_vec(),
         Some(app) if apps.contains(&app.get_ref().as_str()) => vec![app.get_ref().as_str()],
@@ -76,6 +82,7 @@ fn understand(source: &Source, entry: &Entry, apps: &[&str]) -> Result<Vec<Webho
         types: types.iter().map(|kind| kind.get_ref().clone()).collect(),
         headers: headers.iter().map(|(name, value)| (name.get_ref().clone(), value.get_ref().clone())).collect(),
         authorization: authorization.clone(),
+        ca: ca.clone(),
     };
     Ok(apps.into_iter().map(webhook).collect())
 }

@@ -3,15 +3,16 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Response, Url};
+use reqwest::{Certificate, Client, Response, Url};
 use tokio::sync::watch;
 
-use super::Webhook;
 use super::address::Lookup;
+use super::{Checked, Webhook};
 use crate::service::engine::Engine;
-use crate::service::state::{Event, Next};
+use crate::service::state::{Event, Failure, Next};
 
 /// How long a receiver may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -24,8 +25,8 @@ const ANSWER_LIMIT: usize = 64 * 1024;
 /// Posts events of a connection as they are written, in offset order, until the service stops. An event is tried until it
 /// is taken: the next one waits for it.
 pub async fn deliver(engine: Arc<Engine>, webhook: Webhook, mut stopped: watch::Receiver<bool>) {
-    let Ok((url, headers)) = webhook.checked() else { return };
-    let post = Post { url, headers, client: OnceLock::new() };
+    let Ok(Checked { url, headers, authorities }) = webhook.checked() else { return };
+    let post = Post { url, headers, authorities, client: OnceLock::new() };
     let mut written = engine.events_written();
     // Events before this offset are on the disk.
     let mut kept_until = 0;
@@ -44,7 +45,7 @@ pub async fn deliver(engine: Arc<Engine>, webhook: Webhook, mut stopped: watch::
                 }
             }
             Next::Unwanted { until } => {
-                if !confirm(&engine, &webhook, until) {
+                if !confirm(&engine, &webhook, until, None) {
                     return;
                 }
             }
@@ -57,7 +58,7 @@ pub async fn deliver(engine: Arc<Engine>, webhook: Webhook, mut stopped: watch::
                     kept_until = until;
                 }
                 let taken = post.until_taken(&engine, &webhook, &event, &mut stopped).await;
-                if !taken || !confirm(&engine, &webhook, offset + 1) {
+                if taken.is_none() || !confirm(&engine, &webhook, offset + 1, taken) {
                     return;
                 }
             }
@@ -65,11 +66,14 @@ pub async fn deliver(engine: Arc<Engine>, webhook: Webhook, mut stopped: watch::
     }
 }
 
-/// Notes that a connection has everything before an offset. The next event does not wait for the disk: what a crash undoes
+/// Notes that a connection has everything before an offset, the last of it since `taken`. The next event does not wait for the disk: what a crash undoes
 /// of this is delivered once more. `false` says that nothing can be noted any more.
-fn confirm(engine: &Engine, webhook: &Webhook, until: u64) -> bool {
+fn confirm(engine: &Engine, webhook: &Webhook, until: u64, taken: Option<Timestamp>) -> bool {
     let confirmed = engine.change(|state, _| {
         if let Some(app) = state.app_mut(&webhook.app) {
+            if let Some(at) = taken {
+                app.attempted(&webhook.url, at, None);
+            }
             app.confirm(&webhook.url, until);
         }
     });
@@ -89,50 +93,60 @@ async fn wait(time: Duration, stopped: &mut watch::Receiver<bool>) {
 struct Post {
     url: Url,
     headers: HeaderMap,
+    /// Who is trusted in place of those that the machine trusts.
+    authorities: Option<Vec<Certificate>>,
     client: OnceLock<Client>,
 }
 
 impl Post {
-    /// Posts an event until it is taken; `false` where the service stops before that.
+    /// Posts an event until it is taken, and says when that was; `None` where the service stops before that.
     async fn until_taken(
         &self,
         engine: &Engine,
         webhook: &Webhook,
         event: &Event,
         stopped: &mut watch::Receiver<bool>,
-    ) -> bool {
+    ) -> Option<Timestamp> {
         let mut pause = FIRST_WAIT;
         loop {
-            let Err(why) = self.once(event).await else { return true };
+            // People look at these times: they are of the real clock, by which is waited.
+            let at = Timestamp::now();
+            let Err((status, reason)) = self.once(event).await else { return Some(at) };
+            let next = Timestamp::now().checked_add(pause).unwrap_or(Timestamp::MAX);
             let noted = engine.change(|state, _| {
                 if let Some(app) = state.app_mut(&webhook.app) {
-                    app.delivery_failed(&webhook.url, why);
+                    app.attempted(&webhook.url, at, Some((Failure { at, status, reason }, next)));
                 }
             });
             if noted.is_err() {
-                return false;
+                return None;
             }
             wait(pause, stopped).await;
             if *stopped.borrow() {
-                return false;
+                return None;
             }
             pause = (pause * 2).min(LONGEST_WAIT);
         }
     }
 
-    /// One attempt. Whatever is not a 2xx is a failure, redirects included.
-    async fn once(&self, event: &Event) -> Result<(), String> {
-        let body = serde_json::to_vec(event).map_err(|error| error.to_string())?;
+    /// One attempt. Whatever is not a 2xx is a failure, redirects included: the status, where there is one, and the reason.
+    async fn once(&self, event: &Event) -> Result<(), (Option<u16>, String)> {
+        let unsent = |reason: String| (None, reason);
+        let body = serde_json::to_vec(event).map_err(|error| unsent(error.to_string()))?;
         let request = self
-            .client()?
+            .client()
+            .map_err(unsent)?
             .post(self.url.clone())
             .headers(self.headers.clone())
             .header(CONTENT_TYPE, "application/json; charset=UTF-8")
             .body(body);
-        let response = request.send().await.map_err(|error| root(&error))?;
+        let response = request.send().await.map_err(|error| unsent(root(&error)))?;
         let status = response.status();
         drain(response).await;
-        if status.is_success() { Ok(()) } else { Err(format!("the receiver answered {status}")) }
+        match status.is_success() {
+            true => Ok(()),
+            false => Err((Some(status.as_u16()), format!("the receiver answered {status}"))),
+        }
     }
 
     fn client(&self) -> Result<&Client, String> {
@@ -143,7 +157,9 @@ impl Post {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder =
             Client::builder().redirect(Policy::none()).no_proxy().timeout(PATIENCE).dns_resolver(Arc::new(Lookup));
-        if self.url.scheme() == "http" {
+        if let Some(authorities) = &self.authorities {
+            builder = builder.tls_certs_only(authorities.clone());
+        } else if self.url.scheme() == "http" {
             // Nothing is encrypted, so a machine without certificates will do.
             builder = builder.tls_certs_only([]);
         }

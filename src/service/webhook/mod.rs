@@ -7,10 +7,13 @@ mod address;
 mod config;
 mod delivery;
 
+use std::fs;
+use std::path::Path;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Certificate, Url};
 
 use super::state::EVENT_TYPES;
 use crate::text;
@@ -31,6 +34,16 @@ pub struct Webhook {
     pub headers: Vec<(String, String)>,
     /// The value of the header `Authorization`.
     pub authorization: Option<String>,
+    /// PEM: whose certificates an https receiver may have, in place of those that the machine trusts.
+    pub ca: Option<String>,
+}
+
+/// What deliveries are sent with.
+#[derive(Debug)]
+pub struct Checked {
+    pub url: Url,
+    pub headers: HeaderMap,
+    pub authorities: Option<Vec<Certificate>>,
 }
 
 impl Webhook {
@@ -40,7 +53,7 @@ impl Webhook {
     }
 
     /// What its deliveries are sent with; or why it cannot be.
-    pub fn checked(&self) -> Result<(Url, HeaderMap), String> {
+    pub fn checked(&self) -> Result<Checked, String> {
         for kind in &self.types {
             check_type(kind)?;
         }
@@ -52,7 +65,8 @@ impl Webhook {
         if let Some(authorization) = &self.authorization {
             headers.insert(AUTHORIZATION, header_value("Authorization", authorization)?);
         }
-        Ok((check_url(&self.url)?, headers))
+        let authorities = self.ca.as_deref().map(authorities).transpose()?;
+        Ok(Checked { url: check_url(&self.url)?, headers, authorities })
     }
 }
 
@@ -86,6 +100,23 @@ fn check_url(text: &str) -> Result<Url, String> {
         Ok(literal) if !is_allowed(literal) => Err(address::refusal(host, literal)),
         _ => Ok(url),
     }
+}
+
+/// The certificates of a PEM text.
+fn authorities(pem: &str) -> Result<Vec<Certificate>, String> {
+    let found = Certificate::from_pem_bundle(pem.as_bytes()).unwrap_or_default();
+    if found.is_empty() {
+        return Err("there is no certificate in it: a PEM file has lines with BEGIN CERTIFICATE".into());
+    }
+    Ok(found)
+}
+
+/// Reads the certificates that an https receiver may have.
+pub fn read_ca(path: &Path) -> Result<String, String> {
+    let named = |why: String| format!("{}: {why}", path.display());
+    let pem = fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
+    authorities(&pem).map_err(named)?;
+    Ok(pem)
 }
 
 fn check_type(kind: &str) -> Result<(), String> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::carriers::Carriers;
 use super::shared::Pool;
 use super::{Device, Properties, Tags};
-use crate::service::state::table::{Journal, read};
+use crate::service::state::table::{Journal, read, written};
 use crate::service::store::Kept;
 
 /// A set of devices, by their numbers.
@@ -76,7 +76,8 @@ impl Index {
 
     /// Adds a device, or replaces the one of that id.
     pub fn put(&mut self, journal: &mut Journal, id: &str, device: Device) {
-        journal.note(TABLE, id, || serde_json::to_string(&device).ok());
+        journal.note_before(TABLE, id, || self.get(id).and_then(written));
+        journal.note(TABLE, id, || written(&device));
         self.place(id, device);
     }
 
@@ -105,6 +106,11 @@ impl Index {
         let result = change(&mut device);
         self.put(journal, id, device);
         Some(result)
+    }
+
+    /// All devices as rows.
+    pub(in crate::service::state) fn dump(&self, journal: &Journal, rows: &mut Vec<Kept>) {
+        rows.extend(self.iter().map(|(id, device)| journal.row(TABLE, id, device)));
     }
 
     /// Takes in a device from the disk.

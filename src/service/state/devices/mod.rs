@@ -36,6 +36,8 @@ pub struct Device {
     pub device_type: String,
     pub installed: bool,
     pub opt_in: bool,
+    /// Whether it ever had opted in.
+    pub has_opted_in: bool,
     pub background: bool,
     pub location: bool,
     pub push_address: Option<String>,
