@@ -147,9 +147,12 @@ impl Serve {
         // It is taken away again when this ends, however it ends.
         let _note = match self.announce(&ready.origin, &running.engine) {
             Ok(note) => {
-                let used = note
-                    .is_some()
-                    .then(|| ("Project", "commands of this project use it as the target `local`".to_owned()));
+                let used = "commands of this project use it as the target `local`";
+                let used = match self.data {
+                    Some(_) => used.to_owned(),
+                    None => format!("{used}; --data .pushplan/service.db keeps what they make"),
+                };
+                let used = note.is_some().then_some(("Project", used));
                 ready.rows.extend(used);
                 note
             }
