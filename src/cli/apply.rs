@@ -7,14 +7,16 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use super::planning::{Chosen, Place, Planned, Site, Wish};
+use super::signals::{Signal, Stop};
 use super::target::Opened;
 use super::{Context, Ended, runtime, who};
 use crate::address::Address;
-use crate::apply::{self, Ending, OnError, Report, Settings};
+use crate::apply::{self, Ending, Fate, OnError, Report, Settings, StepReport};
 use crate::failure::{Exit, Failure};
 use crate::guard::{self, Limits};
-use crate::plan::{NoPlan, Plan, Reason};
-use crate::render;
+use crate::plan::{NoPlan, Plan, Reason, Step};
+use crate::render::progress::{Progress, Showing};
+use crate::render::{self, Style};
 
 /// Make the service what the manifests say.
 #[derive(Debug, Args)]
@@ -149,13 +151,15 @@ impl How {
         self.guard(site, plan)?;
         if plan.steps.is_empty() {
             let report = Report { run: String::new(), ending: Ending::Done, ledger: plan.ledger.seq, steps: Vec::new() };
-            return Ok(self.show(&report, plan, context));
+            self.show(&report, plan, context);
+            return Ok(Exit::Done);
         }
         if !plan.is_empty() && saved.is_none() {
             self.ask(question)?;
         }
-        let report = self.drive(site, opened, planned.clone(), context).await?;
-        Ok(self.show(&report, plan, context))
+        let (report, signal) = self.drive(site, opened, planned.clone(), context).await?;
+        self.show(&report, plan, context);
+        Ok(exit(&report, signal))
     }
 
     /// What was said to be done by hand, and is not.
@@ -211,7 +215,13 @@ impl How {
         }
     }
 
-    async fn drive(&self, site: &Site, opened: &Opened, planned: Planned, context: &Context) -> Result<Report, Failure> {
+    async fn drive(
+        &self,
+        site: &Site,
+        opened: &Opened,
+        planned: Planned,
+        context: &Context,
+    ) -> Result<(Report, Option<Signal>), Failure> {
         let settings = Settings {
             concurrency: usize::from(self.concurrency),
             on_error: match self.on_error {
@@ -220,31 +230,51 @@ impl How {
             },
             ..Settings::new(uuid::Uuid::new_v4().to_string(), who::actor())
         };
-        let mut progress = render::Progress::new(&planned.plan, self.format != Format::Text, context.out.is_colored());
+        let stop = Stop::listen().map_err(|error| Failure::new(error.to_string()))?;
         let Planned { plan, ledger } = planned;
+        let steps = plan.steps.clone();
+        let mut progress = Progress::start(&context.out, &plan, self.showing());
+        let asked = async {
+            stop.asked().await;
+            context.out.note("Stopping: what is on its way is awaited, nothing more is begun. Ctrl-C again ends at once.");
+        };
+        let mut finished = |number: usize, fate: &Fate| {
+            let Step { address, verb, .. } = &steps[number];
+            let (address, verb, fate) = (address.clone(), *verb, fate.clone());
+            progress.finished(&StepReport { step: number, address, verb, fate, recorded: true });
+        };
         let report =
-            apply::drive(plan, &ledger, settings, opened.writing(), &site.log, &mut |step, fate| progress.step(step, fate))
-                .await;
-        progress.finish();
-        Ok(report)
+            apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut finished).await;
+        progress.end();
+        Ok((report, stop.by()))
     }
 
-    fn show(&self, report: &Report, plan: &Plan, context: &Context) -> Exit {
+    fn showing(&self) -> Showing {
         match self.format {
-            Format::Text => {
-                let text = render::report::text(report, plan);
-                if !text.is_empty() {
-                    context.out.print(&text);
-                }
-            }
+            Format::Text if io::stderr().is_terminal() => Showing::Bar,
+            Format::Text => Showing::Lines,
+            Format::Json => Showing::Nothing,
+            Format::Jsonl => Showing::JsonLines,
+        }
+    }
+
+    fn show(&self, report: &Report, plan: &Plan, context: &Context) {
+        let style = Style { width: context.out.width(), color: context.out.is_colored() };
+        match self.format {
+            Format::Text if report.steps.is_empty() => {}
+            Format::Text => context.out.print(&render::report::text(report, plan, style)),
             Format::Json => context.out.exact(render::report::json(report, plan).as_bytes()),
-            Format::Jsonl => context.out.exact(render::report::json_lines(report, plan).as_bytes()),
+            Format::Jsonl => context.out.print(&render::report::last_line(report, plan)),
         }
-        match report.ending {
-            Ending::Done => Exit::Done,
-            Ending::Interrupted => Exit::Interrupted,
-            Ending::Partly | Ending::Conflict | Ending::Ledger { .. } => Exit::Partly,
-        }
+    }
+}
+
+/// How a command ends that ended so.
+fn exit(report: &Report, signal: Option<Signal>) -> Exit {
+    match report.ending {
+        Ending::Done => Exit::Done,
+        Ending::Interrupted => signal.unwrap_or(Signal::Interrupt).exit(),
+        Ending::Partly | Ending::Conflict | Ending::Ledger { .. } => Exit::Partly,
     }
 }
 

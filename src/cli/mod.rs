@@ -1,5 +1,8 @@
 //! The command line: one file per command, each with its arguments and one function.
 
+mod adopt;
+mod apply;
+mod destroy;
 mod explain;
 mod fix;
 mod fmt;
@@ -17,7 +20,8 @@ mod schema;
 mod scope;
 mod serve;
 mod service_options;
-mod signals;
+mod show;
+pub mod signals;
 pub mod target;
 mod validate;
 mod who;
@@ -50,6 +54,9 @@ enum Color {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Adopt(adopt::Adopt),
+    Apply(apply::Apply),
+    Destroy(destroy::Destroy),
     Explain(explain::Explain),
     Fmt(fmt::Fmt),
     Forget(forget::Forget),
@@ -59,6 +66,7 @@ enum Command {
     Resolve(resolve::Resolve),
     Schema(schema::Schema),
     Serve(serve::Serve),
+    Show(show::Show),
     Validate(validate::Validate),
 }
 
@@ -83,6 +91,9 @@ pub fn main() -> ExitCode {
     // The main thread works with the others: its memory grows more cheaply than theirs. Failing that, they work alone.
     let _ = rayon::ThreadPoolBuilder::new().use_current_thread().build_global();
     let ended = match arguments.command {
+        Command::Adopt(command) => command.run(&context),
+        Command::Apply(command) => command.run(&context),
+        Command::Destroy(command) => command.run(&context),
         Command::Explain(command) => command.run(&context),
         Command::Fmt(command) => command.run(&context),
         Command::Forget(command) => command.run(&context),
@@ -91,6 +102,7 @@ pub fn main() -> ExitCode {
         Command::Plan(command) => command.run(&context),
         Command::Resolve(command) => command.run(&context),
         Command::Serve(command) => command.run(&context),
+        Command::Show(command) => command.run(&context),
         Command::Schema(command) => command.run(&context),
         Command::Validate(command) => command.run(&context),
     };

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 
 use super::local::{APP, Note, Served};
 use super::service_options::ServiceOptions;
-use super::signals::{Signal, Signals};
+use super::signals::Signals;
 use super::{Context, Ended, project};
 use crate::client::Origin;
 use crate::failure::{Exit, Failure};
@@ -169,10 +169,7 @@ impl Serve {
         context.out.note("Stopping: requests in flight are finished. Ctrl-C again ends at once.");
         tokio::select! {
             () = running.stop() => Ok(Exit::Done),
-            signal = signals.next() => Ok(match signal {
-                Signal::Interrupt => Exit::Interrupted,
-                Signal::Terminate => Exit::Terminated,
-            }),
+            signal = signals.next() => Ok(signal.exit()),
         }
     }
 

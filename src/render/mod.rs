@@ -7,13 +7,15 @@ pub mod history;
 mod layout;
 mod out;
 pub mod plan;
-pub mod progress;
+mod progress;
 mod ready;
 pub mod report;
 pub mod schema;
+pub mod sides;
 mod visible;
 
 pub use layout::Style;
 pub use out::Out;
+pub use progress::{Progress, Showing};
 pub use ready::Ready;
 pub use visible::{one_line, shown, visible};

@@ -9,8 +9,8 @@ use super::layout::{Paint, Style, painted};
 use super::report::{Line, past_tense};
 use super::{Out, one_line};
 use crate::address::Address;
-use crate::apply::{Fate, StepReport};
-use crate::plan::{Action, Plan, Reason};
+use crate::apply::Fate;
+use crate::plan::{Action, Plan, Reason, Step};
 
 /// With more changes than this, they are counted and not named.
 const MANY: usize = 200;
@@ -44,16 +44,19 @@ impl<'o> Progress<'o> {
         Self { out, showing, tally, bar }
     }
 
-    /// A step is over.
-    pub fn finished(&mut self, step: &StepReport) {
-        let said = self.tally.finished(step, self.showing == Showing::Bar);
-        match (self.showing, said) {
-            (Showing::JsonLines, _) => self.out.print(&Line::new(step).json()),
-            (Showing::Bar | Showing::Lines, Some(line)) => self.line(&line),
-            _ => {}
-        }
-        if let Some(bar) = &self.bar {
-            bar.inc(1);
+    /// These steps of the plan are over.
+    pub fn finished(&mut self, plan: &Plan, over: &[(usize, Fate)]) {
+        for (number, fate) in over {
+            let Some(step) = plan.steps.get(*number) else { continue };
+            let said = self.tally.finished(step, fate, self.showing == Showing::Bar);
+            match (self.showing, said) {
+                (Showing::JsonLines, _) => self.out.exact(format!("{}\n", Line::of(step, fate).json()).as_bytes()),
+                (Showing::Bar | Showing::Lines, Some(line)) => self.line(&line),
+                _ => {}
+            }
+            if let Some(bar) = &self.bar {
+                bar.inc(1);
+            }
         }
     }
 
@@ -130,16 +133,16 @@ impl Tally {
     }
 
     /// What there is to say now that a step is over.
-    fn finished(&mut self, step: &StepReport, has_bar: bool) -> Option<String> {
+    fn finished(&mut self, step: &Step, fate: &Fate, has_bar: bool) -> Option<String> {
         let address = &step.address;
         let left = self.left.get_mut(address).map_or(0, |left| {
             *left = left.saturating_sub(1);
             *left
         });
-        if let Some(line) = self.trouble(step) {
+        if let Some(line) = self.trouble(step, fate) {
             return Some(line);
         }
-        let action = *self.actions.get(address).filter(|_| left == 0 && step.fate.is_done())?;
+        let action = *self.actions.get(address).filter(|_| left == 0 && fate.is_done())?;
         if self.troubled.contains(address) {
             return None;
         }
@@ -147,7 +150,7 @@ impl Tally {
         if self.all > MANY {
             return self.counts().filter(|_| !has_bar);
         }
-        let id = if let Fate::Done { id: Some(id) } = &step.fate { format!(" ({id})") } else { String::new() };
+        let id = if let Fate::Done { id: Some(id) } = fate { format!(" ({id})") } else { String::new() };
         let verb = if action == Action::Replace { "replaced" } else { past_tense(step.verb) };
         let line = format!("{} {address} {verb}{id}", action.symbol());
         let paint = if action == Action::Delete { Paint::Old } else { Paint::New };
@@ -155,8 +158,8 @@ impl Tally {
     }
 
     /// What went wrong is always told. What was skipped or never begun is for the report.
-    fn trouble(&mut self, step: &StepReport) -> Option<String> {
-        let (what, why) = match &step.fate {
+    fn trouble(&mut self, step: &Step, fate: &Fate) -> Option<String> {
+        let (what, why) = match fate {
             Fate::Failed { why } => ("failed", why),
             Fate::Unknown { why } => ("not known", why),
             Fate::Done { .. } | Fate::Skipped { .. } | Fate::NotStarted => return None,
@@ -182,7 +185,6 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::Verb;
     use serde_json::json;
 
     /// A plan of changes, each with its steps.
@@ -201,14 +203,7 @@ mod tests {
         .expect("a plan")
     }
 
-    fn over(address: &str, verb: Verb, fate: Fate) -> StepReport {
-        let address = Address::try_from(address.to_owned()).expect("an address");
-        StepReport { step: 0, address, verb, fate, recorded: true }
-    }
-
-    fn done(address: &str, verb: Verb) -> StepReport {
-        over(address, verb, Fate::Done { id: None })
-    }
+    const DONE: Fate = Fate::Done { id: None };
 
     fn tally(plan: &Plan) -> Tally {
         Tally::new(plan, Style { width: 80, color: false })
@@ -222,21 +217,22 @@ mod tests {
             ("segments/c", "keep", &["adopt"]),
         ]);
         let mut tally = tally(&plan);
-        let mut told = |step: StepReport| tally.finished(&step, false);
-        assert_eq!(told(done("segments/a", Verb::Create)), None);
-        assert_eq!(told(done("segments/a", Verb::Delete)).as_deref(), Some("± segments/a replaced"));
-        let made = over("segments/b", Verb::Create, Fate::Done { id: Some("3e9c".to_owned()) });
-        assert_eq!(told(made).as_deref(), Some("+ segments/b created (3e9c)"));
-        assert_eq!(told(done("segments/c", Verb::Adopt)), None, "nothing is said of what is unchanged");
+        let mut told = |number: usize, fate: &Fate| tally.finished(&plan.steps[number], fate, false);
+        assert_eq!(told(0, &DONE), None);
+        assert_eq!(told(1, &DONE).as_deref(), Some("± segments/a replaced"));
+        let made = Fate::Done { id: Some("3e9c".to_owned()) };
+        assert_eq!(told(2, &made).as_deref(), Some("+ segments/b created (3e9c)"));
+        assert_eq!(told(3, &DONE), None, "nothing is said of what is unchanged");
     }
 
     #[test]
     fn what_goes_wrong_is_told_at_once_and_not_called_done() {
         let plan = plan(&[("segments/a", "replace", &["create", "delete"])]);
         let mut tally = tally(&plan);
-        let failed = over("segments/a", Verb::Create, Fate::Failed { why: "HTTP 400: no\nmore".to_owned() });
-        assert_eq!(tally.finished(&failed, false).as_deref(), Some("! segments/a failed: HTTP 400: no more"));
-        assert_eq!(tally.finished(&done("segments/a", Verb::Delete), false), None);
+        let failed = Fate::Failed { why: "HTTP 400: no\nmore".to_owned() };
+        let told = tally.finished(&plan.steps[0], &failed, false);
+        assert_eq!(told.as_deref(), Some("! segments/a failed: HTTP 400: no more"));
+        assert_eq!(tally.finished(&plan.steps[1], &DONE, false), None);
     }
 
     #[test]
@@ -244,14 +240,15 @@ mod tests {
         let names: Vec<String> = (0..1000).map(|number| format!("segments/s-{number}")).collect();
         let all: Vec<(&str, &str, &[&str])> =
             names.iter().map(|name| (name.as_str(), "create", &["create"][..])).collect();
-        let mut tally = tally(&plan(&all));
+        let plan = plan(&all);
+        let mut tally = tally(&plan);
         let mut lines = Vec::new();
-        for (number, name) in names.iter().enumerate() {
+        for (number, step) in plan.steps.iter().enumerate() {
             let fate = match number {
                 500 => Fate::Failed { why: "HTTP 400".to_owned() },
                 _ => Fate::Done { id: None },
             };
-            lines.extend(tally.finished(&over(name, Verb::Create, fate), false));
+            lines.extend(tally.finished(step, &fate, false));
         }
         assert_eq!(lines[0], "100 of 1000 done");
         assert!(lines.contains(&"! segments/s-500 failed: HTTP 400".to_owned()), "{lines:?}");

@@ -4,12 +4,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::layout::{self, Paint, Row, Style, Words};
-use crate::address::Address;
 use crate::apply::{Ending, Fate, Report, StepReport};
 use crate::kinds::{self, Create, Read};
 use crate::ledger::Verb;
 use crate::model::level::Level;
-use crate::plan::{Action, Plan};
+use crate::plan::{Action, Plan, Step};
 
 /// How many steps of one fate are shown one by one.
 const SHOWN: usize = 20;
@@ -211,7 +210,7 @@ pub struct Document {
     /// The last record of the ledger that this run knows of.
     pub ledger: u64,
     pub counts: Counts,
-    /// What became of each step. Empty in the last line of --format jsonl, which has them before.
+    /// What became of each step. The last line of --format jsonl has those alone that were never begun.
     pub steps: Vec<Line>,
     /// What to do next.
     pub next: Vec<Next>,
@@ -243,22 +242,36 @@ pub struct Line {
     /// The id of what was created.
     pub id: Option<String>,
     pub why: Option<String>,
-    /// Whether the ledger knows.
-    pub recorded: bool,
+    /// Whether the ledger knows. Left out while the run goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<bool>,
 }
 
 impl Line {
-    pub fn new(step: &StepReport) -> Self {
-        let StepReport { step: number, address, verb, fate, recorded } = step;
-        let id = if let Fate::Done { id } = fate { id.clone() } else { None };
+    /// A step that is over, while the run goes on.
+    pub fn of(step: &Step, fate: &Fate) -> Self {
+        let Step { number, address, verb, .. } = step;
         Self {
             step: *number,
-            address: Address::to_string(address),
+            address: address.to_string(),
             verb: present_tense(*verb),
             fate: word(fate),
-            id,
+            id: if let Fate::Done { id } = fate { id.clone() } else { None },
             why: why(fate).map(str::to_owned),
-            recorded: *recorded,
+            recorded: None,
+        }
+    }
+
+    fn new(report: &StepReport) -> Self {
+        let StepReport { step, address, verb, fate, recorded } = report;
+        Self {
+            step: *step,
+            address: address.to_string(),
+            verb: present_tense(*verb),
+            fate: word(fate),
+            id: if let Fate::Done { id } = fate { id.clone() } else { None },
+            why: why(fate).map(str::to_owned),
+            recorded: Some(*recorded),
         }
     }
 
@@ -308,8 +321,11 @@ pub fn json(report: &Report, plan: &Plan) -> String {
     text
 }
 
-/// The last of the lines of JSON: how it ended.
+/// The last of the lines of JSON: how it ended. The others were written while it ran.
 pub fn last_line(report: &Report, plan: &Plan) -> String {
-    let document = Document { steps: Vec::new(), ..Document::new(report, plan) };
-    serde_json::to_string(&document).expect("texts and numbers are valid JSON")
+    let mut document = Document::new(report, plan);
+    document.steps.retain(|line| line.fate == word(&Fate::NotStarted));
+    let mut text = serde_json::to_string(&document).expect("texts and numbers are valid JSON");
+    text.push('\n');
+    text
 }

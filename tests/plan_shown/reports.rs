@@ -101,10 +101,15 @@ fn programs_get_the_same_report() {
             let document = serde_json::from_str(&text).expect("JSON");
             assert!(validator.is_valid(&document), "{name}");
         }
-        for line in report.steps.iter().map(|step| Line::new(step).json()) {
-            assert!(!line.contains('\n'), "{line}");
-        }
+        let last = last_line(&report, &plan);
+        assert_eq!(last.lines().count(), 1, "{last}");
     }
+    let step = &plans::campaign().steps[0];
+    let line = Line::of(step, &Fate::Failed { why: why("a\nb") }).json();
+    assert_eq!(
+        line,
+        r#"{"step":0,"address":"segments/lapsed-buyers","verb":"create","fate":"failed","id":null,"why":"a\nb"}"#
+    );
 }
 
 #[test]
