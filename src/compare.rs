@@ -141,6 +141,8 @@ struct Known<'s> {
     names: Names<'s>,
     /// Every id that is ours, by kind.
     ids: BTreeSet<(&'s str, &'s str)>,
+    /// What is ours under any address, where that is ours to choose.
+    identities: BTreeSet<(&'s str, String)>,
     /// What is listed, by kind and name.
     named: HashMap<(&'static str, &'s str), Vec<&'s Found>>,
 }
@@ -153,7 +155,12 @@ impl<'s> Known<'s> {
                 named.entry((*kind, found.name.as_str())).or_default().push(found);
             }
         }
-        Self { names: Names::new(situation.ledger), ids: situation.ledger.ids(), named }
+        let ledger = situation.ledger;
+        let identity = |(address, owned): (&'s Address, &Owned)| {
+            Some((&*address.kind, kinds::api(address).identity(&owned.spec)?))
+        };
+        let identities = ledger.owned.iter().filter_map(identity).collect();
+        Self { names: Names::new(ledger), ids: ledger.ids(), identities, named }
     }
 
     /// Things of a name that are not ours.
@@ -319,7 +326,9 @@ impl One<'_> {
         }
         if let Seen::There(found) = seen {
             out.change.live = found.spec.as_ref().map(|spec| self.known.names.by_key(self.api, spec));
-            if ids.is_empty() {
+            let identity = self.api.identity(&unit.spec).map(|identity| (&*self.address.kind, identity));
+            let is_ours = identity.is_some_and(|identity| self.known.identities.contains(&identity));
+            if ids.is_empty() && !is_ours {
                 ids.push(found.id.clone());
             }
         }
