@@ -334,16 +334,23 @@ impl Arranging<'_> {
                 if let Some(made) = self.made.get(&target) {
                     let made = *made;
                     self.drafts[number].after.insert(made);
-                } else if let Some(owned) = self.situation.ledger.owned.get(&target) {
-                    self.drafts[number].step.refs.insert(key, owned.id.clone());
-                } else if let Some(at) = self.drafts.iter().position(|draft| draft.step.address == target) {
-                    // It was found again: the ledger takes it up first.
-                    let id = self.drafts[at].step.id.clone().unwrap_or_default();
+                } else if let Some((at, id)) = self.found_again(&target) {
                     self.drafts[number].after.insert(at);
                     self.drafts[number].step.refs.insert(key, id);
+                } else if let Some(owned) = self.situation.ledger.owned.get(&target) {
+                    self.drafts[number].step.refs.insert(key, owned.id.clone());
                 }
             }
         }
+    }
+
+    /// The id of something that was found again, and the step with which the ledger takes it up.
+    fn found_again(&self, address: &Address) -> Option<(usize, String)> {
+        let known = self.situation.ledger.owned.get(address).map(|owned| &owned.id);
+        let mut drafts = self.drafts.iter().enumerate();
+        let (at, draft) = drafts.find(|(_, draft)| draft.step.address == *address && draft.step.verb == Verb::Adopt)?;
+        let id = draft.step.id.as_ref().filter(|id| Some(*id) != known)?;
+        Some((at, id.clone()))
     }
 
     /// A segment is deleted after everything that points at it has been re-pointed or deleted; while something still does,
