@@ -9,7 +9,7 @@ use pushplan::address::Address;
 use pushplan::ledger::{Done, Entry, FileLog, Intent, Ledger, Outcome, Record, Resolution, Seq, Verb};
 
 fn at() -> Timestamp {
-    "2026-11-15T12:00:00Z".parse().unwrap()
+    "2026-11-15T12:00:00Z".parse().expect("a time")
 }
 
 fn entry(seq: Seq, record: Record) -> Entry {
@@ -40,16 +40,16 @@ fn created(keys: &[&str]) -> Record {
 
 /// A run that has made two segments and lost its ledger.
 fn lost() -> (tempfile::TempDir, String) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a folder");
     let log = FileLog::new(folder.path(), "local");
-    log.write(&entry(1, intents(&["a", "b"]))).unwrap();
-    let file = log.keep(&entry(2, created(&["a", "b"]))).unwrap();
+    log.write(&entry(1, intents(&["a", "b"]))).expect("a sound ledger");
+    let file = log.keep(&entry(2, created(&["a", "b"]))).expect("it works");
     assert!(file.starts_with(".pushplan/unwritten/local/00000002."), "{file}");
     (folder, file)
 }
 
 fn state(root: &Path) -> Ledger {
-    Ledger::replay(FileLog::new(root, "local").load(0).unwrap())
+    Ledger::replay(FileLog::new(root, "local").load(0).expect("a sound ledger"))
 }
 
 #[test]

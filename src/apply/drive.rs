@@ -18,7 +18,7 @@ use crate::plan::Plan;
 const NAP: Duration = Duration::from_secs(2);
 
 /// Applies a plan that was worked out from this ledger, to the end or until `interrupt` is ready. What is on its way then is
-/// awaited. `progress` gets the steps that have ended, as they end.
+/// awaited. `progress` gets each step that has ended, as it ends.
 pub async fn drive(
     plan: Plan,
     ledger: &Ledger,
@@ -26,7 +26,7 @@ pub async fn drive(
     writing: &Writing,
     log: &impl Log,
     interrupt: impl Future<Output = ()>,
-    mut progress: impl FnMut(&Plan, &[(usize, Fate)]),
+    progress: &mut (dyn FnMut(usize, &Fate) + Send),
 ) -> Report {
     let (mut run, mut effects) = Run::start(plan, ledger, settings, now());
     let mut interrupt = pin!(interrupt);
@@ -35,9 +35,8 @@ pub async fn drive(
     let mut appending: Option<Pin<Box<dyn Future<Output = Event> + Send + '_>>> = None;
     let mut wait: Option<Timestamp> = None;
     loop {
-        let finished = run.finished();
-        if !finished.is_empty() {
-            progress(run.plan(), &finished);
+        for (step, fate) in run.finished() {
+            progress(step, &fate);
         }
         for effect in effects {
             match effect {

@@ -7,14 +7,16 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use super::planning::{Chosen, Place, Planned, Site, Wish};
+use super::signals::{Signal, Stop};
 use super::target::Opened;
-use super::{Context, Ended, runtime, who};
+use super::{Context, Ended, ledger, runtime, who};
 use crate::address::Address;
-use crate::apply::{self, Ending, OnError, Report, Settings};
+use crate::apply::{self, Ending, Fate, OnError, Report, Settings};
 use crate::failure::{Exit, Failure};
 use crate::guard::{self, Limits};
+use crate::ledger::{Done, Entry, Outcome, Record};
 use crate::plan::{NoPlan, Plan, Reason};
-use crate::render;
+use crate::render::{self, Progress, Showing, Style};
 
 /// Make the service what the manifests say.
 #[derive(Debug, Args)]
@@ -86,7 +88,8 @@ impl Apply {
         for address in &self.done {
             done.insert(Address::try_from(address.clone()).map_err(Failure::usage)?);
         }
-        let wish = Wish { choice: self.chosen.choice(), done, destroy: false };
+        let aim = saved.as_ref().map(|plan| plan.aim).unwrap_or_default();
+        let wish = Wish { choice: self.chosen.choice(), done, aim };
         self.how.run(&site, &wish, saved.as_ref(), "Apply this plan?", context)
     }
 }
@@ -132,6 +135,7 @@ impl How {
             Some(plan) => &chosen_as(plan, wish),
             None => wish,
         };
+        ledger::take_in(context, &site.log)?;
         let planned = site.plan(opened, wish, context).await?;
         if let Some(saved) = saved {
             let moved = saved.moved(&planned.plan);
@@ -148,23 +152,25 @@ impl How {
         self.not_done(plan, wish)?;
         self.guard(site, plan)?;
         if plan.steps.is_empty() {
-            let report = Report { run: String::new(), ending: Ending::Done, ledger: plan.ledger.seq, steps: Vec::new() };
-            return Ok(self.show(&report, plan, context));
+            let report =
+                Report { run: String::new(), ending: Ending::Done, ledger: plan.ledger.seq, steps: Vec::new() };
+            self.show(&report, plan, context);
+            return Ok(Exit::Done);
         }
         if !plan.is_empty() && saved.is_none() {
             self.ask(question)?;
         }
-        let report = self.drive(site, opened, planned.clone(), context).await?;
-        Ok(self.show(&report, plan, context))
+        let (report, signal) = self.drive(site, opened, planned.clone(), context).await?;
+        self.show(&report, plan, context);
+        Ok(exit(&report, signal))
     }
 
     /// What was said to be done by hand, and is not.
     fn not_done(&self, plan: &Plan, wish: &Wish) -> Result<(), Failure> {
         for address in &wish.done {
             let change = plan.changes.iter().find(|change| change.address == *address);
-            let still = change.is_some_and(|change| {
-                change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. }))
-            });
+            let still = change
+                .is_some_and(|change| change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. })));
             if still {
                 return Err(Failure::new(format!("{address} is still there and turned on: nothing was changed"))
                     .exit(Exit::Refused)
@@ -211,7 +217,13 @@ impl How {
         }
     }
 
-    async fn drive(&self, site: &Site, opened: &Opened, planned: Planned, context: &Context) -> Result<Report, Failure> {
+    async fn drive(
+        &self,
+        site: &Site,
+        opened: &Opened,
+        planned: Planned,
+        context: &Context,
+    ) -> Result<(Report, Option<Signal>), Failure> {
         let settings = Settings {
             concurrency: usize::from(self.concurrency),
             on_error: match self.on_error {
@@ -220,31 +232,74 @@ impl How {
             },
             ..Settings::new(uuid::Uuid::new_v4().to_string(), who::actor())
         };
-        let mut progress = render::Progress::new(&planned.plan, self.format != Format::Text, context.out.is_colored());
+        let stop = Stop::listen().map_err(|error| Failure::new(error.to_string()))?;
         let Planned { plan, ledger } = planned;
-        let report =
-            apply::drive(plan, &ledger, settings, opened.writing(), &site.log, &mut |step, fate| progress.step(step, fate))
-                .await;
-        progress.finish();
-        Ok(report)
+        let mut progress = Progress::start(&context.out, &plan, self.showing());
+        let asked = async {
+            stop.asked().await;
+            context
+                .out
+                .note("Stopping: what is on its way is awaited, nothing more is begun. Ctrl-C again ends at once.");
+        };
+        let shown = plan.clone();
+        let mut finished = |step: usize, fate: &Fate| progress.finished(&shown, &[(step, fate.clone())]);
+        let report = apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut finished).await;
+        progress.end();
+        keep(&report, site, context);
+        Ok((report, stop.by()))
     }
 
-    fn show(&self, report: &Report, plan: &Plan, context: &Context) -> Exit {
+    fn showing(&self) -> Showing {
         match self.format {
-            Format::Text => {
-                let text = render::report::text(report, plan);
-                if !text.is_empty() {
-                    context.out.print(&text);
-                }
-            }
+            Format::Text if io::stderr().is_terminal() => Showing::Bar,
+            Format::Text => Showing::Lines,
+            Format::Json => Showing::Nothing,
+            Format::Jsonl => Showing::JsonLines,
+        }
+    }
+
+    fn show(&self, report: &Report, plan: &Plan, context: &Context) {
+        let style = Style { width: context.out.width(), color: context.out.is_colored() };
+        match self.format {
+            Format::Text if report.steps.is_empty() => {}
+            Format::Text => context.out.print(&render::report::text(report, plan, style)),
             Format::Json => context.out.exact(render::report::json(report, plan).as_bytes()),
-            Format::Jsonl => context.out.exact(render::report::json_lines(report, plan).as_bytes()),
+            Format::Jsonl => context.out.print(&render::report::last_line(report, plan)),
         }
-        match report.ending {
-            Ending::Done => Exit::Done,
-            Ending::Interrupted => Exit::Interrupted,
-            Ending::Partly | Ending::Conflict | Ending::Ledger { .. } => Exit::Partly,
+    }
+}
+
+/// What was done and the ledger could not be told is kept beside it, and taken in by the next command that writes.
+fn keep(report: &Report, site: &Site, context: &Context) {
+    let unrecorded = report.steps.iter().filter(|step| !step.recorded).filter_map(|step| {
+        let result = match step.fate.clone() {
+            Fate::Done { id } => Done::Done { id },
+            Fate::Failed { why } => Done::Not { why },
+            Fate::Unknown { why } => Done::Unknown { why },
+            Fate::Skipped { .. } | Fate::NotStarted => return None,
+        };
+        Some(Outcome { address: step.address.clone(), verb: step.verb, result, unsettled: None })
+    });
+    let outcomes: Vec<Outcome> = unrecorded.collect();
+    if outcomes.is_empty() {
+        return;
+    }
+    let record = Record::Outcomes(outcomes);
+    let entry = Entry { seq: report.ledger + 1, at: Timestamp::now(), actor: who::actor(), record };
+    context.out.note(&match site.log.keep(&entry) {
+        Ok(file) => format!("What could not be written to the ledger is kept in {file}; the next apply takes it in."),
+        Err(why) => {
+            format!("What was done could not be kept either ({why}); the next apply looks for it on the service.")
         }
+    });
+}
+
+/// How a command ends that ended so.
+fn exit(report: &Report, signal: Option<Signal>) -> Exit {
+    match report.ending {
+        Ending::Done => Exit::Done,
+        Ending::Interrupted => signal.unwrap_or(Signal::Interrupt).exit(),
+        Ending::Partly | Ending::Conflict | Ending::Ledger { .. } => Exit::Partly,
     }
 }
 
@@ -252,5 +307,5 @@ impl How {
 fn chosen_as(plan: &Plan, wish: &Wish) -> Wish {
     let mut choice = wish.choice.clone();
     choice.except.extend(plan.left_out.iter().map(ToString::to_string));
-    Wish { choice, done: wish.done.clone(), destroy: wish.destroy }
+    Wish { choice, done: wish.done.clone(), aim: plan.aim }
 }

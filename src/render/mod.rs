@@ -3,6 +3,7 @@
 pub mod explain;
 pub mod findings;
 pub mod graph;
+pub mod history;
 mod layout;
 mod out;
 pub mod plan;
@@ -10,6 +11,7 @@ mod progress;
 mod ready;
 pub mod report;
 pub mod schema;
+pub mod sides;
 mod visible;
 
 pub use layout::Style;

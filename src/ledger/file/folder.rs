@@ -6,6 +6,7 @@
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use uuid::Uuid;
 
@@ -24,6 +25,8 @@ pub struct Folder {
     /// The names of the folders beneath the root, outermost first.
     parts: Vec<String>,
     path: PathBuf,
+    /// Something could not be brought to the disk. The system reports that once: a second attempt that works proves nothing.
+    failed: AtomicBool,
 }
 
 /// What a name in the folder stands for.
@@ -41,7 +44,7 @@ impl Folder {
     pub fn new(root: &Path, section: &str, target: &str) -> Self {
         let parts = vec![OWN.to_owned(), section.to_owned(), plain(target)];
         let path = parts.iter().fold(root.to_owned(), |path, part| path.join(part));
-        Self { root: root.to_owned(), parts, path }
+        Self { root: root.to_owned(), parts, path, failed: AtomicBool::new(false) }
     }
 
     /// A file of it as people see it from the project's folder.
@@ -96,7 +99,7 @@ impl Folder {
         let _ = private_file().open(&ignore).and_then(|mut file| file.write_all(b"*\n"));
         for folder in above {
             let failed = |error| format!("{} cannot be brought to the disk: {}", folder.display(), describe(&error));
-            sync(&folder).map_err(failed)?;
+            self.sync(&folder).map_err(failed)?;
         }
         Ok(())
     }
@@ -210,11 +213,19 @@ impl Folder {
                 Err(why) => return Err(AppendError::Unknown(why)),
             }
         }
-        // Whether a name that could not be brought to the disk is still there after a power cut, nobody knows. Trying again proves
-        // nothing: the system reports such a failure once.
-        sync(&self.path).map_err(|error| {
+        // Whether a name that could not be brought to the disk is still there after a power cut, nobody knows.
+        self.sync(&self.path).map_err(|error| {
             AppendError::Unknown(format!("{} may not be on the disk: {}", self.name(seq), describe(&error)))
         })
+    }
+
+    /// Brings the names in a folder to the disk. Where folders cannot be opened, the file system does so by itself.
+    fn sync(&self, folder: &Path) -> io::Result<()> {
+        if self.failed.load(Ordering::Acquire) {
+            return Err(io::Error::other("the disk has failed before; run the command again"));
+        }
+        let synced = if cfg!(unix) { File::open(folder).and_then(|folder| folder.sync_all()) } else { Ok(()) };
+        synced.inspect_err(|_| self.failed.store(true, Ordering::Release))
     }
 
     fn name(&self, seq: Seq) -> String {
@@ -233,7 +244,7 @@ impl Folder {
     /// Removes a file, and brings that to the disk.
     pub fn remove(&self, name: &str) -> io::Result<()> {
         fs::remove_file(self.path.join(name))?;
-        sync(&self.path)
+        self.sync(&self.path)
     }
 
     /// The names of all regular files that are not hidden, in order.
@@ -258,7 +269,7 @@ impl Folder {
             let _ = fs::remove_file(&unfinished);
             return Err(failed(&error));
         }
-        sync(&self.path).map_err(|error| failed(&error))
+        self.sync(&self.path).map_err(|error| failed(&error))
     }
 }
 
@@ -315,11 +326,6 @@ fn private_folder() -> DirBuilder {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder
-}
-
-/// Brings the names in a folder to the disk. Where folders cannot be opened, the file system does so by itself.
-fn sync(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 fn not_linked(name: &str, error: &io::Error) -> AppendError {

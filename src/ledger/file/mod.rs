@@ -314,24 +314,24 @@ impl Inner {
             }
             Flaw::Damaged(_) | Flaw::Loose => format!("{good}; put back {file} from a copy, or {}", self.go_on(seq)),
         };
-        self.refuse(format!("record {seq} {flaw}"), help)
+        self.refuse(&format!("record {seq} {flaw}"), help)
     }
 
     fn missing(&self, seq: Seq, there: Seq) -> Unreadable {
         let file = self.folder.shown(&Folder::file_name(seq));
         let help = format!("{}; put back {file} from a copy, or {}", last_good(seq), self.go_on(seq));
         let though = if there == seq { String::new() } else { format!(", though record {there} is there") };
-        self.refuse(format!("record {seq} is missing{though}"), help)
+        self.refuse(&format!("record {seq} is missing{though}"), help)
     }
 
     fn cut_short(&self, last: Seq, was: Seq) -> Unreadable {
         let file = self.folder.shown(&Folder::file_name(was));
         let go_on = self.go_on(last + 1);
         let help = format!("{}; put back {file} and any before it from a copy, or {go_on}", last_good(last + 1));
-        self.refuse(format!("it ends with record {last}, and record {was} was there before"), help)
+        self.refuse(&format!("it ends with record {last}, and record {was} was there before"), help)
     }
 
-    fn refuse(&self, what: String, help: String) -> Unreadable {
+    fn refuse(&self, what: &str, help: String) -> Unreadable {
         Unreadable { message: format!("the ledger of `{}` cannot be used: {what}", self.target), help: Some(help) }
     }
 

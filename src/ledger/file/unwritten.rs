@@ -120,12 +120,12 @@ impl FileLog {
             return Err(cannot("they belong to another ledger".into()));
         }
         let since = self.load(kept.entry.seq.saturating_sub(1).clamp(1, position.seq))?;
-        let since = since.iter().filter(|entry| entry.seq >= kept.entry.seq);
+        let mut since = since.iter().filter(|entry| entry.seq >= kept.entry.seq);
         let touched: BTreeSet<&Address> = since.clone().flat_map(|entry| entry.record.addresses()).collect();
         let (outdated, fresh): (Vec<Outcome>, Vec<Outcome>) =
             kept.outcomes().iter().cloned().partition(|outcome| touched.contains(&outcome.address));
         if !fresh.is_empty() {
-            let seq = since.last().map_or(position.seq, |entry| entry.seq) + 1;
+            let seq = since.next_back().map_or(position.seq, |entry| entry.seq) + 1;
             let Entry { at, actor, .. } = kept.entry.clone();
             match self.write(&Entry { seq, at, actor, record: Record::Outcomes(fresh.clone()) }) {
                 Ok(()) => {}

@@ -123,10 +123,6 @@ fn end(view: &View, style: Style) -> String {
         let matching = count(view.matching(), "resource");
         let line = format!("No changes. {} matches your files ({matching}).", plan.target);
         layout::paragraph(&mut out, &Words::new(&line), 0, style);
-        if !plan.steps.is_empty() {
-            let line = Words::new("Next: pushplan apply, which brings the ledger up to date and sends nothing");
-            layout::paragraph(&mut out, &line, 0, style);
-        }
         return out;
     }
     let mut line = Words::new(&summary(view));
