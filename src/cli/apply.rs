@@ -246,6 +246,8 @@ impl How {
         let report = apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut finished).await;
         progress.end();
         keep(&report, site, context);
+        // Everything is written; what makes reading faster may fail.
+        let _ = site.log.checkpoint(&who::actor(), Timestamp::now());
         Ok((report, stop.by()))
     }
 
