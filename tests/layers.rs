@@ -12,7 +12,7 @@ const LAYERS: &[&[&str]] = &[
     &["service"],
     &["kinds"],
     &["client", "ledger", "live", "manifest"],
-    &["arrange", "check", "compare", "plan"],
+    &["arrange", "check", "compare", "guard", "plan"],
     &["apply"],
     &["render"],
     &["cli"],

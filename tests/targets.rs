@@ -234,6 +234,15 @@ fn a_default_may_hold_placeholders_a_key_no_variable_and_own_keys_anything() {
 #[test]
 fn settings_of_a_target_that_mean_nothing_are_told_where_they_stand() {
     for (setting, says) in [
+        (
+            "base_url = \"http://messaging.example\"",
+            "is not https: credentials would go over the network for all to read",
+        ),
+        (
+            "base_url = \"https://messaging.example/api\"",
+            "more than scheme, host and port: write https://messaging.example",
+        ),
+        ("base_url = \"messaging.example\"", "`messaging.example` is not a URL"),
         ("app_key_fingerprint = \"3F2A\"", "`3F2A` is not the fingerprint of an app key"),
         ("app_key_fingerprint = \"zzzzzzzzzzzz\"", "expected 12 digits from 0 to 9 and a to f"),
         ("max_deletes = -1", "`-1` is not a number of deletions"),

@@ -1,9 +1,12 @@
 //! Doing what a plan says.
 //!
 //! [`Run`] decides and does nothing by itself: it takes events and answers with effects. It reads no clock and knows no
-//! network, so that the same code that applies a plan can be run through every fault there is.
+//! network, so that the same code that applies a plan can be run through every fault there is. [`drive()`] carries its effects
+//! out against the real ones.
 
 mod answers;
+mod clock;
+mod drive;
 mod journal;
 mod machine;
 mod outcomes;
@@ -20,6 +23,8 @@ use jiff::{SignedDuration, Timestamp};
 use crate::exchange::{Answer, Loss, Request};
 use crate::ledger::{AppendError, Entry, Seq};
 
+pub use clock::now;
+pub use drive::drive;
 pub use machine::Run;
 pub use report::{Ending, Fate, Report, StepReport};
 

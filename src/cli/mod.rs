@@ -1,16 +1,32 @@
 //! The command line: one file per command, each with its arguments and one function.
 
+mod adopt;
+mod apply;
+mod destroy;
 mod explain;
 mod fix;
 mod fmt;
+mod forget;
+mod graph;
+mod history;
 mod init;
+mod ledger;
+mod local;
+mod plan;
+mod planning;
+mod private;
 mod project;
+mod resolve;
+mod revert;
 mod schema;
 mod scope;
 mod serve;
 mod service_options;
-mod signals;
+mod show;
+pub mod signals;
+pub mod target;
 mod validate;
+mod who;
 
 use std::process::ExitCode;
 
@@ -40,11 +56,21 @@ enum Color {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Adopt(adopt::Adopt),
+    Apply(apply::Apply),
+    Destroy(destroy::Destroy),
     Explain(explain::Explain),
     Fmt(fmt::Fmt),
+    Forget(forget::Forget),
+    Graph(graph::Graph),
+    History(history::History),
     Init(init::Init),
+    Plan(plan::Plan),
+    Resolve(resolve::Resolve),
+    Revert(revert::Revert),
     Schema(schema::Schema),
     Serve(serve::Serve),
+    Show(show::Show),
     Validate(validate::Validate),
 }
 
@@ -69,10 +95,20 @@ pub fn main() -> ExitCode {
     // The main thread works with the others: its memory grows more cheaply than theirs. Failing that, they work alone.
     let _ = rayon::ThreadPoolBuilder::new().use_current_thread().build_global();
     let ended = match arguments.command {
+        Command::Adopt(command) => command.run(&context),
+        Command::Apply(command) => command.run(&context),
+        Command::Destroy(command) => command.run(&context),
         Command::Explain(command) => command.run(&context),
         Command::Fmt(command) => command.run(&context),
+        Command::Forget(command) => command.run(&context),
+        Command::Graph(command) => command.run(&context),
+        Command::History(command) => command.run(&context),
         Command::Init(command) => command.run(&context),
+        Command::Plan(command) => command.run(&context),
+        Command::Resolve(command) => command.run(&context),
+        Command::Revert(command) => command.run(&context),
         Command::Serve(command) => command.run(&context),
+        Command::Show(command) => command.run(&context),
         Command::Schema(command) => command.run(&context),
         Command::Validate(command) => command.run(&context),
     };
@@ -99,3 +135,8 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 /// How a command ends.
 pub type Ended = Result<Exit, Failure>;
+
+/// Where requests are carried.
+fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Runtime::new().map_err(|error| Failure::new(error.to_string()))
+}

@@ -7,10 +7,13 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use tokio::net::TcpListener;
 
+use super::local::{APP, Note, Served};
 use super::service_options::ServiceOptions;
-use super::signals::{Signal, Signals};
-use super::{Context, Ended};
+use super::signals::Signals;
+use super::{Context, Ended, project};
+use crate::client::Origin;
 use crate::failure::{Exit, Failure};
+use crate::manifest::Project;
 use crate::render::Ready;
 use crate::service::population::{self, Population};
 use crate::service::{self, Engine, Level, Settings, VENDOR};
@@ -69,9 +72,6 @@ enum Api {
     Extended,
 }
 
-/// The application of a service that was given none. It is no secret: the service listens on loopback.
-const DEFAULT_APP: (&str, &str) = ("local-application-key0", "local-master-secret-00");
-
 /// The most sample devices.
 const MOST_SAMPLES: usize = 10_000_000;
 
@@ -120,7 +120,7 @@ impl Serve {
             apps.push((key.to_owned(), secret.to_owned()));
         }
         if apps.is_empty() {
-            apps.push((DEFAULT_APP.0.to_owned(), DEFAULT_APP.1.to_owned()));
+            apps.push((APP.0.to_owned(), APP.1.to_owned()));
         }
         Ok(apps)
     }
@@ -128,7 +128,7 @@ impl Serve {
     /// Refuses to let others in by a secret that everybody knows.
     fn guard(&self, apps: &[(String, String)]) -> Result<(), Failure> {
         let is_open = !self.listen.to_canonical().is_loopback();
-        if is_open && apps.iter().any(|(_, secret)| secret == DEFAULT_APP.1) {
+        if is_open && apps.iter().any(|(_, secret)| secret == APP.1) {
             let why =
                 format!("--listen {} lets other machines in, and the default secret is known to all", self.listen);
             return Err(Failure::usage(why).help("give an application with a secret of your own: --app KEY:SECRET"));
@@ -143,7 +143,25 @@ impl Serve {
             .map_err(|error| cannot_listen(self.listen, self.port, &error))?;
         let running = service::start(settings, listener).await.map_err(|error| Failure::new(error.0))?;
         let devices = self.fill(&running.engine, devices).await?;
-        context.out.print(&self.ready(running.address, &running.engine, devices).to_string());
+        let mut ready = self.ready(running.address, &running.engine, devices);
+        // It is taken away again when this ends, however it ends.
+        let _note = match self.announce(&ready.origin, &running.engine) {
+            Ok(note) => {
+                let used = "commands of this project use it as the target `local`";
+                let used = match self.data {
+                    Some(_) => used.to_owned(),
+                    None => format!("{used}; --data .pushplan/service.db keeps what they make"),
+                };
+                let used = note.is_some().then_some(("Project", used));
+                ready.rows.extend(used);
+                note
+            }
+            Err(failure) => {
+                context.out.note(&format!("Commands of this project do not find it: {failure}."));
+                None
+            }
+        };
+        context.out.print(&ready.to_string());
 
         tokio::select! {
             _ = signals.next() => {}
@@ -157,11 +175,21 @@ impl Serve {
         context.out.note("Stopping: requests in flight are finished. Ctrl-C again ends at once.");
         tokio::select! {
             () = running.stop() => Ok(Exit::Done),
-            signal = signals.next() => Ok(match signal {
-                Signal::Interrupt => Exit::Interrupted,
-                Signal::Terminate => Exit::Terminated,
-            }),
+            signal = signals.next() => Ok(signal.exit()),
         }
+    }
+
+    /// Tells the project that it is started in how it is reached, where that is from this machine.
+    fn announce(&self, origin: &str, engine: &Engine) -> Result<Option<Note>, Failure> {
+        let root = Project::find(&project::here()?);
+        let is_near = Origin::parse(origin).is_ok_and(|origin| origin.is_loopback());
+        let (Some(root), Some((app_key, master_secret)), true) = (root, engine.settings.apps.first(), is_near) else {
+            return Ok(None);
+        };
+        let (app_key, master_secret) = (app_key.clone(), master_secret.clone());
+        let (origin, pid) = (origin.to_owned(), std::process::id());
+        let served = Served { origin, pid, app_key, master_secret, api: engine.settings.api };
+        Note::leave(&root, &served).map(Some)
     }
 
     /// Puts devices where there are none, and says what is there then.
@@ -206,7 +234,7 @@ impl Serve {
         Ready {
             origin: format!("http://{shown}"),
             apps: engine.settings.apps.iter().map(|(key, _)| key.clone()).collect(),
-            secret: is_default.then(|| DEFAULT_APP.1.to_owned()),
+            secret: is_default.then(|| APP.1.to_owned()),
             rows: vec![
                 (
                     "API",

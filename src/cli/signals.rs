@@ -2,6 +2,10 @@
 
 use std::io;
 
+use tokio::sync::watch;
+
+use crate::failure::Exit;
+
 /// What asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
@@ -9,6 +13,46 @@ pub enum Signal {
     Interrupt,
     /// SIGTERM, where there is such a thing.
     Terminate,
+}
+
+impl Signal {
+    /// How a command ends that it ended.
+    pub fn exit(self) -> Exit {
+        match self {
+            Self::Interrupt => Exit::Interrupted,
+            Self::Terminate => Exit::Terminated,
+        }
+    }
+}
+
+/// Being asked to stop, in two steps: the first signal asks the work to come to its end, the second ends the process at once.
+#[derive(Clone, Debug)]
+pub struct Stop(watch::Receiver<Option<Signal>>);
+
+impl Stop {
+    /// Listens from now on, for as long as the runtime runs.
+    pub fn listen() -> io::Result<Self> {
+        let mut signals = Signals::new()?;
+        let (tell, told) = watch::channel(None);
+        tokio::spawn(async move {
+            tell.send_replace(Some(signals.next().await));
+            std::process::exit(signals.next().await.exit() as i32);
+        });
+        Ok(Self(told))
+    }
+
+    /// Returns once somebody has asked.
+    pub async fn asked(&self) {
+        if self.0.clone().wait_for(Option::is_some).await.is_err() {
+            // Nobody listens any more, so nobody will ask.
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// What has asked, if anything has.
+    pub fn by(&self) -> Option<Signal> {
+        *self.0.borrow()
+    }
 }
 
 /// Signals from when this is made: none is missed after that.

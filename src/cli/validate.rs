@@ -6,12 +6,13 @@ use jiff::Timestamp;
 
 use super::fix::{self, Fixed};
 use super::scope::{self, Scope, Texts};
-use super::{Context, Ended, project};
+use super::{Context, Ended, project, target};
 use crate::check::Verdict;
 use crate::failure::{Exit, Failure};
 use crate::finding::{Finding, Severity};
-use crate::manifest::{Declaration, Manifests, PROJECT_FILE};
-use crate::render::findings::{self, Found, Report, Style};
+use crate::manifest::{Declaration, Manifests};
+use crate::render::Style;
+use crate::render::findings::{self, Found, Report};
 use crate::source::FileId;
 use crate::text;
 
@@ -141,7 +142,7 @@ impl Validate {
             Some(name) if names.contains(&name.as_str()) => vec![Some(name)],
             // The target may stand in the part of the project file that cannot be read, which is what has to be said.
             Some(_) if hides_targets(manifests, &asked) => Vec::new(),
-            Some(name) => return Err(unknown_target(name, &names)),
+            Some(name) => return Err(target::unknown(name, &names)),
             None if names.is_empty() => vec![None],
             None => names.iter().copied().map(Some).collect(),
         };
@@ -235,13 +236,4 @@ fn asked(scope: &Scope, manifests: &Manifests) -> BTreeSet<FileId> {
 fn hides_targets(manifests: &Manifests, asked: &BTreeSet<FileId>) -> bool {
     let own = manifests.project_file().filter(|file| asked.contains(file));
     own.is_some() && manifests.findings.iter().any(|finding| finding.at.file() == own)
-}
-
-fn unknown_target(name: &str, names: &[&str]) -> Failure {
-    let failure = Failure::usage(format!("no target has the name `{name}`"));
-    match text::nearest(name, names.iter().copied()) {
-        Some(near) => failure.help(format!("did you mean `{near}`?")),
-        None if names.is_empty() => failure.help(format!("add [targets.{name}] to {PROJECT_FILE}")),
-        None => failure.help(format!("expected {}", text::any_of(names))),
-    }
 }

@@ -69,6 +69,12 @@ impl Transport {
         Ok(Arc::new(Self { origin, headers, media_type, patience, client: OnceLock::new() }))
     }
 
+    /// The same without credentials: to ask somebody who they are.
+    pub fn anonymous(origin: Origin, patience: Patience) -> Self {
+        let media_type = HeaderValue::from_static("application/json");
+        Self { origin, headers: HeaderMap::new(), media_type, patience, client: OnceLock::new() }
+    }
+
     pub fn origin(&self) -> &Origin {
         &self.origin
     }

@@ -3,11 +3,17 @@
 //! Every backend is one idea: *create record N+1 if nobody has*. Whoever loses sends nothing more. Locking, recovery after a
 //! crash, history and who-did-what all follow from it.
 
+mod codec;
+mod file;
+pub mod history;
 mod record;
 mod state;
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
+pub use file::{FileLog, Kept, Taken};
 pub use record::{Adopted, Begin, Done, Ended, Entry, Intent, Outcome, Record, Resolution, Seq, Verb};
 pub use state::{Ledger, Open, Owned, Retired, Running};
 
@@ -18,6 +24,14 @@ pub trait Log: Send + Sync {
 
     /// Appends an entry as its `seq` if nobody has taken that. When this returns, it is durable.
     fn append(&self, entry: &Entry) -> impl Future<Output = Result<(), AppendError>> + Send;
+}
+
+/// A place in one ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// Tells one ledger from another. Empty before the first record.
+    pub lineage: String,
+    pub seq: Seq,
 }
 
 /// Why a log cannot be read.

@@ -1,6 +1,7 @@
 //! What the ledger is made of: records, each of them written once and never changed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -141,4 +142,44 @@ pub enum Ended {
     /// Something failed, or is not known.
     Partly,
     Interrupted,
+}
+
+impl Record {
+    /// Everything that it says something about. A checkpoint says nothing new.
+    pub fn addresses(&self) -> Vec<&Address> {
+        match self {
+            Self::Intents(intents) => intents.iter().map(|intent| &intent.address).collect(),
+            Self::Outcomes(outcomes) => outcomes.iter().map(|outcome| &outcome.address).collect(),
+            Self::Adopt(all) => all.iter().map(|adopted| &adopted.address).collect(),
+            Self::Forget(addresses) => addresses.iter().collect(),
+            Self::Move { from, to } => vec![from, to],
+            Self::Resolve { address, .. } => vec![address],
+            Self::Begin(_) | Self::End { .. } | Self::Checkpoint(_) => Vec::new(),
+        }
+    }
+}
+
+impl Verb {
+    /// What was done, in a word.
+    pub fn done(self) -> &'static str {
+        match self {
+            Self::Create => "created",
+            Self::Update => "updated",
+            Self::Delete => "deleted",
+            Self::Adopt => "adopted",
+            Self::Forget => "forgotten",
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (address, verb) = (&self.address, self.verb.done());
+        match &self.result {
+            Done::Done { id: Some(id) } => write!(f, "{verb}: {address}, id {id}"),
+            Done::Done { id: None } => write!(f, "{verb}: {address}"),
+            Done::Not { why } => write!(f, "not {verb}: {address}: {why}"),
+            Done::Unknown { why } => write!(f, "perhaps {verb}: {address}: {why}"),
+        }
+    }
 }

@@ -110,15 +110,14 @@ impl Ledger {
                     self.owned.insert(to.clone(), owned);
                 }
             }
-            Record::Resolve { address, found } => {
-                match (self.open.remove(address), found) {
-                    (Some(open), Resolution::Created { id }) => self.made(&open.intent, id.clone(), entry.at),
-                    // What was about to be made is not there; what it was to stand in for is.
-                    (Some(_), Resolution::Absent) => {}
-                    (None, Resolution::Created { .. }) => {}
-                    (None, Resolution::Absent) => drop(self.owned.remove(address)),
-                }
-            }
+            Record::Resolve { address, found } => match (self.open.remove(address), found) {
+                (Some(open), Resolution::Created { id }) => self.made(&open.intent, id.clone(), entry.at),
+                // What was to be made is not there. What it was to stand in for is where it was.
+                (Some(open), Resolution::Absent) if open.intent.verb == Verb::Create => {}
+                (Some(open), Resolution::Absent) => self.deleted(address, open.intent.id.as_deref()),
+                (None, Resolution::Absent) => drop(self.owned.remove(address)),
+                (None, Resolution::Created { .. }) => {}
+            },
             Record::End { run, .. } => {
                 self.run.take_if(|running| running.run == *run);
             }
@@ -205,5 +204,66 @@ impl Ledger {
         let deadlines = self.open.values().map(|open| open.intent.deadline);
         let last = deadlines.chain(self.unsettled).max()?;
         Some(last.checked_add(settle).unwrap_or(Timestamp::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(records: Vec<Record>) -> Ledger {
+        let at = "2026-11-15T12:00:00Z".parse().expect("a time");
+        let entry = |(place, record)| Entry { seq: place as Seq + 1, at, actor: "ada".into(), record };
+        Ledger::replay(records.into_iter().enumerate().map(entry))
+    }
+
+    fn intent(verb: Verb, id: Option<&str>) -> Record {
+        Record::Intents(vec![Intent {
+            address: Address::new("segments", "a"),
+            verb,
+            id: id.map(str::to_owned),
+            spec: None,
+            refs: BTreeMap::new(),
+            seen: BTreeSet::new(),
+            deadline: "2026-11-15T12:01:00Z".parse().expect("a time"),
+            protect: false,
+        }])
+    }
+
+    fn created(id: &str) -> Record {
+        let result = Done::Done { id: Some(id.into()) };
+        let address = Address::new("segments", "a");
+        Record::Outcomes(vec![Outcome { address, verb: Verb::Create, result, unsettled: None }])
+    }
+
+    fn resolve(found: Resolution) -> Record {
+        Record::Resolve { address: Address::new("segments", "a"), found }
+    }
+
+    #[test]
+    fn a_replacement_that_was_not_made_leaves_the_old_one_ours() {
+        let old = [intent(Verb::Create, None), created("old"), intent(Verb::Create, None)];
+        let ledger = after([old.to_vec(), vec![resolve(Resolution::Absent)]].concat());
+        let owned = ledger.owned.values().map(|owned| &*owned.id).collect::<Vec<_>>();
+        assert_eq!((owned, ledger.open.len(), ledger.retired.len()), (vec!["old"], 0, 0));
+        let made = resolve(Resolution::Created { id: "new".into() });
+        let ledger = after([old.to_vec(), vec![made]].concat());
+        assert_eq!(ledger.owned.values().map(|owned| &*owned.id).collect::<Vec<_>>(), ["new"]);
+        assert_eq!(ledger.retired.len(), 1);
+    }
+
+    #[test]
+    fn an_old_version_that_is_gone_leaves_the_new_one_ours() {
+        let replaced = [intent(Verb::Create, None), created("old"), intent(Verb::Create, None), created("new")];
+        let ledger =
+            after([replaced.to_vec(), vec![intent(Verb::Delete, Some("old")), resolve(Resolution::Absent)]].concat());
+        let owned = ledger.owned.values().map(|owned| &*owned.id).collect::<Vec<_>>();
+        assert_eq!((owned, ledger.open.len(), ledger.retired.len()), (vec!["new"], 0, 0));
+    }
+
+    #[test]
+    fn what_is_not_there_any_more_is_not_ours() {
+        let ledger = after(vec![intent(Verb::Create, None), created("old"), resolve(Resolution::Absent)]);
+        assert!(ledger.owned.is_empty());
     }
 }

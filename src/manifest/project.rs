@@ -10,6 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use super::files::{self, Refused};
 use super::variables::{Variables, is_name};
 use super::{FILE_LIMIT, bodies, to_text};
+use crate::client::Origin;
 use crate::codes::{self, CODES, Code};
 use crate::finding::{Finding, Findings, Severity};
 use crate::model::delay::Delay;
@@ -342,6 +343,11 @@ impl Target {
         let mut wrong = |span, message: String, expected: &str| {
             findings.push(Finding::new(&codes::YM206, span, message).label(format!("expected {expected}")));
         };
+        if let Some(url) = &self.base_url
+            && let Err(why) = Origin::parse(url)
+        {
+            wrong(url.span, why, "an address such as https://messaging.example");
+        }
         if let Some(print) = &self.app_key_fingerprint
             && (print.len() != FINGERPRINT || !print.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)))
         {

@@ -2,11 +2,20 @@
 
 pub mod explain;
 pub mod findings;
+pub mod graph;
+pub mod history;
+mod layout;
 mod out;
+pub mod plan;
+mod progress;
 mod ready;
+pub mod report;
 pub mod schema;
+pub mod sides;
 mod visible;
 
+pub use layout::Style;
 pub use out::Out;
+pub use progress::{Progress, Showing};
 pub use ready::Ready;
 pub use visible::{one_line, shown, visible};

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::findings::json;
+use super::{plan, report};
 use crate::manifest::schema;
 
 /// Makes a schema.
@@ -15,7 +16,9 @@ pub const MANIFEST: &str = "manifest.schema.json";
 pub const SCHEMAS: &[(&str, Maker)] = &[
     ("findings.schema.json", schema::of::<json::Report>),
     (MANIFEST, schema::manifest),
+    ("plan.schema.json", schema::of::<plan::json::Document>),
     ("project.schema.json", schema::project_file),
+    ("report.schema.json", schema::of::<report::Document>),
 ];
 
 /// A schema as the text of its file. The same schema gives the same bytes: keys stand in alphabetical order.

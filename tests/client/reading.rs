@@ -101,7 +101,7 @@ async fn with_segments(rules: &str, count: usize) -> World {
     let world = World::new(rules).await;
     for number in 0..count {
         let body = json!({"display_name": format!("s{number}"), "criteria": {"tag": "x"}});
-        world.writing.send(&Request::post("/api/segments", &body), || true).await.unwrap();
+        world.writing.send(&Request::post("/api/segments", &body), || true).await.expect("an answer");
     }
     world
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub use github::github;
 pub use junit::junit;
 pub use sarif::sarif;
-pub use text::{Style, fixed, text};
+pub use text::{fixed, text};
 
 use crate::finding::{Finding, Severity};
 use crate::source::{Position, Sources, Span};

@@ -6,15 +6,8 @@ use rayon::prelude::*;
 use super::excerpt::{self, Excerpt};
 use super::{Found, Report};
 use crate::finding::Severity;
-use crate::render::{one_line, visible};
+use crate::render::{Style, one_line, visible};
 use crate::text::count;
-
-/// How the terminal shows it.
-#[derive(Clone, Copy, Debug)]
-pub struct Style {
-    pub width: usize,
-    pub color: bool,
-}
 
 /// Every finding with the lines it is about, and a last line that sums up.
 pub fn text(report: &Report, style: Style) -> String {

@@ -1,0 +1,125 @@
+//! Carrying out what the machine asks for: requests over the network, records into the ledger, time by the real clocks.
+
+use std::collections::HashMap;
+use std::pin::{Pin, pin};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::task::{Id, JoinSet};
+
+use super::clock::now;
+use super::{Deadline, Effect, Event, Fate, Report, Run, Sending, Settings};
+use crate::client::Writing;
+use crate::exchange::Loss;
+use crate::ledger::{Entry, Ledger, Log};
+use crate::plan::Plan;
+
+/// How long is slept at most before the clocks are looked at again: they may be set, and the machine may sleep.
+const NAP: Duration = Duration::from_secs(2);
+
+/// Applies a plan that was worked out from this ledger, to the end or until `interrupt` is ready. What is on its way then is
+/// awaited. `progress` gets each step that has ended, as it ends.
+pub async fn drive(
+    plan: Plan,
+    ledger: &Ledger,
+    settings: Settings,
+    writing: &Writing,
+    log: &impl Log,
+    interrupt: impl Future<Output = ()>,
+    progress: &mut (dyn FnMut(usize, &Fate) + Send),
+) -> Report {
+    let (mut run, mut effects) = Run::start(plan, ledger, settings, now());
+    let mut interrupt = pin!(interrupt);
+    let mut interrupted = false;
+    let mut under_way = UnderWay::default();
+    let mut appending: Option<Pin<Box<dyn Future<Output = Event> + Send + '_>>> = None;
+    let mut wait: Option<Timestamp> = None;
+    loop {
+        for (step, fate) in run.finished() {
+            progress(step, &fate);
+        }
+        for effect in effects {
+            match effect {
+                Effect::Append(entry) => appending = Some(Box::pin(append(log, entry))),
+                Effect::Send(sending) => under_way.send(writing, sending),
+                Effect::Wait(until) => wait = Some(until),
+                Effect::Finish(report) => return report,
+            }
+        }
+        let is_idle = appending.is_none() && under_way.tasks.is_empty() && wait.is_none();
+        let event = tokio::select! {
+            event = async { appending.as_mut().expect("checked").await }, if appending.is_some() => {
+                appending = None;
+                event
+            }
+            event = under_way.next(), if !under_way.tasks.is_empty() => event,
+            () = nap(wait), if wait.is_some() => {
+                wait = None;
+                Event::Time
+            }
+            () = &mut interrupt, if !interrupted => {
+                interrupted = true;
+                Event::Interrupt
+            }
+            // Nothing could ever happen any more. It ends, rather than waits for ever.
+            () = std::future::ready(()), if is_idle => Event::Interrupt,
+        };
+        effects = run.on(event, now());
+    }
+}
+
+async fn append(log: &impl Log, entry: Entry) -> Event {
+    match log.append(&entry).await {
+        Ok(()) => Event::Appended(entry.seq),
+        Err(error) => Event::AppendFailed(error),
+    }
+}
+
+/// Sleeps until a time by the wall clock, or for a while: a time that is said too early is asked for again.
+async fn nap(until: Option<Timestamp>) {
+    let left = until.map(|until| until.duration_since(Timestamp::now())).unwrap_or_default();
+    let left = Duration::try_from(left).unwrap_or_default();
+    tokio::time::sleep(left.min(NAP)).await;
+}
+
+/// The requests that were sent and are not answered.
+#[derive(Default)]
+struct UnderWay {
+    tasks: JoinSet<Event>,
+    steps: HashMap<Id, usize>,
+}
+
+impl UnderWay {
+    fn send(&mut self, writing: &Writing, sending: Sending) {
+        let step = sending.step;
+        let task = self.tasks.spawn(send(writing.clone(), sending));
+        self.steps.insert(task.id(), step);
+    }
+
+    async fn next(&mut self) -> Event {
+        match self.tasks.join_next_with_id().await {
+            Some(Ok((id, event))) => {
+                self.steps.remove(&id);
+                event
+            }
+            // It broke off somewhere: nobody can say where.
+            Some(Err(error)) => match self.steps.remove(&error.id()) {
+                Some(step) => Event::Lost(step, Loss::Unknown("the request broke off".to_owned())),
+                None => Event::Time,
+            },
+            None => Event::Time,
+        }
+    }
+}
+
+async fn send(writing: Writing, sending: Sending) -> Event {
+    let Sending { step, request, not_after } = sending;
+    match writing.send(&request, move || in_time(not_after)).await {
+        Ok(answer) => Event::Answered(step, answer),
+        Err(loss) => Event::Lost(step, loss),
+    }
+}
+
+fn in_time(deadline: Deadline) -> bool {
+    !deadline.has_passed(now())
+}

@@ -1,0 +1,196 @@
+use std::collections::BTreeMap;
+
+use clap::Args;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::planning::{Place, Site, Wish};
+use super::target::Opened;
+use super::{Context, Ended, runtime};
+use crate::address::Address;
+use crate::compare::Names;
+use crate::exchange::Meaning;
+use crate::failure::{Exit, Failure};
+use crate::kinds::remote::{point, segments};
+use crate::kinds::{self, Found};
+use crate::ledger::{Adopted, Ledger, Record};
+use crate::live::{Live, Seen};
+use crate::plan::Reason;
+use crate::text;
+
+/// Take over what exists on the service, without touching it.
+#[derive(Debug, Args)]
+pub struct Adopt {
+    /// Declared resources, such as segments/lapsed-buyers
+    #[arg(value_name = "ADDRESS", required_unless_present = "all_matching")]
+    addresses: Vec<String>,
+
+    /// Which one, where several have the name
+    #[arg(long, value_name = "ID", conflicts_with = "all_matching")]
+    id: Option<String>,
+
+    /// Everything that is declared and has exactly one namesake on the service
+    #[arg(long, conflicts_with = "addresses")]
+    all_matching: bool,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Adopt {
+    pub fn run(&self, context: &Context) -> Ended {
+        if self.id.is_some() && self.addresses.len() != 1 {
+            return Err(Failure::usage("--id goes with one address"));
+        }
+        let site = self.place.read(context, Timestamp::now())?;
+        runtime()?.block_on(async {
+            let opened = site.open().await?;
+            let ended = self.adopt(&site, &opened, context).await;
+            opened.close().await;
+            ended
+        })
+    }
+
+    async fn adopt(&self, site: &Site, opened: &Opened, context: &Context) -> Ended {
+        let planned = site.plan(opened, &Wish::default(), context).await?;
+        let mut found: BTreeMap<Address, Vec<String>> = BTreeMap::new();
+        for change in &planned.plan.changes {
+            for reason in &change.reasons {
+                if let Reason::Collision { ids } = reason {
+                    found.insert(change.address.clone(), ids.clone());
+                }
+            }
+        }
+        let chosen = if self.all_matching {
+            found.iter().filter_map(|(address, ids)| Some((address.clone(), one(ids)?))).collect()
+        } else {
+            self.named(site, &planned.ledger, &found)?
+        };
+        if chosen.is_empty() {
+            context.out.print("Nothing to adopt: whatever has a declared name on the service is ours already.");
+            return Ok(Exit::Done);
+        }
+        let live = site.fetch(opened, &site.units, &planned.ledger).await?;
+        let mut adopted = Vec::new();
+        for (address, id) in &chosen {
+            adopted.push(taken(site, opened, &planned.ledger, &live, address, id).await?);
+        }
+        site.append(planned.ledger.seq, Record::Adopt(adopted)).await?;
+        let lines: Vec<String> = chosen.iter().map(|(address, id)| format!("< {address}  {id}")).collect();
+        context.out.print(&format!(
+            "{}\n{} adopted. Next: pushplan plan",
+            lines.join("\n"),
+            text::count(lines.len(), "resource")
+        ));
+        Ok(Exit::Done)
+    }
+
+    /// What the addresses mean.
+    fn named(
+        &self,
+        site: &Site,
+        ledger: &Ledger,
+        found: &BTreeMap<Address, Vec<String>>,
+    ) -> Result<Vec<(Address, String)>, Failure> {
+        let mut chosen = Vec::new();
+        for text in &self.addresses {
+            let address = Address::try_from(text.clone()).map_err(Failure::usage)?;
+            if let Some(owned) = ledger.owned.get(&address) {
+                return Err(Failure::new(format!("{address} is ours already, as {}", owned.id))
+                    .help(format!("`pushplan forget {address}` lets it go first")));
+            }
+            if !site.units.contains_key(&address) {
+                let known = site.units.keys().map(ToString::to_string).collect::<Vec<_>>();
+                let failure = Failure::new(format!("{address} is not declared for {}", site.target));
+                return Err(match text::nearest(text, known.iter().map(String::as_str)) {
+                    Some(near) => failure.help(format!("did you mean {near}?")),
+                    None => failure.help("declare it first, then adopt it"),
+                });
+            }
+            let ids = found.get(&address).map(Vec::as_slice).unwrap_or_default();
+            let id = match (&self.id, ids) {
+                (Some(id), _) => id.clone(),
+                (None, [id]) => id.clone(),
+                (None, []) => {
+                    return Err(Failure::new(format!("nothing on the service has the name of {address}"))
+                        .help("name the thing that is meant with --id, or let `pushplan apply` create it"));
+                }
+                (None, ids) => {
+                    return Err(Failure::new(format!("{} have the name of {address}: {}", ids.len(), ids.join(", ")))
+                        .exit(Exit::Refused)
+                        .help(format!("pushplan adopt {address} --id ID")));
+                }
+            };
+            chosen.push((address, id));
+        }
+        Ok(chosen)
+    }
+}
+
+fn one(ids: &[String]) -> Option<String> {
+    match ids {
+        [id] => Some(id.clone()),
+        _ => None,
+    }
+}
+
+/// What the ledger remembers of a thing that is taken over: what it is now.
+async fn taken(
+    site: &Site,
+    opened: &Opened,
+    ledger: &Ledger,
+    live: &Live,
+    address: &Address,
+    id: &str,
+) -> Result<Adopted, Failure> {
+    let api = kinds::api(address);
+    let known = &site.units[address].spec;
+    let listed = live.listed.get(&*address.kind).and_then(|all| all.get(id)).cloned();
+    let looked_up = match live.of(address) {
+        Seen::There(found) if found.id == id => Some(found.clone()),
+        _ => None,
+    };
+    let mut found = listed.or(looked_up);
+    if found.as_ref().is_none_or(|found| found.spec.is_none())
+        && let Some(request) = api.get(id, known, opened.level)
+    {
+        let answer =
+            opened.reading().read(&request).await.map_err(|loss| Failure::new(format!("{request}: {loss:?}")))?;
+        let stamp = found.and_then(|found| found.stamp);
+        found = match answer.meaning() {
+            Meaning::Done => {
+                let body = answer.body.as_ref().unwrap_or(&Value::Null);
+                api.got(id, known, body).map_err(|why| Failure::new(format!("{request}: {why}")))?
+            }
+            Meaning::Missing => None,
+            _ => return Err(Failure::new(format!("{request} failed: {}", answer.error()))),
+        };
+        if let Some(found) = &mut found {
+            found.stamp = found.stamp.take().or(stamp);
+        }
+    }
+    let Some(Found { spec: Some(spec), stamp, .. }) = found else {
+        return Err(Failure::new(format!("the service has nothing with the id {id} that could be {address}")));
+    };
+    let names = Names::new(ledger);
+    let by_key = names.by_key(api, &spec);
+    let mut refs = BTreeMap::new();
+    let ids = segments(api.audiences(), &spec);
+    let mut ids = ids.into_iter();
+    // Keys stand where ids stood, in the same order.
+    let _ = point(api.audiences(), &by_key, &mut |reference| {
+        if let (Some(id), Some(key)) = (ids.next(), reference.as_str()) {
+            refs.insert(key.to_owned(), id.to_owned());
+        }
+        reference.clone()
+    });
+    Ok(Adopted {
+        address: address.clone(),
+        id: id.to_owned(),
+        spec: by_key,
+        refs,
+        stamp,
+        protect: site.units[address].protect,
+        past: false,
+    })
+}

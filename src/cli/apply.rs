@@ -1,0 +1,311 @@
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+
+use super::planning::{Chosen, Place, Planned, Site, Wish};
+use super::signals::{Signal, Stop};
+use super::target::Opened;
+use super::{Context, Ended, ledger, runtime, who};
+use crate::address::Address;
+use crate::apply::{self, Ending, Fate, OnError, Report, Settings};
+use crate::failure::{Exit, Failure};
+use crate::guard::{self, Limits};
+use crate::ledger::{Done, Entry, Outcome, Record};
+use crate::plan::{NoPlan, Plan, Reason};
+use crate::render::{self, Progress, Showing, Style};
+
+/// Make the service what the manifests say.
+#[derive(Debug, Args)]
+pub struct Apply {
+    /// A saved plan; without one, a plan is made, shown and asked about
+    #[arg(value_name = "PLAN")]
+    plan: Option<PathBuf>,
+
+    #[command(flatten)]
+    place: Place,
+
+    #[command(flatten)]
+    chosen: Chosen,
+
+    #[command(flatten)]
+    how: How,
+
+    /// Say that what the plan asks for by hand has been done; where the service lists it, that is checked
+    #[arg(long, value_name = "ADDRESS")]
+    done: Vec<String>,
+}
+
+/// How a plan is applied.
+#[derive(Clone, Debug, Args)]
+pub struct How {
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+
+    /// Allow so many deletions
+    #[arg(long, value_name = "NUMBER")]
+    pub allow_deletes: Option<usize>,
+
+    /// Allow changes that message people at once
+    #[arg(long)]
+    pub allow_sends: bool,
+
+    /// Requests under way at a time
+    #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub concurrency: u16,
+
+    /// What to do when a change fails: begin nothing more, or go on with what does not depend on it
+    #[arg(long, value_enum, default_value_t = WhenFailed::Stop)]
+    pub on_error: WhenFailed,
+
+    /// Form of the report: text for people; one JSON object; a line of JSON for each change
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WhenFailed {
+    Stop,
+    Continue,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+    Jsonl,
+}
+
+impl Apply {
+    pub fn run(&self, context: &Context) -> Ended {
+        let saved = self.plan.as_deref().map(load).transpose()?;
+        let site = self.place.read(context, Timestamp::now())?;
+        let mut done = BTreeSet::new();
+        for address in &self.done {
+            done.insert(Address::try_from(address.clone()).map_err(Failure::usage)?);
+        }
+        let aim = saved.as_ref().map(|plan| plan.aim).unwrap_or_default();
+        let wish = Wish { choice: self.chosen.choice(), done, aim };
+        self.how.run(&site, &wish, saved.as_ref(), "Apply this plan?", context)
+    }
+}
+
+/// The plan that a file holds.
+fn load(path: &Path) -> Result<Plan, Failure> {
+    let shown = path.display();
+    let text =
+        fs::read_to_string(path).map_err(|error| Failure::new(format!("the plan {shown} cannot be read: {error}")))?;
+    Plan::load(&text).map_err(|no| {
+        let failure = match no {
+            NoPlan::NotAPlan(why) => Failure::new(format!("{shown} is not a plan: {why}")),
+            NoPlan::OtherForm(form) => {
+                Failure::new(format!("the plan {shown} has the form {form}, which this version does not read"))
+            }
+            NoPlan::Changed => Failure::new(format!("the plan {shown} is not as it was saved")),
+        };
+        failure.exit(Exit::Stale).help("make a new one: pushplan plan --out FILE")
+    })
+}
+
+impl How {
+    /// Plans, shows, asks, applies, and says what became of it.
+    pub fn run(&self, site: &Site, wish: &Wish, saved: Option<&Plan>, question: &str, context: &Context) -> Ended {
+        runtime()?.block_on(async {
+            let opened = site.open().await?;
+            let ended = self.plan_and_apply(site, &opened, wish, saved, question, context).await;
+            opened.close().await;
+            ended
+        })
+    }
+
+    async fn plan_and_apply(
+        &self,
+        site: &Site,
+        opened: &Opened,
+        wish: &Wish,
+        saved: Option<&Plan>,
+        question: &str,
+        context: &Context,
+    ) -> Ended {
+        let wish = match saved {
+            Some(plan) => &chosen_as(plan, wish),
+            None => wish,
+        };
+        ledger::take_in(context, &site.log)?;
+        let planned = site.plan(opened, wish, context).await?;
+        if let Some(saved) = saved {
+            let moved = saved.moved(&planned.plan);
+            if !moved.is_empty() {
+                return Err(Failure::new(format!("the plan does not hold any more: {}", moved.join("; ")))
+                    .exit(Exit::Stale)
+                    .help("nothing was changed; plan again and have it looked at: pushplan plan --out FILE"));
+            }
+        }
+        let plan = &planned.plan;
+        if self.format == Format::Text {
+            super::plan::show(plan, super::plan::Format::Text, context);
+        }
+        self.not_done(plan, wish)?;
+        self.guard(site, plan)?;
+        if plan.steps.is_empty() {
+            let report =
+                Report { run: String::new(), ending: Ending::Done, ledger: plan.ledger.seq, steps: Vec::new() };
+            self.show(&report, plan, context);
+            return Ok(Exit::Done);
+        }
+        if !plan.is_empty() && saved.is_none() {
+            self.ask(question)?;
+        }
+        let (report, signal) = self.drive(site, opened, planned.clone(), context).await?;
+        self.show(&report, plan, context);
+        Ok(exit(&report, signal))
+    }
+
+    /// What was said to be done by hand, and is not.
+    fn not_done(&self, plan: &Plan, wish: &Wish) -> Result<(), Failure> {
+        for address in &wish.done {
+            let change = plan.changes.iter().find(|change| change.address == *address);
+            let still = change
+                .is_some_and(|change| change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. })));
+            if still {
+                return Err(Failure::new(format!("{address} is still there and turned on: nothing was changed"))
+                    .exit(Exit::Refused)
+                    .help("turn it off in the dashboard, then say so again"));
+            }
+        }
+        Ok(())
+    }
+
+    fn guard(&self, site: &Site, plan: &Plan) -> Result<(), Failure> {
+        let usual = Limits::default();
+        let limits = Limits {
+            max_deletes: site.max_deletes.unwrap_or(usual.max_deletes),
+            allow_deletes: self.allow_deletes,
+            allow_sends: self.allow_sends,
+        };
+        let refused = guard::guards(plan, &limits);
+        let Some((first, rest)) = refused.split_first() else { return Ok(()) };
+        let mut message = first.message.clone();
+        let mut help = first.help.clone();
+        for other in rest {
+            message = format!("{message}\n       {}", other.message);
+            help = format!("{help}\n          {}", other.help);
+        }
+        Err(Failure::new(message).exit(Exit::Refused).help(help))
+    }
+
+    fn ask(&self, question: &str) -> Result<(), Failure> {
+        if self.yes {
+            return Ok(());
+        }
+        if !io::stdin().is_terminal() {
+            return Err(Failure::new("there is nobody to ask whether this plan is to be applied")
+                .exit(Exit::Refused)
+                .help("pass --yes, or apply a plan that was looked at: pushplan apply PLAN"));
+        }
+        let mut answer = String::new();
+        let mut to = io::stderr().lock();
+        let _ = write!(to, "{question} Only `yes` goes on: ").and_then(|()| to.flush());
+        let _ = io::stdin().read_line(&mut answer);
+        match answer.trim() {
+            "yes" => Ok(()),
+            _ => Err(Failure::new("not applied: nothing was changed").exit(Exit::Refused)),
+        }
+    }
+
+    async fn drive(
+        &self,
+        site: &Site,
+        opened: &Opened,
+        planned: Planned,
+        context: &Context,
+    ) -> Result<(Report, Option<Signal>), Failure> {
+        let settings = Settings {
+            concurrency: usize::from(self.concurrency),
+            on_error: match self.on_error {
+                WhenFailed::Stop => OnError::Stop,
+                WhenFailed::Continue => OnError::Continue,
+            },
+            ..Settings::new(uuid::Uuid::new_v4().to_string(), who::actor())
+        };
+        let stop = Stop::listen().map_err(|error| Failure::new(error.to_string()))?;
+        let Planned { plan, ledger } = planned;
+        let mut progress = Progress::start(&context.out, &plan, self.showing());
+        let asked = async {
+            stop.asked().await;
+            context
+                .out
+                .note("Stopping: what is on its way is awaited, nothing more is begun. Ctrl-C again ends at once.");
+        };
+        let shown = plan.clone();
+        let mut finished = |step: usize, fate: &Fate| progress.finished(&shown, &[(step, fate.clone())]);
+        let report = apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut finished).await;
+        progress.end();
+        keep(&report, site, context);
+        Ok((report, stop.by()))
+    }
+
+    fn showing(&self) -> Showing {
+        match self.format {
+            Format::Text if io::stderr().is_terminal() => Showing::Bar,
+            Format::Text => Showing::Lines,
+            Format::Json => Showing::Nothing,
+            Format::Jsonl => Showing::JsonLines,
+        }
+    }
+
+    fn show(&self, report: &Report, plan: &Plan, context: &Context) {
+        let style = Style { width: context.out.width(), color: context.out.is_colored() };
+        match self.format {
+            Format::Text if report.steps.is_empty() => {}
+            Format::Text => context.out.print(&render::report::text(report, plan, style)),
+            Format::Json => context.out.exact(render::report::json(report, plan).as_bytes()),
+            Format::Jsonl => context.out.print(&render::report::last_line(report, plan)),
+        }
+    }
+}
+
+/// What was done and the ledger could not be told is kept beside it, and taken in by the next command that writes.
+fn keep(report: &Report, site: &Site, context: &Context) {
+    let unrecorded = report.steps.iter().filter(|step| !step.recorded).filter_map(|step| {
+        let result = match step.fate.clone() {
+            Fate::Done { id } => Done::Done { id },
+            Fate::Failed { why } => Done::Not { why },
+            Fate::Unknown { why } => Done::Unknown { why },
+            Fate::Skipped { .. } | Fate::NotStarted => return None,
+        };
+        Some(Outcome { address: step.address.clone(), verb: step.verb, result, unsettled: None })
+    });
+    let outcomes: Vec<Outcome> = unrecorded.collect();
+    if outcomes.is_empty() {
+        return;
+    }
+    let record = Record::Outcomes(outcomes);
+    let entry = Entry { seq: report.ledger + 1, at: Timestamp::now(), actor: who::actor(), record };
+    context.out.note(&match site.log.keep(&entry) {
+        Ok(file) => format!("What could not be written to the ledger is kept in {file}; the next apply takes it in."),
+        Err(why) => {
+            format!("What was done could not be kept either ({why}); the next apply looks for it on the service.")
+        }
+    });
+}
+
+/// How a command ends that ended so.
+fn exit(report: &Report, signal: Option<Signal>) -> Exit {
+    match report.ending {
+        Ending::Done => Exit::Done,
+        Ending::Interrupted => signal.unwrap_or(Signal::Interrupt).exit(),
+        Ending::Partly | Ending::Conflict | Ending::Ledger { .. } => Exit::Partly,
+    }
+}
+
+/// A saved plan was made with a choice of its own, which holds for it still.
+fn chosen_as(plan: &Plan, wish: &Wish) -> Wish {
+    let mut choice = wish.choice.clone();
+    choice.except.extend(plan.left_out.iter().map(ToString::to_string));
+    Wish { choice, done: wish.done.clone(), aim: plan.aim }
+}

@@ -1,0 +1,63 @@
+use clap::{Args, ValueEnum};
+
+use super::planning::{Place, unreadable};
+use super::{Context, Ended, ledger};
+use crate::failure::{Exit, Failure};
+use crate::ledger::history::deeds;
+use crate::render::{Style, history};
+
+/// Show who applied what when.
+#[derive(Debug, Args)]
+pub struct History {
+    /// Number in the list, to see its changes [default: list all, newest first]
+    #[arg(value_name = "N")]
+    number: Option<usize>,
+
+    #[command(flatten)]
+    place: Place,
+
+    /// Form: text for people, json for programs
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+impl History {
+    pub fn run(&self, context: &Context) -> Ended {
+        let (log, target) = self.place.log()?;
+        let deeds = deeds(&log.history().map_err(unreadable)?);
+        let kept = log.kept().map_err(unreadable)?;
+        let out = &context.out;
+        let style = Style { width: out.width(), color: out.is_colored() };
+        let deed = match self.number {
+            None => None,
+            Some(number) => match number.checked_sub(1).and_then(|place| deeds.get(place)) {
+                None => return Err(not_there(number, &target, deeds.len())),
+                found => found,
+            },
+        };
+        match (self.format, deed) {
+            (Format::Text, None) => out.print(&history::list(&target, &deeds, style)),
+            (Format::Text, Some(deed)) => out.print(&history::one(&target, deed, style)),
+            (Format::Json, None) => out.exact(history::json::list(&target, &deeds, &kept).as_bytes()),
+            (Format::Json, Some(deed)) => out.exact(history::json::one(&target, deed).as_bytes()),
+        }
+        if let Some(note) = ledger::pending(&kept) {
+            out.note(&note);
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn not_there(number: usize, target: &str, last: usize) -> Failure {
+    let failure = Failure::usage(format!("the history of `{target}` has no number {number}"));
+    match last {
+        0 => failure.help("nothing was applied yet"),
+        last => failure.help(format!("its numbers are 1 to {last}")),
+    }
+}

@@ -1,0 +1,108 @@
+//! The ledger of a target, for commands that read it or add to it.
+
+use jiff::Timestamp;
+
+use super::planning::{Place, unreadable};
+use super::{Context, who};
+use crate::address::Address;
+use crate::failure::Failure;
+use crate::ledger::{AppendError, Ended, Entry, FileLog, Kept, Ledger, Record};
+use crate::render::one_line;
+use crate::text;
+
+/// A ledger that is to be added to.
+#[derive(Debug)]
+pub struct Open {
+    pub target: String,
+    pub ledger: Ledger,
+    log: FileLog,
+}
+
+impl Open {
+    /// Opens the ledger of a target. Results that an earlier run could not write are in it then.
+    pub fn new(context: &Context, place: &Place) -> Result<Self, Failure> {
+        let (log, target) = place.log()?;
+        take_in(context, &log)?;
+        let ledger = Ledger::replay(log.load(0).map_err(unreadable)?);
+        Ok(Self { target, ledger, log })
+    }
+
+    /// Appends a record. A run that has not ended is over then: it gets no place in the log any more.
+    pub fn append(&mut self, context: &Context, record: Record) -> Result<(), Failure> {
+        let actor = who::actor();
+        let ended = self.ledger.run.clone().map(|running| {
+            let note =
+                format!("The run of {} since {:.0} had not ended. It is over now.", running.actor, running.since);
+            context.out.note(&one_line(&note));
+            Record::End { run: running.run, ended: Ended::Interrupted }
+        });
+        for record in ended.into_iter().chain([record]) {
+            let entry = Entry { seq: self.ledger.seq + 1, at: Timestamp::now(), actor: actor.clone(), record };
+            self.log.write(&entry).map_err(|error| not_appended(&self.target, error))?;
+            self.ledger.add(&entry);
+        }
+        // The record is written; what makes reading faster can wait.
+        let _ = self.log.checkpoint(&actor, Timestamp::now());
+        Ok(())
+    }
+
+    /// Everything at an address: itself and its parts.
+    pub fn at(&self, address: &Address) -> Vec<Address> {
+        let known = self.ledger.owned.keys().chain(self.ledger.open.keys());
+        let mut found: Vec<Address> =
+            known.filter(|known| *known == address || known.resource() == *address).cloned().collect();
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// The failure for an address that the ledger does not have.
+    pub fn unknown(&self, address: &Address) -> Failure {
+        let known: Vec<String> =
+            self.ledger.owned.keys().chain(self.ledger.open.keys()).map(ToString::to_string).collect();
+        let failure = Failure::usage(format!("the ledger of `{}` has nothing at {address}", self.target));
+        match text::nearest_of_few(&address.to_string(), known.iter().map(String::as_str)) {
+            Some(near) => failure.help(format!("did you mean {near}?")),
+            None => failure.help(format!("it has {}", text::count(known.len(), "address"))),
+        }
+    }
+}
+
+/// Writes into the ledger what an earlier run could not, and says so.
+pub fn take_in(context: &Context, log: &FileLog) -> Result<(), Failure> {
+    let taken = log.take_in().map_err(unreadable)?;
+    for (outcomes, what) in
+        [(taken.taken, "are in the ledger now"), (taken.outdated, "were dealt with since and are dropped")]
+    {
+        if !outcomes.is_empty() {
+            let lines: String =
+                outcomes.iter().map(|outcome| format!("\n  {}", one_line(&outcome.to_string()))).collect();
+            context.out.note(&format!("Results that an earlier run could not write {what}:{lines}"));
+        }
+    }
+    Ok(())
+}
+
+/// What is to be said of results that are not in the ledger yet.
+pub fn pending(kept: &[Kept]) -> Option<String> {
+    let told: Vec<String> = kept.iter().map(|kept| crate::render::visible(&kept.to_string())).collect();
+    let next = "The next command that writes to the ledger takes them in.";
+    (!told.is_empty()).then(|| format!("{}\n{next}", told.join("\n")))
+}
+
+/// An address as a user writes it.
+pub fn address(text: &str) -> Result<Address, Failure> {
+    Address::try_from(text.to_owned()).map_err(Failure::usage)
+}
+
+fn not_appended(target: &str, error: AppendError) -> Failure {
+    match error {
+        AppendError::Conflict => Failure::new(format!(
+            "somebody else has written to the ledger of `{target}` meanwhile; nothing was changed"
+        ))
+        .help("run the command again"),
+        AppendError::NotWritten(why) => Failure::new(format!("nothing was changed: {why}")),
+        AppendError::Unknown(why) => Failure::new(format!("whether it was written is not known: {why}"))
+            .help("`pushplan history` shows what the ledger has"),
+    }
+}

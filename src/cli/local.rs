@@ -1,0 +1,147 @@
+//! The built-in service of a project: the one that `pushplan serve` runs there, or one inside this process.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::net::TcpListener;
+
+use crate::client::{Credentials, Origin, Patience, Transport, only_its_owner};
+use crate::exchange::Request;
+use crate::failure::Failure;
+use crate::manifest::files::{self, describe};
+use crate::model::level::Level;
+use crate::service::{self, Running, Settings, population};
+
+/// The application of a service that was given none. It is no secret: the service listens on loopback.
+pub const APP: (&str, &str) = ("local-application-key0", "local-master-secret-00");
+
+/// What pushplan keeps in a project and nobody commits.
+const OWN: &str = ".pushplan";
+/// Where a running service says how it is reached.
+const FILE: &str = "service.json";
+const FILE_LIMIT: u64 = 64 * 1024;
+/// What the service inside this process keeps.
+const DATA: &str = "service.db";
+/// The devices that it begins with.
+const DEVICES: usize = 200;
+const SEED: u64 = 1;
+
+/// How a service of a project is reached.
+#[derive(Serialize, Deserialize)]
+pub struct Served {
+    pub origin: String,
+    pub pid: u32,
+    pub app_key: String,
+    pub master_secret: String,
+    pub api: Level,
+}
+
+impl Served {
+    pub fn credentials(&self) -> Credentials {
+        Credentials::new(&self.app_key, &self.master_secret)
+    }
+}
+
+/// A note in a project that a service runs for it. It is gone when this is dropped.
+#[derive(Debug)]
+pub struct Note {
+    path: PathBuf,
+    pid: u32,
+}
+
+impl Note {
+    /// Says in a project how its service is reached. Only its owner can read that.
+    pub fn leave(root: &Path, served: &Served) -> Result<Self, Failure> {
+        let path = own_folder(root)?.join(FILE);
+        let fail = |error: std::io::Error| cannot_write(&path, &error);
+        // One that a service left which was killed; or a link, which is not followed.
+        let _ = fs::remove_file(&path);
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&path).map_err(fail)?;
+        let text = serde_json::to_string_pretty(served).map_err(|error| Failure::new(error.to_string()))?;
+        file.write_all(text.as_bytes()).map_err(fail)?;
+        Ok(Self { path, pid: served.pid })
+    }
+}
+
+impl Drop for Note {
+    fn drop(&mut self) {
+        // Another service may have been started since.
+        if read(&self.path).is_some_and(|served| served.pid == self.pid) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// The note as it stands. One that others could have written or read is not believed: a project may bring anything along.
+fn read(path: &Path) -> Option<Served> {
+    if path.is_symlink() || path.parent()?.is_symlink() {
+        return None;
+    }
+    let file = File::open(path).ok()?;
+    only_its_owner(&file).ok()?;
+    serde_json::from_slice(&files::read_to_limit(file, FILE_LIMIT).ok()?).ok()
+}
+
+/// The service that runs for a project, if it answers. A note that was left behind leads nowhere, or to a service of somebody
+/// else: so it is asked who it is, without credentials.
+pub async fn find(root: &Path) -> Option<(Origin, Served)> {
+    let served = read(&root.join(OWN).join(FILE))?;
+    let origin = Origin::parse(&served.origin).ok().filter(Origin::is_loopback)?;
+    let patience = Patience { connect: Duration::from_secs(1), whole: Duration::from_secs(2) };
+    let answer =
+        Transport::anonymous(origin.clone(), patience).send(&Request::get("/local/health"), || true).await.ok()?;
+    let is_it = answer.status == 200 && answer.body?["pid"] == served.pid;
+    is_it.then_some((origin, served))
+}
+
+/// Starts the service inside this process, with what it has kept in the project. It begins with some devices.
+pub async fn start(root: &Path, api: Level) -> Result<(Running, Served), Failure> {
+    let data = own_folder(root)?.join(DATA);
+    if data.is_symlink() {
+        return Err(Failure::new(format!("{} is a symbolic link, which is not followed", data.display())));
+    }
+    let settings =
+        Settings { api, apps: vec![(APP.0.to_owned(), APP.1.to_owned())], data: Some(data), ..Settings::default() };
+    let cannot = |why: String| {
+        if why.contains("is in use") {
+            let message = "the built-in service of this project is in use by another command";
+            return Failure::new(message)
+                .help(format!("wait for that one, or run `pushplan serve --data {OWN}/{DATA}` for all of them"));
+        }
+        Failure::new(format!("the built-in service does not start: {why}"))
+    };
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(|error| cannot(error.to_string()))?;
+    let running = service::start(settings, listener).await.map_err(|error| cannot(error.0))?;
+    let filled = population::fill(&running.engine, |_| population::sample(DEVICES, SEED)).await;
+    filled.map_err(|why| cannot(why.to_string()))?;
+    let served = Served {
+        origin: format!("http://{}", running.address),
+        pid: std::process::id(),
+        app_key: APP.0.to_owned(),
+        master_secret: APP.1.to_owned(),
+        api,
+    };
+    Ok((running, served))
+}
+
+/// The folder of a project that is pushplan's own. A project may not choose where on the machine it is.
+fn own_folder(root: &Path) -> Result<PathBuf, Failure> {
+    let folder = root.join(OWN);
+    if folder.is_symlink() {
+        return Err(Failure::new(format!("{} is a symbolic link, which is not followed", folder.display())));
+    }
+    fs::create_dir_all(&folder).map_err(|error| cannot_write(&folder, &error))?;
+    Ok(folder)
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(format!("{} cannot be written: {}", path.display(), describe(error)))
+}

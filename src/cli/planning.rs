@@ -1,0 +1,297 @@
+//! What planning commands share: reading the project, opening the target, and making a plan of both.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use jiff::{SignedDuration, Timestamp};
+
+use super::target::{self, Opened};
+use super::{Context, project, who};
+use crate::address::Address;
+use crate::arrange::{Choice, arrange};
+use crate::client::fetch;
+use crate::compare::{self, Situation, Unit, compare};
+use crate::failure::{Exit, Failure};
+use crate::finding::Severity;
+use crate::ledger::history;
+use crate::ledger::{AppendError, Entry, FileLog, Ledger, Log, Owned, Record, Seq, Unreadable};
+use crate::live::Look;
+use crate::manifest::{Manifests, Target, read_project};
+use crate::plan::{About, Aim, Plan};
+use crate::render::Style;
+use crate::render::findings::{self, Found, Report};
+
+/// Which project, and which of its targets.
+#[derive(Clone, Debug, Args)]
+pub struct Place {
+    /// Folder of the project [default: this one or the nearest above it]
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+
+    /// Target to work on [default: `default_target` of the project, or the only one]
+    #[arg(long, value_name = "NAME")]
+    target: Option<String>,
+}
+
+/// Which part of the changes.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Chosen {
+    /// Leave out everything but these, such as `segments/*`; what they refer to comes with them
+    #[arg(long, value_name = "ADDRESS")]
+    only: Vec<String>,
+
+    /// Leave these out
+    #[arg(long, value_name = "ADDRESS")]
+    except: Vec<String>,
+}
+
+impl Chosen {
+    pub fn choice(&self) -> Choice {
+        Choice { only: self.only.clone(), except: self.except.clone() }
+    }
+}
+
+/// How near the time of a new push may be, where the target does not say.
+const MIN_LEAD: SignedDuration = SignedDuration::from_mins(5);
+/// How long the service may take until everybody sees what was done, where the target does not say.
+const SETTLE: SignedDuration = SignedDuration::from_secs(10);
+
+/// A project that was read and is free of errors, and the target that it is applied to.
+#[derive(Debug)]
+pub struct Site {
+    pub manifests: Manifests,
+    pub target: String,
+    pub units: BTreeMap<Address, Unit>,
+    pub min_lead: SignedDuration,
+    pub settle: SignedDuration,
+    pub max_deletes: Option<usize>,
+    pub log: FileLog,
+}
+
+impl Place {
+    /// The folder of the project.
+    pub fn root(&self) -> Result<PathBuf, Failure> {
+        let here = project::here()?;
+        project::root(&self.project.as_ref().map_or(here.clone(), |folder| here.join(folder)))
+    }
+
+    /// Reads the project. One with an error is shown as `validate` shows it, and not planned.
+    pub fn read(&self, context: &Context, now: Timestamp) -> Result<Site, Failure> {
+        let root = self.root()?;
+        let manifests = read_project(&root, None);
+        let unreadable = manifests.findings.iter().any(|finding| finding.severity == Severity::Error);
+        let (name, target) = match target::choose(&manifests.project, self.target.as_deref()) {
+            Ok((name, target)) => (name, target),
+            // The target may stand in what cannot be read, which is what has to be said.
+            Err(_) if unreadable => return Err(invalid(&manifests, None, context, now)),
+            Err(failure) => return Err(failure),
+        };
+        let verdict = project::check(&manifests, &[Some(&name)], now);
+        if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
+            return Err(invalid(&manifests, Some(&name), context, now));
+        }
+        let (desired, _) = manifests.resolve(Some(&name));
+        let units = compare::units(&desired, &manifests.sources);
+        let Target { min_lead, settle, max_deletes, .. } = target;
+        let seconds = |delay: &Option<crate::node::At<crate::model::delay::Delay>>, usual: SignedDuration| {
+            delay.as_ref().map_or(usual, |delay| SignedDuration::from_secs(delay.value.0))
+        };
+        Ok(Site {
+            min_lead: seconds(min_lead, MIN_LEAD),
+            settle: seconds(settle, SETTLE),
+            max_deletes: max_deletes.as_ref().and_then(|most| usize::try_from(most.value).ok()),
+            log: FileLog::new(&root, &name),
+            units,
+            target: name,
+            manifests,
+        })
+    }
+
+    /// The ledger of the target, without a look at the manifests.
+    pub fn log(&self) -> Result<(FileLog, String), Failure> {
+        let root = self.root()?;
+        let manifests = crate::manifest::Project::open(&root);
+        let (name, _) = target::choose(&manifests, self.target.as_deref())?;
+        Ok((FileLog::new(&root, &name), name))
+    }
+}
+
+fn invalid(manifests: &Manifests, target: Option<&str>, context: &Context, now: Timestamp) -> Failure {
+    let verdict = project::check(manifests, &[target], now);
+    let errors = verdict.findings.iter().filter(|finding| finding.severity == Severity::Error);
+    let found: Vec<Found> = errors.map(|finding| Found { finding, sources: &manifests.sources }).collect();
+    let report = Report {
+        found,
+        suppressed: 0,
+        resources: manifests.resource_count(),
+        files: manifests.sources.iter().map(|(_, source)| source.path.as_str()).collect(),
+        project_files: Vec::new(),
+        notes: Vec::new(),
+        fails_from: Severity::Error,
+    };
+    let style = Style { width: context.out.width(), color: context.out.is_colored() };
+    context.out.note(&findings::text(&report, style));
+    Failure::new("the manifests have errors, so that nothing is planned")
+        .exit(Exit::Findings)
+        .help("correct them; `pushplan validate` shows them with warnings too")
+}
+
+/// What is asked of a plan.
+#[derive(Debug, Default)]
+pub struct Wish {
+    pub choice: Choice,
+    /// What a person says has been done by hand.
+    pub done: BTreeSet<Address>,
+    pub aim: Aim,
+}
+
+/// A plan, and the ledger that it was made from.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    pub plan: Plan,
+    pub ledger: Ledger,
+}
+
+impl Site {
+    pub async fn open(&self) -> Result<Opened, Failure> {
+        target::open(&self.manifests.project, Some(&self.target)).await
+    }
+
+    /// Fetches, compares and arranges. It only ever looks: the client that it uses cannot write.
+    pub async fn plan(&self, opened: &Opened, wish: &Wish, context: &Context) -> Result<Planned, Failure> {
+        let (ledger, position) = self.ledger().await?;
+        self.wait_until_settled(&ledger, context).await;
+        let units = &*self.aimed(wish.aim, &ledger)?;
+        let live = self.fetch(opened, units, &ledger).await?;
+        let now = Timestamp::now();
+        let situation = Situation {
+            units,
+            ledger: &ledger,
+            live: &live,
+            level: opened.level,
+            now,
+            min_lead: self.min_lead,
+            deletes: wish.aim != Aim::Manifests || !units.is_empty(),
+            done: &wish.done,
+            adopt: true,
+        };
+        let mut compared = compare(&situation);
+        let left_out = wish.choice.apply(&mut compared);
+        let (changes, steps) = arrange(compared, &situation);
+        let about = About {
+            target: self.target.clone(),
+            origin: opened.place.clone(),
+            level: opened.level,
+            manifests: compare::digest(units),
+            ledger: position,
+            aim: wish.aim,
+            min_lead_seconds: self.min_lead.as_secs(),
+        };
+        Ok(Planned { plan: Plan::new(about, changes, steps, left_out, now), ledger })
+    }
+
+    /// What is to be there.
+    fn aimed(&self, aim: Aim, ledger: &Ledger) -> Result<Cow<'_, BTreeMap<Address, Unit>>, Failure> {
+        Ok(match aim {
+            Aim::Manifests => Cow::Borrowed(&self.units),
+            Aim::Nothing => Cow::Owned(BTreeMap::new()),
+            Aim::Before(number) => Cow::Owned(self.before(number, ledger)?),
+        })
+    }
+
+    /// What the ledger remembers, with everything that a deed changed as it was before.
+    fn before(&self, number: usize, ledger: &Ledger) -> Result<BTreeMap<Address, Unit>, Failure> {
+        let entries = self.log.history().map_err(unreadable)?;
+        let deeds = history::deeds(&entries);
+        let deed = deeds.iter().find(|deed| deed.number == number).ok_or_else(|| {
+            Failure::usage(format!("the history has no number {number}")).help("`pushplan history` lists what there is")
+        })?;
+        let before = Ledger::replay(entries.iter().filter(|entry| entry.seq < deed.first).cloned());
+        let mut owned = ledger.owned.clone();
+        for changed in &deed.changes {
+            match before.owned.get(&changed.address) {
+                Some(old) => drop(owned.insert(changed.address.clone(), old.clone())),
+                None => drop(owned.remove(&changed.address)),
+            }
+        }
+        let unit = |(address, owned): (Address, Owned)| {
+            let declared = self.units.get(&address);
+            let unit = Unit {
+                spec: owned.spec,
+                place: declared.and_then(|unit| unit.place.clone()),
+                protect: owned.protect,
+                broadcast: declared.is_some_and(|unit| unit.broadcast),
+                ignore: declared.map(|unit| unit.ignore.clone()).unwrap_or_default(),
+            };
+            (address, unit)
+        };
+        Ok(owned.into_iter().map(unit).collect())
+    }
+
+    pub async fn fetch(
+        &self,
+        opened: &Opened,
+        units: &BTreeMap<Address, Unit>,
+        ledger: &Ledger,
+    ) -> Result<crate::live::Live, Failure> {
+        let desired = units.iter().map(|(address, unit)| (address.clone(), unit.spec.clone())).collect();
+        let origin = opened.origin().to_string();
+        let look = Look {
+            level: opened.level,
+            origin: &origin,
+            settle: self.settle,
+            desired: &desired,
+            ledger,
+            confirm_absence: true,
+        };
+        fetch(&opened.reading(), look).await
+    }
+
+    /// What is remembered of the target, and where the ledger stands.
+    pub async fn ledger(&self) -> Result<(Ledger, crate::ledger::Position), Failure> {
+        let position = self.log.position().map_err(unreadable)?;
+        let entries = self.log.read(0).await.map_err(unreadable)?;
+        Ok((Ledger::replay(entries), position))
+    }
+
+    /// Appends one record, if nobody else has appended since it was read.
+    pub async fn append(&self, after: Seq, record: Record) -> Result<(), Failure> {
+        append(&self.log, after, record).await
+    }
+
+    /// What an earlier run lost on its way may still take effect: looking before that would prove nothing.
+    async fn wait_until_settled(&self, ledger: &Ledger, context: &Context) {
+        let Some(until) = ledger.settled_at(self.settle) else { return };
+        let Ok(wait) = Duration::try_from(until.duration_since(Timestamp::now())) else { return };
+        if !wait.is_zero() {
+            let seconds = wait.as_secs() + 1;
+            context.out.note(&format!(
+                "An earlier run lost an answer. Waiting {seconds} s, until what it sent has taken effect or never will."
+            ));
+            tokio::time::sleep(wait).await;
+        }
+    }
+}
+
+/// Appends one record to a ledger, if nobody else has appended since it was read.
+pub async fn append(log: &FileLog, after: Seq, record: Record) -> Result<(), Failure> {
+    let entry = Entry { seq: after + 1, at: Timestamp::now(), actor: who::actor(), record };
+    log.append(&entry).await.map_err(|error| match error {
+        AppendError::Conflict => Failure::new("somebody else has changed the ledger in the meantime").help("try again"),
+        AppendError::NotWritten(why) => Failure::new(format!("the ledger cannot be written: {why}")),
+        AppendError::Unknown(why) => Failure::new(format!("whether the ledger was written is not known: {why}"))
+            .help("look with `pushplan history`"),
+    })
+}
+
+/// A ledger that cannot be read.
+pub fn unreadable(why: Unreadable) -> Failure {
+    let failure = Failure::new(why.message);
+    match why.help {
+        Some(help) => failure.help(help),
+        None => failure,
+    }
+}

@@ -1,0 +1,79 @@
+use clap::Args;
+
+use super::ledger::{self, Open};
+use super::planning::Place;
+use super::{Context, Ended};
+use crate::address::Address;
+use crate::failure::{Exit, Failure};
+use crate::ledger::{Record, Resolution, Verb};
+
+/// Say what became of something whose result is not known.
+#[derive(Debug, Args)]
+pub struct Resolve {
+    /// Address such as scheduled_pushes/black-friday
+    #[arg(value_name = "ADDRESS")]
+    address: String,
+
+    /// It was created, and this is its id on the service
+    #[arg(long, value_name = "ID", required_unless_present = "absent", conflicts_with = "absent")]
+    created: Option<String>,
+
+    /// It is not on the service
+    #[arg(long)]
+    absent: bool,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Resolve {
+    pub fn run(&self, context: &Context) -> Ended {
+        let address = ledger::address(&self.address)?;
+        let mut open = Open::new(context, &self.place)?;
+        let found = self.found(&open, &address)?;
+        open.append(context, Record::Resolve { address: address.clone(), found: found.clone() })?;
+        context.out.print(&match found {
+            Resolution::Created { id } => format!("{address} is yours, with the id {id}"),
+            Resolution::Absent if open.ledger.owned.contains_key(&address) => {
+                format!("{address} was not made; what was there before is still yours")
+            }
+            Resolution::Absent => format!("{address} is not there; the next plan says whether it is made"),
+        });
+        Ok(Exit::Done)
+    }
+
+    /// What is said of it, where that makes sense.
+    fn found(&self, open: &Open, address: &Address) -> Result<Resolution, Failure> {
+        let owned = open.ledger.owned.get(address);
+        let intent = open.ledger.open.get(address).map(|open| &open.intent);
+        let Some(id) = &self.created else {
+            return if owned.is_some() || intent.is_some() {
+                Ok(Resolution::Absent)
+            } else {
+                Err(open.unknown(address))
+            };
+        };
+        let not_now = |message: String| Err(Failure::usage(message));
+        match (intent, owned) {
+            (None, None) => Err(open.unknown(address)),
+            (None, Some(owned)) => {
+                not_now(format!("what became of {address} is known: it is yours, with the id {}", owned.id))
+            }
+            (Some(intent), _) if intent.verb != Verb::Create => {
+                let failure = Failure::usage(format!("{address} was not being created, but {}", intent.verb.done()));
+                Err(failure.help("the next plan finds out by itself; --absent says that it is gone"))
+            }
+            (Some(_), Some(owned)) if owned.id == *id => {
+                not_now(format!("{id} is the version of {address} from before: the new one has another id"))
+            }
+            (Some(_), _) if id.trim().is_empty() => not_now("an empty text is no id".to_owned()),
+            (Some(intent), _) if intent.seen.contains(id) => {
+                not_now(format!("{id} was there before {address} was to be created: it is not the one"))
+            }
+            (Some(_), _) => match open.ledger.ids().contains(&(&*address.kind, id.as_str())) {
+                true => not_now(format!("{id} is yours already, under another address")),
+                false => Ok(Resolution::Created { id: id.clone() }),
+            },
+        }
+    }
+}

@@ -1,0 +1,50 @@
+use clap::Args;
+use jiff::Timestamp;
+
+use super::planning::{Place, Wish};
+use super::{Context, Ended, runtime};
+use crate::address::Address;
+use crate::failure::{Exit, Failure};
+use crate::render;
+use crate::text;
+
+/// Print what is declared, what the service has and what was last applied, side by side.
+#[derive(Debug, Args)]
+pub struct Show {
+    /// A resource, such as segments/lapsed-buyers
+    #[arg(value_name = "ADDRESS")]
+    address: String,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Show {
+    pub fn run(&self, context: &Context) -> Ended {
+        let address = Address::try_from(self.address.clone()).map_err(Failure::usage)?;
+        let site = self.place.read(context, Timestamp::now())?;
+        let planned = runtime()?.block_on(async {
+            let opened = site.open().await?;
+            let planned = site.plan(&opened, &Wish::default(), context).await;
+            opened.close().await;
+            planned
+        })?;
+        let changes: Vec<_> = planned
+            .plan
+            .changes
+            .iter()
+            .filter(|change| change.address == address || change.address.resource() == address)
+            .collect();
+        if changes.is_empty() {
+            let known: Vec<String> = planned.plan.changes.iter().map(|change| change.address.to_string()).collect();
+            let failure = Failure::new(format!("{address} is neither declared nor ours"));
+            return Err(match text::nearest(&self.address, known.iter().map(String::as_str)) {
+                Some(near) => failure.help(format!("did you mean {near}?")),
+                None => failure.help("`pushplan plan` lists what changes, `pushplan validate` what is declared"),
+            });
+        }
+        let style = render::Style { width: context.out.width(), color: context.out.is_colored() };
+        context.out.print(&render::sides::text(&changes, style));
+        Ok(Exit::Done)
+    }
+}

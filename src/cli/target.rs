@@ -1,0 +1,142 @@
+//! Opening a target: which one, where it is, and as whom it is asked.
+
+use std::sync::Arc;
+
+use super::local;
+use crate::client::{Credentials, Origin, Patience, Reading, Transport, Writing, credentials};
+use crate::failure::{Exit, Failure};
+use crate::manifest::{PROJECT_FILE, Project, Target};
+use crate::model::level::Level;
+use crate::service::{Running, VENDOR};
+use crate::text;
+
+/// The target that is the built-in service where it has no base URL.
+const LOCAL: &str = "local";
+
+/// A target that can be asked.
+#[derive(Debug)]
+pub struct Opened {
+    pub name: String,
+    pub level: Level,
+    /// What a plan is bound to: the origin, or `built-in` for the service of the project, whose port may be another each time.
+    pub place: String,
+    transport: Arc<Transport>,
+    service: Option<Running>,
+}
+
+impl Opened {
+    /// A client that can only look.
+    pub fn reading(&self) -> Reading {
+        Reading::new(self.transport.clone())
+    }
+
+    /// A client that can do everything.
+    pub fn writing(&self) -> Writing {
+        Writing::new(self.transport.clone())
+    }
+
+    pub fn origin(&self) -> &Origin {
+        self.transport.origin()
+    }
+
+    /// Ends the service that was started for it.
+    pub async fn close(self) {
+        if let Some(service) = self.service {
+            service.stop().await;
+        }
+    }
+}
+
+/// The target that a command means: the one that it names, the project's default, or the only one.
+pub fn choose<'p>(project: &'p Project, name: Option<&str>) -> Result<(String, &'p Target), Failure> {
+    let names = project.target_names();
+    let default = project.file.project.as_ref().and_then(|about| about.default_target.as_ref());
+    let name = match (name, default, names.as_slice()) {
+        (Some(name), ..) => name,
+        (None, Some(name), _) => name.as_str(),
+        (None, None, [name]) => name,
+        (None, None, []) => {
+            return Err(Failure::new(format!("{PROJECT_FILE} has no target"))
+                .help(format!("add [targets.{LOCAL}], which is the built-in service")));
+        }
+        (None, None, names) => {
+            return Err(Failure::usage(format!("the project has several targets: {}", text::all_of(names)))
+                .help(format!("choose one with --target, or set default_target in {PROJECT_FILE}")));
+        }
+    };
+    let target = project.target(name).ok_or_else(|| unknown(name, &names))?;
+    Ok((name.to_owned(), target))
+}
+
+/// The failure for a name that is no target.
+pub fn unknown(name: &str, names: &[&str]) -> Failure {
+    let failure = Failure::usage(format!("no target has the name `{name}`"));
+    match text::nearest(name, names.iter().copied()) {
+        Some(near) => failure.help(format!("did you mean `{near}`?")),
+        None if names.is_empty() => failure.help(format!("add [targets.{name}] to {PROJECT_FILE}")),
+        None => failure.help(format!("expected {}", text::any_of(names))),
+    }
+}
+
+/// Opens a target. Nothing is asked of a service that is not the project's own.
+pub async fn open(project: &Project, name: Option<&str>) -> Result<Opened, Failure> {
+    let (name, target) = choose(project, name)?;
+    match &target.base_url {
+        Some(base_url) => {
+            let origin = Origin::parse(base_url).map_err(|why| {
+                Failure::new(format!("the target `{name}` has a wrong base_url: {why}"))
+                    .help(format!("correct it in {PROJECT_FILE}"))
+            })?;
+            let env = |name: &str| std::env::var(name).ok();
+            let credentials = credentials(&origin, &env)?;
+            let level = target.api.as_ref().map_or(Level::Documented, |level| level.value);
+            let place = origin.to_string();
+            opened(name, target, level, place, origin, &credentials, None)
+        }
+        None if name == LOCAL => open_local(project, name, target).await,
+        None => Err(Failure::new(format!("the target `{name}` has no base_url"))
+            .help(format!("say in {PROJECT_FILE} where it is; `{LOCAL}` alone is the built-in service"))),
+    }
+}
+
+async fn open_local(project: &Project, name: String, target: &Target) -> Result<Opened, Failure> {
+    let wanted = target.api.as_ref().map_or(Level::Extended, |level| level.value);
+    let (origin, served, service) = match local::find(&project.root).await {
+        Some((origin, served)) => (origin, served, None),
+        None => {
+            let (running, served) = local::start(&project.root, wanted).await?;
+            (Origin::parse(&served.origin).map_err(Failure::new)?, served, Some(running))
+        }
+    };
+    // A service that was started with less has no more.
+    let level = if served.api == Level::Documented { Level::Documented } else { wanted };
+    opened(name, target, level, "built-in".to_owned(), origin, &served.credentials(), service)
+}
+
+fn opened(
+    name: String,
+    target: &Target,
+    level: Level,
+    place: String,
+    origin: Origin,
+    credentials: &Credentials,
+    service: Option<Running>,
+) -> Result<Opened, Failure> {
+    check_fingerprint(&name, target, credentials)?;
+    let vendor = target.vendor.as_ref().map_or(VENDOR, |vendor| vendor.as_str());
+    let transport = Transport::new(origin, credentials, vendor, Patience::default())
+        .map_err(|why| Failure::new(format!("the target `{name}` cannot be opened: {why}")))?;
+    Ok(Opened { name, level, place, transport, service })
+}
+
+/// Refuses to do anything to another application than the one that is pinned.
+fn check_fingerprint(name: &str, target: &Target, credentials: &Credentials) -> Result<(), Failure> {
+    let (found, Some(pinned)) = (credentials.fingerprint(), &target.app_key_fingerprint) else { return Ok(()) };
+    if found == pinned.value {
+        return Ok(());
+    }
+    let message = format!("the target `{name}` is the application {pinned}, and the credentials are for {found}");
+    Err(Failure::new(message).exit(Exit::Refused).help(format!(
+        "use the credentials of that application, or set app_key_fingerprint = \"{found}\" in {PROJECT_FILE}"
+    )))
+}

@@ -1,0 +1,272 @@
+//! Guards: what a plan may not do unless somebody says so. Each refusal has numbers and the way out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::address::Address;
+use crate::kinds;
+use crate::plan::{Action, Change, Plan, Reason};
+use crate::text::{all_of, count};
+
+/// How many deletions a plan may have where nothing else is said.
+pub const MAX_DELETES: usize = 5;
+/// Which part of a kind may be deleted, however many that are: one in so many.
+const SHARE: usize = 5;
+/// How many addresses a refusal names.
+const NAMED: usize = 5;
+
+/// What is allowed.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// `max_deletes` of the target.
+    pub max_deletes: usize,
+    /// `--allow-deletes N`: no more than so many, whatever else is said.
+    pub allow_deletes: Option<usize>,
+    /// `--allow-sends`.
+    pub allow_sends: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_deletes: MAX_DELETES, allow_deletes: None, allow_sends: false }
+    }
+}
+
+/// Which guard refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Guard {
+    Sends,
+    Broadcast,
+    Deletes,
+    Protect,
+    TooLate,
+    Collision,
+    InDoubt,
+}
+
+impl Guard {
+    /// How programs know it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Sends => "sends",
+            Self::Broadcast => "broadcast",
+            Self::Deletes => "deletes",
+            Self::Protect => "protect",
+            Self::TooLate => "too_late",
+            Self::Collision => "collision",
+            Self::InDoubt => "in_doubt",
+        }
+    }
+}
+
+/// A refusal: what is wrong, with numbers, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    pub guard: Guard,
+    pub message: String,
+    pub help: String,
+    /// What it is about.
+    pub addresses: Vec<Address>,
+}
+
+/// Every reason why a plan is not applied. None: it may be.
+pub fn guards(plan: &Plan, limits: &Limits) -> Vec<Refused> {
+    let mut found = Vec::new();
+    found.extend(sends(plan, limits));
+    found.extend(broadcast(plan));
+    found.extend(deletes(plan, limits));
+    found.extend(protect(plan));
+    found.extend(too_late(plan));
+    found.extend(undecided(plan));
+    found
+}
+
+/// Whether a change waits for a person's decision: until then, nothing is applied unless it is left out.
+pub fn is_stuck(change: &Change) -> bool {
+    is_late(change) || change.reasons.iter().any(|reason| undecided_as(reason).is_some())
+}
+
+fn is_late(change: &Change) -> bool {
+    let makes = matches!(change.action, Action::Create | Action::Update | Action::Replace);
+    makes && change.reasons.iter().any(|reason| matches!(reason, Reason::TooLate { .. }))
+}
+
+fn undecided_as(reason: &Reason) -> Option<Guard> {
+    match reason {
+        Reason::Collision { .. } => Some(Guard::Collision),
+        Reason::InDoubt { .. } => Some(Guard::InDoubt),
+        Reason::Repoint { .. }
+        | Reason::NotInPlace
+        | Reason::InDashboard { .. }
+        | Reason::Recovered { .. }
+        | Reason::Went { .. }
+        | Reason::TooLate { .. }
+        | Reason::Retired { .. }
+        | Reason::StillUsed { .. }
+        | Reason::Blocked { .. }
+        | Reason::NeverTwice => None,
+    }
+}
+
+fn named(addresses: &[Address]) -> String {
+    let words: Vec<String> = addresses.iter().take(NAMED).map(ToString::to_string).collect();
+    match addresses.len().saturating_sub(NAMED) {
+        0 => all_of(&words),
+        more => format!("{} and {more} more", words.join(", ")),
+    }
+}
+
+fn chosen(plan: &Plan, is: impl Fn(&Change) -> bool) -> Vec<Address> {
+    plan.changes.iter().filter(|change| is(change)).map(|change| change.address.clone()).collect()
+}
+
+fn refused(guard: Guard, addresses: Vec<Address>, message: String, help: impl Into<String>) -> Option<Refused> {
+    (!addresses.is_empty()).then(|| Refused { guard, message, help: help.into(), addresses })
+}
+
+fn sends(plan: &Plan, limits: &Limits) -> Option<Refused> {
+    if limits.allow_sends {
+        return None;
+    }
+    let addresses = chosen(plan, |change| !change.sends.is_empty());
+    let messages: usize = plan.changes.iter().map(|change| change.sends.len()).sum();
+    let go = if messages == 1 { "goes" } else { "go" };
+    let message = format!("{} {go} out at once, by {}", count(messages, "message"), named(&addresses));
+    refused(Guard::Sends, addresses, message, "look at the lines with SENDS; pass --allow-sends to go on")
+}
+
+/// What messages people by itself and addresses everybody, without saying that it is meant to.
+fn broadcast(plan: &Plan) -> Option<Refused> {
+    let specs: BTreeMap<String, &Value> =
+        plan.changes.iter().filter_map(|change| Some((change.address.to_string(), change.desired.as_ref()?))).collect();
+    let addresses = chosen(plan, |change| {
+        let makes = matches!(change.action, Action::Create | Action::Update | Action::Replace);
+        makes
+            && !change.broadcast
+            && change.desired.as_ref().is_some_and(|spec| messages_everybody(change, spec, &specs))
+    });
+    let verb = if addresses.len() == 1 { "addresses" } else { "address" };
+    let message = format!("{} {verb} every device", named(&addresses));
+    refused(
+        Guard::Broadcast,
+        addresses,
+        message,
+        "choose an audience, or say that it is meant: lifecycle: {broadcast: true}",
+    )
+}
+
+fn messages_everybody(change: &Change, spec: &Value, specs: &BTreeMap<String, &Value>) -> bool {
+    let api = kinds::api(&change.address);
+    let mut audiences = api.audiences().iter().filter_map(|at| spec.pointer(at));
+    api.runs(spec).is_some() && audiences.any(|selector| holds_everybody(selector, specs, &mut BTreeSet::new()))
+}
+
+/// Whether a written selector holds every device, also by way of a segment of the project.
+fn holds_everybody(selector: &Value, specs: &BTreeMap<String, &Value>, seen: &mut BTreeSet<String>) -> bool {
+    let Value::Object(map) = selector else { return selector == "all" };
+    map.iter().any(|(key, value)| match (key.as_str(), value) {
+        ("OR", Value::Array(members)) => members.iter().any(|member| holds_everybody(member, specs, seen)),
+        ("AND", Value::Array(members)) => {
+            !members.is_empty() && members.iter().all(|member| holds_everybody(member, specs, seen))
+        }
+        ("segment", Value::String(key)) => {
+            let address = Address::new(<kinds::Segment as kinds::Resource>::KEY, key.as_str());
+            let name = address.to_string();
+            let Some(spec) = specs.get(&name).filter(|_| seen.insert(name.clone())) else { return false };
+            let audiences = kinds::api(&address).audiences();
+            audiences.iter().filter_map(|at| spec.pointer(at)).any(|selector| holds_everybody(selector, specs, seen))
+        }
+        _ => false,
+    })
+}
+
+/// Deletions that nothing stands in for.
+fn is_deletion(change: &Change) -> bool {
+    change.action == Action::Delete && !change.reasons.iter().any(|reason| matches!(reason, Reason::Retired { .. }))
+}
+
+/// A few deletions are always allowed, and so is a small part of a kind. What is more than its part of a kind is counted
+/// over all kinds.
+fn deletes(plan: &Plan, limits: &Limits) -> Option<Refused> {
+    let mut kinds: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for change in &plan.changes {
+        let (deleted, owned) = kinds.entry(&change.address.kind).or_default();
+        *deleted += usize::from(is_deletion(change));
+        *owned += usize::from(change.ledger.is_some());
+    }
+    let total: usize = kinds.values().map(|(deleted, _)| deleted).sum();
+    let too_many = |(deleted, owned): &(usize, usize)| *deleted > owned / SHARE;
+    let beyond: Vec<(&str, usize, usize)> = kinds
+        .iter()
+        .filter(|(_, numbers)| too_many(numbers))
+        .map(|(kind, (deleted, owned))| (*kind, *deleted, *owned))
+        .collect();
+    let counted: usize = beyond.iter().map(|(_, deleted, _)| deleted).sum();
+    let is_allowed = match limits.allow_deletes {
+        Some(allowed) => total <= allowed,
+        None => counted <= limits.max_deletes,
+    };
+    if is_allowed {
+        return None;
+    }
+    let told = |(kind, deleted, owned): &(&str, usize, usize)| {
+        format!("{deleted} of {owned} in {kind} ({} %)", deleted * 100 / (*owned).max(1))
+    };
+    let message = match limits.allow_deletes {
+        Some(allowed) => format!("{} would be deleted; --allow-deletes says {allowed}", count(total, "thing")),
+        None => {
+            let what: Vec<String> = beyond.iter().map(told).collect();
+            let (most, share) = (limits.max_deletes, 100 / SHARE);
+            format!("{} would be deleted; the limit is {most}, or {share} % of a kind", all_of(&what))
+        }
+    };
+    let help = format!("pass --allow-deletes {total} to go on, or set max_deletes of the target in pushplan.toml");
+    refused(Guard::Deletes, chosen(plan, is_deletion), message, help)
+}
+
+fn protect(plan: &Plan) -> Option<Refused> {
+    let addresses = chosen(plan, |change| change.protect && (is_deletion(change) || change.action == Action::Replace));
+    let are = if addresses.len() == 1 { "is" } else { "are" };
+    let message = format!("{} {are} protected and would be deleted or replaced", named(&addresses));
+    let help = "apply `lifecycle: {protect: false}` by itself first, then this change; or leave it out with --except";
+    refused(Guard::Protect, addresses, message, help)
+}
+
+fn too_late(plan: &Plan) -> Option<Refused> {
+    let addresses = chosen(plan, is_late);
+    let (have, their) = if addresses.len() == 1 { ("has", "its") } else { ("have", "their") };
+    let message = format!(
+        "{} {have} a time that has passed or is nearer than {}",
+        named(&addresses),
+        count(usize::try_from(plan.min_lead_seconds).unwrap_or_default() / 60, "minute")
+    );
+    let help = format!("give {their} push a later time, or leave it out with --except");
+    refused(Guard::TooLate, addresses, message, help)
+}
+
+/// One refusal for each that a person has to decide, since each has its own way out.
+fn undecided(plan: &Plan) -> Vec<Refused> {
+    let mut found = Vec::new();
+    for change in &plan.changes {
+        let address = &change.address;
+        for reason in &change.reasons {
+            let (guard, message, help) = match reason {
+                Reason::Collision { ids } => {
+                    let id = if ids.len() == 1 { "" } else { " --id ID" };
+                    let are = if ids.len() == 1 { "something of this name is" } else { "things of this name are" };
+                    let message = format!("{address}: {are} there and not ours: {}", all_of(ids));
+                    (Guard::Collision, message, format!("pushplan adopt {address}{id}, or --except {address}"))
+                }
+                Reason::InDoubt { since, .. } => {
+                    let message = format!("{address}: whether it was created on {since:.0} is not known");
+                    let help = format!("pushplan resolve {address} --created ID | --absent, or --except {address}");
+                    (Guard::InDoubt, message, help)
+                }
+                _ => continue,
+            };
+            found.push(Refused { guard, message, help, addresses: vec![address.clone()] });
+        }
+    }
+    found
+}

@@ -1,0 +1,140 @@
+//! An emergency: something was done on the service and the ledger cannot be written. What became of it is kept in a second
+//! place, and the next one who writes takes it in.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use uuid::Uuid;
+
+use super::super::codec;
+use super::super::record::{Entry, Outcome, Record};
+use super::super::{AppendError, Unreadable};
+use super::FileLog;
+use crate::address::Address;
+use crate::text;
+
+/// How often a place in the log is tried for, where others append as well.
+const TRIES: usize = 20;
+
+/// Results that are not in the ledger.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    /// The record that was to be written, with the first place that its run did not get.
+    pub entry: Entry,
+    /// Where they are kept, as seen from the project's folder.
+    pub file: String,
+    name: String,
+    lineage: String,
+}
+
+impl Kept {
+    pub fn outcomes(&self) -> &[Outcome] {
+        match &self.entry.record {
+            Record::Outcomes(outcomes) => outcomes,
+            _ => &[],
+        }
+    }
+}
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Entry { at, actor, .. } = &self.entry;
+        let results = text::count(self.outcomes().len(), "result");
+        write!(f, "{results} of {actor} at {at:.0} could not be written to the ledger:")?;
+        self.outcomes().iter().try_for_each(|outcome| write!(f, "\n  {outcome}"))
+    }
+}
+
+/// What became of results that were kept.
+#[derive(Debug, Default, PartialEq)]
+pub struct Taken {
+    /// They are in the ledger now.
+    pub taken: Vec<Outcome>,
+    /// Somebody else has dealt with these meanwhile: they say nothing any more.
+    pub outdated: Vec<Outcome>,
+}
+
+impl FileLog {
+    /// Keeps outcomes that could not be appended, and says where. The entry has the first place that the run did not get: what
+    /// others wrote from there on is newer.
+    pub fn keep(&self, entry: &Entry) -> Result<String, String> {
+        let inner = &*self.0;
+        if !matches!(entry.record, Record::Outcomes(_)) {
+            return Err("outcomes alone are kept: nothing else was done on the service".into());
+        }
+        let lineage = inner.last().map_or_else(|| inner.fresh.clone(), |seal| seal.lineage);
+        let name = format!("{:08}.{}.json", entry.seq, Uuid::new_v4().simple());
+        inner.unwritten.make()?;
+        inner.unwritten.create_file(&name, &codec::encode(entry, &lineage, None))?;
+        Ok(inner.unwritten.shown(&name))
+    }
+
+    /// What was kept and is not in the ledger yet, in the order of its places.
+    pub fn kept(&self) -> Result<Vec<Kept>, Unreadable> {
+        let folder = &self.0.unwritten;
+        let unreadable = |message: String| {
+            let message = format!("results of an earlier run cannot be read: {message}");
+            let help = format!("they are not in the ledger; look at the files in {}", folder.shown(""));
+            Unreadable { message, help: Some(help) }
+        };
+        if !folder.exists().map_err(unreadable)? {
+            return Ok(Vec::new());
+        }
+        let mut all = Vec::new();
+        for name in folder.names().map_err(unreadable)? {
+            let file = folder.shown(&name);
+            // Somebody else may have taken it in just now.
+            let Some(bytes) = folder.read_file(&name).map_err(unreadable)? else { continue };
+            let sealed = codec::decode(&bytes).map_err(|flaw| unreadable(format!("{file} {flaw}")))?;
+            all.push(Kept { entry: sealed.entry, lineage: sealed.seal.lineage, file, name });
+        }
+        Ok(all)
+    }
+
+    /// Appends what was kept, as far as nobody else has dealt with the same things since. For whoever is about to write.
+    pub fn take_in(&self) -> Result<Taken, Unreadable> {
+        let mut all = Taken::default();
+        for kept in self.kept()? {
+            let mut tries = 0;
+            while !self.take_in_one(&kept, &mut all)? {
+                tries += 1;
+                if tries == TRIES {
+                    let message = format!("somebody else is writing to the ledger of `{}`", self.0.target);
+                    return Err(Unreadable { message, help: Some("run the command again".into()) });
+                }
+            }
+            // A file that stays is outdated when it is looked at again.
+            let _ = self.0.unwritten.remove(&kept.name);
+        }
+        Ok(all)
+    }
+
+    /// Tries once; `false` where somebody else was quicker.
+    fn take_in_one(&self, kept: &Kept, all: &mut Taken) -> Result<bool, Unreadable> {
+        let cannot = |why: String| {
+            let help = format!("the file with them stays: {}", kept.file);
+            Unreadable { message: format!("{kept}\nThey still cannot be written: {why}"), help: Some(help) }
+        };
+        let position = self.position()?;
+        if position.lineage != kept.lineage {
+            return Err(cannot("they belong to another ledger".into()));
+        }
+        let since = self.load(kept.entry.seq.saturating_sub(1).clamp(1, position.seq))?;
+        let mut since = since.iter().filter(|entry| entry.seq >= kept.entry.seq);
+        let touched: BTreeSet<&Address> = since.clone().flat_map(|entry| entry.record.addresses()).collect();
+        let (outdated, fresh): (Vec<Outcome>, Vec<Outcome>) =
+            kept.outcomes().iter().cloned().partition(|outcome| touched.contains(&outcome.address));
+        if !fresh.is_empty() {
+            let seq = since.next_back().map_or(position.seq, |entry| entry.seq) + 1;
+            let Entry { at, actor, .. } = kept.entry.clone();
+            match self.write(&Entry { seq, at, actor, record: Record::Outcomes(fresh.clone()) }) {
+                Ok(()) => {}
+                Err(AppendError::Conflict) => return Ok(false),
+                Err(AppendError::NotWritten(why) | AppendError::Unknown(why)) => return Err(cannot(why)),
+            }
+        }
+        all.taken.extend(fresh);
+        all.outdated.extend(outdated);
+        Ok(true)
+    }
+}

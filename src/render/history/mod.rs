@@ -1,0 +1,171 @@
+//! Who applied what when: a line for each, or all changes of one.
+
+pub mod json;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use unicode_width::UnicodeWidthStr;
+
+use super::layout::{self, Paint, Row, Words, painted};
+use super::plan::fields::Difference;
+use super::plan::value;
+use super::{Style, one_line};
+use crate::ledger::history::{Act, Changed, Deed, Ending};
+use crate::ledger::{Done, Ended, Verb};
+use crate::plan::Action;
+
+/// How many addresses a line names.
+const NAMED: usize = 2;
+
+/// A line for each, newest first.
+pub fn list(target: &str, deeds: &[Deed], style: Style) -> String {
+    if deeds.is_empty() {
+        return format!("Nothing was applied to {} yet.", one_line(target));
+    }
+    let lines: Vec<[String; 5]> = deeds.iter().rev().map(line).collect();
+    let width = |column: usize| lines.iter().map(|line| line[column].width()).max().unwrap_or_default();
+    let widths: [usize; 4] = [width(0), width(1), width(2), width(3)];
+    let mut out = String::new();
+    for (line, deed) in lines.iter().zip(deeds.iter().rev()) {
+        let [number, at, actor, ended, what] = line;
+        let pad = |text: &str, column: usize| " ".repeat(widths[column].saturating_sub(text.width()));
+        let ended = format!("{}{}", painted(ended, paint(deed), style), pad(ended, 3));
+        let row = format!("{}{number}  {at}  {actor}{}  {ended}  {what}", pad(number, 0), pad(actor, 2));
+        let _ = writeln!(out, "{}", row.trim_end());
+    }
+    let _ = write!(out, "\n`pushplan history N` shows the changes of one of them.");
+    out
+}
+
+fn line(deed: &Deed) -> [String; 5] {
+    let ended = deed.run.as_ref().map_or("by hand", |run| run.ended.word());
+    let what = match &deed.run {
+        Some(_) => {
+            counts(deed).into_iter().map(|(word, number)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
+        }
+        None => by_hand(deed),
+    };
+    let what = if what.is_empty() { "nothing".to_owned() } else { what };
+    [deed.number.to_string(), moment(deed.at), one_line(&deed.actor), ended.to_owned(), one_line(&what)]
+}
+
+fn by_hand(deed: &Deed) -> String {
+    let named: Vec<String> =
+        deed.changes.iter().take(NAMED).map(|changed| format!("{} {}", changed.act.done(), changed.address)).collect();
+    let more = deed.changes.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", named.join(", "))
+}
+
+/// How many things became what.
+fn counts(deed: &Deed) -> Vec<(&'static str, usize)> {
+    let mut done: BTreeMap<Act, usize> = BTreeMap::new();
+    let mut words = Vec::new();
+    for changed in deed.changes.iter().filter(|changed| changed.is_done()) {
+        *done.entry(changed.act.clone()).or_default() += 1;
+    }
+    words.extend(done.iter().map(|(act, number)| (act.done(), *number)));
+    let failed = |changed: &&Changed| matches!(changed.result, Some(Done::Not { .. }));
+    let rest = [
+        ("failed", deed.changes.iter().filter(failed).count()),
+        ("in doubt", deed.changes.iter().filter(|changed| changed.is_open()).count()),
+    ];
+    words.extend(rest.into_iter().filter(|(_, number)| *number > 0));
+    words
+}
+
+fn paint(deed: &Deed) -> Paint {
+    match deed.run.as_ref().map(|run| run.ended) {
+        None => Paint::Faint,
+        Some(Ending::Ended(Ended::Done)) => Paint::New,
+        Some(Ending::Ended(Ended::Partly)) => Paint::Danger,
+        Some(Ending::Ended(Ended::Interrupted) | Ending::CutOff | Ending::NotEnded) => Paint::Asks,
+    }
+}
+
+fn moment(at: Timestamp) -> String {
+    at.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M:%SZ").to_string()
+}
+
+/// All changes of one.
+pub fn one(target: &str, deed: &Deed, style: Style) -> String {
+    let mut out = String::new();
+    let ended = match &deed.run {
+        None => "by hand".to_owned(),
+        Some(run) if run.ended == Ending::NotEnded => "not ended: it is under way, or was cut off".to_owned(),
+        Some(run) => run.ended.word().to_owned(),
+    };
+    let head = Words::default().paint(&format!("{} of {target}", deed.number), Paint::Strong);
+    layout::paragraph(&mut out, &head.and(": ").paint(&ended, paint(deed)), 0, style);
+    let mut rows = vec![Row::new("when", Words::new(&moment(deed.at))), Row::new("who", Words::new(&deed.actor))];
+    if let Some(run) = &deed.run {
+        rows.push(Row::new("plan", Words::new(&format!("{}, pushplan {}", run.plan.short(), run.tool))));
+    }
+    layout::rows(&mut out, &rows, 2, style);
+    if deed.changes.is_empty() {
+        out.push_str("\nNothing was changed.\n");
+    }
+    for changed in &deed.changes {
+        out.push('\n');
+        change(&mut out, changed, style);
+    }
+    out
+}
+
+fn change(out: &mut String, changed: &Changed, style: Style) {
+    let (symbol, paint) = sign(changed);
+    let left = Words::after(&format!("{symbol} "), paint).paint(&changed.address.to_string(), Paint::Strong);
+    let word = changed.act.done();
+    let (result, paint) = match &changed.result {
+        Some(Done::Done { .. }) => (to(changed, word), Paint::Plain),
+        Some(Done::Not { why }) => (format!("not {word}: {why}"), Paint::Danger),
+        Some(Done::Unknown { why }) => (format!("perhaps {word}: {why}"), Paint::Asks),
+        None => (format!("perhaps {word}: nobody has said"), Paint::Asks),
+    };
+    layout::paragraph(out, &left.and("  ").paint(&result, paint), 0, style);
+    let difference = Difference::between(changed.before.as_ref(), changed.after.as_ref());
+    let rows: Vec<Row> = difference
+        .fields
+        .iter()
+        .map(|field| {
+            let words = match (field.old, field.new) {
+                (Some(old), Some(new)) => {
+                    let (old, new) = value::pair(old, new);
+                    Words::default().paint(&old, Paint::Old).and(" -> ").paint(&new, Paint::New)
+                }
+                (Some(old), None) => Words::default().paint(&value::shown(old), Paint::Old),
+                (None, Some(new)) => Words::default().paint(&value::shown(new), Paint::New),
+                (None, None) => Words::default(),
+            };
+            Row::new(&field.path, words)
+        })
+        .collect();
+    layout::rows(out, &rows, 4, style);
+}
+
+/// What was done, with what it led to.
+fn to(changed: &Changed, word: &str) -> String {
+    match (&changed.act, &changed.id) {
+        (Act::Move(to), _) => format!("{word} to {to}"),
+        (Act::Resolve, None) => format!("{word}: it is not there"),
+        (_, Some(id)) => format!("{word}, id {id}"),
+        (_, None) => word.to_owned(),
+    }
+}
+
+/// The sign that a plan has for the same.
+fn sign(changed: &Changed) -> (&'static str, Paint) {
+    match &changed.act {
+        Act::Step(Verb::Create) if changed.before.is_some() => (Action::Replace.symbol(), Paint::Changed),
+        Act::Step(Verb::Create) => (Action::Create.symbol(), Paint::New),
+        Act::Step(Verb::Update) => (Action::Update.symbol(), Paint::Changed),
+        Act::Step(Verb::Delete) => (Action::Delete.symbol(), Paint::Old),
+        Act::Step(Verb::Adopt) => (Action::Adopt.symbol(), Paint::New),
+        Act::Step(Verb::Forget) => (Action::Forget.symbol(), Paint::Faint),
+        Act::Move(_) => (Action::Update.symbol(), Paint::Changed),
+        Act::Resolve => (Action::ByHand.symbol(), Paint::Asks),
+    }
+}

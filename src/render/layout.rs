@@ -1,0 +1,277 @@
+//! Lines for a terminal: labels at the left, texts that go on beneath themselves, colours where they are wanted.
+
+use std::fmt::Write;
+
+use anstyle::{AnsiColor, Effects};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::visible::one_line;
+
+/// How the terminal shows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    pub width: usize,
+    pub color: bool,
+}
+
+/// What a text means, for its colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Paint {
+    #[default]
+    Plain,
+    Faint,
+    Strong,
+    /// Something that comes.
+    New,
+    /// Something that goes.
+    Old,
+    /// Something that changes.
+    Changed,
+    /// Something that a person decides or does.
+    Asks,
+    /// Something that people will notice.
+    Danger,
+}
+
+impl Paint {
+    fn style(self) -> anstyle::Style {
+        match self {
+            Self::Plain => anstyle::Style::new(),
+            Self::Faint => anstyle::Style::new().effects(Effects::DIMMED),
+            Self::Strong => anstyle::Style::new().bold(),
+            Self::New => AnsiColor::Green.on_default(),
+            Self::Old => AnsiColor::Red.on_default(),
+            Self::Changed => AnsiColor::Yellow.on_default(),
+            Self::Asks => AnsiColor::Magenta.on_default(),
+            Self::Danger => AnsiColor::Red.on_default().bold(),
+        }
+    }
+}
+
+/// A text with its colour.
+pub fn painted(text: &str, paint: Paint, style: Style) -> String {
+    match paint {
+        Paint::Plain => text.to_owned(),
+        _ if !style.color || text.is_empty() => text.to_owned(),
+        _ => {
+            let paint = paint.style();
+            format!("{paint}{text}{paint:#}")
+        }
+    }
+}
+
+/// A text of several colours. Nothing in it moves the cursor or begins a line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Words {
+    pieces: Vec<Piece>,
+    /// How far all lines but the first are indented.
+    hang: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Piece {
+    text: String,
+    paint: Paint,
+    /// It is there to be copied: it is never broken.
+    whole: bool,
+}
+
+impl Words {
+    pub fn new(text: &str) -> Self {
+        Self::default().and(text)
+    }
+
+    pub fn and(self, text: &str) -> Self {
+        self.paint(text, Paint::Plain)
+    }
+
+    pub fn paint(mut self, text: &str, paint: Paint) -> Self {
+        self.pieces.push(Piece { text: one_line(text), paint, whole: false });
+        self
+    }
+
+    /// Something to copy, such as a command.
+    pub fn copy(mut self, text: &str) -> Self {
+        self.pieces.push(Piece { text: one_line(text), paint: Paint::Strong, whole: true });
+        self
+    }
+
+    /// Begins with a sign that stands alone at the left of all lines.
+    pub fn after(sign: &str, paint: Paint) -> Self {
+        let words = Self::default().paint(sign, paint);
+        Self { hang: sign.width(), ..words }
+    }
+
+    /// The text alone.
+    pub fn plain(&self) -> String {
+        self.pieces.iter().map(|piece| piece.text.as_str()).collect()
+    }
+
+    /// As lines of at most so many columns. A word that is wider is broken; what is there to be copied is not.
+    fn lines(&self, width: usize, style: Style) -> Vec<String> {
+        let width = width.max(8 + self.hang);
+        let mut lines = Vec::new();
+        let (mut line, mut column) = (String::new(), 0);
+        for piece in &self.pieces {
+            let words = if piece.whole { vec![piece.text.as_str()] } else { words(&piece.text, width - self.hang) };
+            for word in words {
+                let bare = word.trim_end_matches(' ');
+                let start = if lines.is_empty() { 0 } else { self.hang };
+                if column > start && column + bare.width() > width {
+                    lines.push(std::mem::take(&mut line).trim_end().to_owned());
+                    line.push_str(&" ".repeat(self.hang));
+                    column = self.hang;
+                }
+                line.push_str(&painted(bare, piece.paint, style));
+                line.push_str(&word[bare.len()..]);
+                column += word.width();
+            }
+        }
+        if !line.trim().is_empty() || lines.is_empty() {
+            lines.push(line.trim_end().to_owned());
+        }
+        lines
+    }
+}
+
+/// A text in pieces that each fit: words with the spaces behind them, and parts of words that are too wide.
+fn words(text: &str, width: usize) -> Vec<&str> {
+    let mut found = Vec::new();
+    for word in text.split_inclusive(' ') {
+        let (mut start, mut column) = (0, 0);
+        for (at, c) in word.char_indices() {
+            let wide = c.width().unwrap_or(0);
+            if column + wide > width && c != ' ' {
+                found.push(&word[start..at]);
+                (start, column) = (at, 0);
+            }
+            column += wide;
+        }
+        found.push(&word[start..]);
+    }
+    found
+}
+
+/// A label and what stands beside it: one text per line, each of which may go on beneath itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    pub label: String,
+    pub paint: Paint,
+    pub lines: Vec<Words>,
+}
+
+impl Row {
+    pub fn new(label: &str, words: Words) -> Self {
+        Self { label: one_line(label), paint: Paint::Faint, lines: vec![words] }
+    }
+
+    pub fn paint(mut self, paint: Paint) -> Self {
+        self.paint = paint;
+        self
+    }
+
+    pub fn line(mut self, words: Words) -> Self {
+        self.lines.push(words);
+        self
+    }
+}
+
+/// The narrowest and the widest column of labels.
+const LABELS: std::ops::RangeInclusive<usize> = 9..=36;
+
+/// Rows under each other, their texts in one column. A label that is too wide has a short text behind it, or a long one
+/// beneath it.
+pub fn rows(out: &mut String, rows: &[Row], indent: usize, style: Style) {
+    let widest = (style.width * 2 / 5).min(*LABELS.end());
+    let fitting = rows.iter().map(|row| row.label.width()).filter(|width| *width <= widest);
+    let column = fitting.max().unwrap_or_default().max(*LABELS.start());
+    let at = indent + column + 2;
+    for row in rows {
+        let mut lines: Vec<String> =
+            row.lines.iter().flat_map(|words| words.lines(style.width.saturating_sub(at), style)).collect();
+        let label = painted(&row.label, row.paint, style);
+        let wanted = row.label.width();
+        let fits = || indent + wanted + 2 + row.lines[0].plain().width() <= style.width;
+        let gap = match column.checked_sub(wanted) {
+            Some(room) => Some(room + 2),
+            None if lines.len() == 1 && fits() => Some(2),
+            None => None,
+        };
+        let first = match gap.filter(|_| !lines.is_empty()) {
+            Some(gap) => format!("{label}{}{}", " ".repeat(gap), lines.remove(0)),
+            None => label,
+        };
+        let _ = writeln!(out, "{}{}", " ".repeat(indent), first.trim_end());
+        for line in lines {
+            let _ = writeln!(out, "{}", format!("{}{line}", " ".repeat(at)).trim_end());
+        }
+    }
+}
+
+/// A paragraph.
+pub fn paragraph(out: &mut String, words: &Words, indent: usize, style: Style) {
+    for line in words.lines(style.width.saturating_sub(indent), style) {
+        let _ = writeln!(out, "{}{line}", " ".repeat(indent));
+    }
+}
+
+/// A line with something at its right end; beneath it where both do not fit.
+pub fn head(out: &mut String, left: &Words, right: &Words, style: Style) {
+    // On a very wide terminal the two would be too far apart to be read as one line.
+    const WIDEST: usize = 100;
+    let width = style.width.min(WIDEST);
+    let (plain, wanted) = (left.plain().width(), right.plain().width());
+    let text = |words: &Words| words.lines(usize::MAX / 2, style).join(" ");
+    if wanted == 0 || plain + 2 + wanted > width {
+        paragraph(out, left, 0, style);
+        if wanted > 0 {
+            paragraph(out, right, 4, style);
+        }
+        return;
+    }
+    let _ = writeln!(out, "{}{}{}", text(left), " ".repeat(width - plain - wanted), text(right));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PLAIN: Style = Style { width: 40, color: false };
+
+    #[test]
+    fn texts_go_on_beneath_themselves() {
+        let mut out = String::new();
+        let long = Words::new("one two three four five six seven eight nine");
+        rows(&mut out, &[Row::new("label", long).line(Words::new("ten"))], 4, PLAIN);
+        let gap = " ".repeat(15);
+        assert_eq!(out, format!("    label      one two three four five\n{gap}six seven eight nine\n{gap}ten\n"));
+    }
+
+    #[test]
+    fn a_wide_label_has_its_text_beneath_it() {
+        let mut out = String::new();
+        let path = "a.very.long.path.of.a.field";
+        rows(&mut out, &[Row::new(path, Words::new("text")), Row::new(path, Words::new("a longer text"))], 0, PLAIN);
+        assert_eq!(out, format!("{path}  text\n{path}\n           a longer text\n"));
+    }
+
+    #[test]
+    fn what_is_copied_is_never_broken() {
+        let command = "pushplan resolve scheduled_pushes/black-friday --created ID";
+        let lines = Words::new("say ").copy(command).lines(20, PLAIN);
+        assert_eq!(lines, ["say", command]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_wider_than_the_terminal(text in "[a-z日😀\u{1b}\n\t ]{0,200}", width in 30..100usize) {
+            let style = Style { width, color: true };
+            let mut out = String::new();
+            rows(&mut out, &[Row::new("label", Words::new(&text).paint(&text, Paint::New))], 4, style);
+            for line in anstream::adapter::strip_str(&out).to_string().lines() {
+                prop_assert!(line.width() <= width, "{line:?}");
+            }
+        }
+    }
+}

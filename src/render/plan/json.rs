@@ -1,0 +1,405 @@
+//! The plan for programs: one JSON object, described by a schema. It holds every fact that the text shows.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::fields::Difference;
+use super::{View, is_told, rows, words};
+use crate::kinds;
+use crate::plan::{self, Action, Moved, Plan};
+use crate::render::layout::{Row, Words};
+
+/// What `pushplan plan --format json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Document {
+    /// The version of this form. It grows when a field changes its meaning or goes away.
+    pub format_version: u32,
+    /// The plan's digest. Two plans of the same changes have the same one.
+    pub digest: String,
+    /// Enough of the digest for people to tell two plans apart.
+    pub short_digest: String,
+    /// The version of pushplan that made it.
+    pub tool: String,
+    pub target: String,
+    /// Scheme, host and port of the service.
+    pub origin: String,
+    /// What the service offers: documented or extended.
+    pub api: String,
+    /// When it was made.
+    pub made: String,
+    /// It is not applied after this.
+    pub expires: String,
+    /// Whether the service and the manifests agree.
+    pub in_sync: bool,
+    pub counts: Counts,
+    /// What changes, in the order of addresses. What is unchanged is counted, not listed.
+    pub changes: Vec<Change>,
+    /// How it is done. A step stands behind all that it waits for.
+    pub steps: Vec<Step>,
+    /// Addresses that --only and --except left out.
+    pub left_out: Vec<String>,
+}
+
+/// How many changes there are of each kind.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Counts {
+    pub create: usize,
+    pub update: usize,
+    pub replace: usize,
+    pub delete: usize,
+    pub adopt: usize,
+    pub forget: usize,
+    pub by_hand: usize,
+    pub past: usize,
+    pub unchanged: usize,
+    /// Those that message people at once.
+    pub sending: usize,
+    /// Those that wait for a person's decision.
+    pub waiting: usize,
+}
+
+/// What happens to a resource, or to a part that is applied by itself.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Change {
+    /// Such as segments/lapsed-buyers.
+    pub address: String,
+    /// The resource that it is a part of; the same as its address where it is a whole one.
+    pub resource: String,
+    pub action: Verb,
+    /// The name that the service knows it by.
+    pub name: String,
+    /// Where it is declared. Null for what is not.
+    pub file: Option<String>,
+    /// The line, from 1.
+    pub line: Option<usize>,
+    /// The thing on the service that it is about.
+    pub id: Option<String>,
+    /// Why a reader should look at it.
+    pub risk: Risk,
+    /// Which side moved since the last apply.
+    pub moved: Option<Side>,
+    /// What differs between what the service has and what the manifests say.
+    pub fields: Vec<Field>,
+    /// How many fields do not differ.
+    pub unchanged_fields: usize,
+    /// What the manifests say.
+    pub desired: Option<Value>,
+    /// What the service has.
+    pub live: Option<Value>,
+    /// What was last applied.
+    pub last_applied: Option<Value>,
+    /// When it messages people by itself: the first and the last time. Null where it does not.
+    pub runs: Option<Runs>,
+    pub reasons: Vec<Reason>,
+    /// What else there is to know, in words.
+    pub notes: Vec<String>,
+    /// Messages that go out at once because of it.
+    pub sends: Vec<Send>,
+    /// Its deletion is refused.
+    pub protect: bool,
+    /// It may address everybody.
+    pub broadcast: bool,
+    /// Paths of fields that are left as the service has them.
+    pub ignored: Vec<String>,
+    /// The numbers of the steps that carry it out.
+    pub steps: Vec<usize>,
+}
+
+/// What is done.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verb {
+    Keep,
+    Create,
+    Update,
+    Replace,
+    Delete,
+    Adopt,
+    Forget,
+    ByHand,
+    Past,
+}
+
+/// Why a reader should look at a change, the most pressing first.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Risk {
+    /// It messages people at once.
+    Sends,
+    /// It waits for a person's decision.
+    Waits,
+    /// What it makes can be neither changed nor removed.
+    NoWayBack,
+    Deletes,
+    Replaces,
+    ByHand,
+    None,
+}
+
+/// Which side moved since the last apply.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    Git,
+    Service,
+    Both,
+    /// The service no longer has it.
+    Removed,
+}
+
+/// A field that differs.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Field {
+    /// Such as push.notification.alert.
+    pub path: String,
+    /// What it was. Left out where it was not there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<Value>,
+    /// What it will be. Left out where it will not be there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new: Option<Value>,
+}
+
+/// When something messages people by itself.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Runs {
+    /// Null: as soon as it exists.
+    pub first: Option<String>,
+    pub last: Option<String>,
+}
+
+/// Why a change is what it is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Reason {
+    /// Such as collision, in_doubt or too_late.
+    pub reason: String,
+    /// The same in words, and what to do about it, a line each.
+    pub words: Vec<String>,
+    /// What it is about: ids, addresses, times.
+    pub about: Value,
+}
+
+/// A message that goes out at once.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Send {
+    /// The address of what sends it.
+    pub by: String,
+    /// The tag that sets it off.
+    pub tag: Option<String>,
+    /// Who gets it.
+    pub to: String,
+}
+
+/// One request, or something that the ledger alone learns.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Step {
+    /// Its place in the plan, from 0.
+    pub number: usize,
+    pub address: String,
+    /// create, update, delete, adopt or forget.
+    pub verb: String,
+    /// The thing it is done to. Null for one that is to be created.
+    pub id: Option<String>,
+    /// The method of the request. Null where nothing is sent.
+    pub method: Option<String>,
+    /// The path, with (new id) for an id that is not known yet.
+    pub path: Option<String>,
+    /// The numbers of the steps that it waits for.
+    pub after: Vec<usize>,
+    /// Tells whether it is the same step.
+    pub digest: String,
+}
+
+/// The whole plan as one object.
+pub fn json(plan: &Plan) -> String {
+    let mut text = serde_json::to_string_pretty(&Document::new(plan)).expect("a plan has text keys only");
+    text.push('\n');
+    text
+}
+
+impl Document {
+    pub fn new(plan: &Plan) -> Self {
+        let view = View::of(plan);
+        let digest = plan.digest();
+        let told = |change: &&plan::Change| is_told(change) || change.action == Action::Past;
+        Self {
+            format_version: 1,
+            short_digest: digest.short(),
+            digest: digest.to_string(),
+            tool: plan.tool.clone(),
+            target: plan.target.clone(),
+            origin: plan.origin.clone(),
+            api: word(&plan.level),
+            made: plan.made.to_string(),
+            expires: plan.expires.to_string(),
+            in_sync: plan.is_empty(),
+            counts: Counts::new(&view),
+            changes: plan.changes.iter().filter(told).map(|change| Change::new(&view, change)).collect(),
+            steps: plan.steps.iter().map(Step::new).collect(),
+            left_out: plan.left_out.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+/// The word that stands for a value in JSON.
+fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+fn lines(row: &Row) -> impl Iterator<Item = String> {
+    row.lines.iter().map(Words::plain)
+}
+
+impl Counts {
+    fn new(view: &View) -> Self {
+        let count = |action| view.count(action);
+        Self {
+            create: count(Action::Create),
+            update: count(Action::Update),
+            replace: count(Action::Replace),
+            delete: count(Action::Delete),
+            adopt: count(Action::Adopt),
+            forget: count(Action::Forget),
+            by_hand: count(Action::ByHand),
+            past: count(Action::Past),
+            unchanged: count(Action::Keep),
+            sending: view.sending(),
+            waiting: view.stuck(),
+        }
+    }
+}
+
+impl Change {
+    fn new(view: &View, change: &plan::Change) -> Self {
+        let plan::Change {
+            address,
+            action,
+            name,
+            place,
+            id,
+            desired,
+            live,
+            ledger,
+            moved,
+            reasons,
+            sends,
+            protect,
+            broadcast,
+            ignored,
+        } = change;
+        let after = desired.as_ref().filter(|_| *action != Action::Delete);
+        let found = Difference::between(rows::before(change), after);
+        let runs = desired.as_ref().or(rows::before(change)).and_then(|spec| kinds::api(address).runs(spec));
+        Self {
+            resource: address.resource().to_string(),
+            address: address.to_string(),
+            action: super::action(change).into(),
+            name: name.clone(),
+            file: place.as_ref().map(|place| place.file.clone()),
+            line: place.as_ref().map(|place| place.line),
+            id: id.clone(),
+            risk: super::Risk::of(change, view.plan).into(),
+            moved: moved.map(Side::from),
+            unchanged_fields: found.same,
+            fields: found.fields.into_iter().map(Field::new).collect(),
+            desired: desired.clone(),
+            live: live.clone(),
+            last_applied: ledger.clone(),
+            runs: runs.map(|runs| Runs {
+                first: runs.first.map(|at| at.to_string()),
+                last: runs.last.map(|at| at.to_string()),
+            }),
+            reasons: reasons.iter().map(|reason| Reason::new(view, change, reason)).collect(),
+            notes: words::notes(view, change).iter().flat_map(lines).collect(),
+            sends: sends.iter().map(Send::new).collect(),
+            protect: *protect,
+            broadcast: *broadcast,
+            ignored: ignored.clone(),
+            steps: view.steps_of(change).iter().map(|step| step.number).collect(),
+        }
+    }
+}
+
+impl Field {
+    fn new(field: super::fields::Field) -> Self {
+        Self { path: field.path, old: field.old.cloned(), new: field.new.cloned() }
+    }
+}
+
+impl Reason {
+    fn new(view: &View, change: &plan::Change, reason: &plan::Reason) -> Self {
+        let (name, about) = match serde_json::to_value(reason) {
+            Ok(Value::Object(map)) => map.into_iter().next().unwrap_or_default(),
+            Ok(Value::String(name)) => (name, Value::Null),
+            _ => (String::new(), Value::Null),
+        };
+        Self { reason: name, words: lines(&words::why(view, change, reason)).collect(), about }
+    }
+}
+
+impl Send {
+    fn new(send: &plan::Send) -> Self {
+        let plan::Send { by, tag, to } = send;
+        Self { by: by.to_string(), tag: tag.clone(), to: to.clone() }
+    }
+}
+
+impl Step {
+    fn new(step: &plan::Step) -> Self {
+        Self {
+            number: step.number,
+            address: step.address.to_string(),
+            verb: word(&step.verb),
+            id: step.id.clone(),
+            method: step.request.as_ref().map(|request| request.method.word().to_owned()),
+            path: step.request.as_ref().map(|request| request.path.clone()),
+            after: step.after.clone(),
+            digest: step.digest().to_string(),
+        }
+    }
+}
+
+impl From<Action> for Verb {
+    fn from(action: Action) -> Self {
+        match action {
+            Action::Keep => Self::Keep,
+            Action::Create => Self::Create,
+            Action::Update => Self::Update,
+            Action::Replace => Self::Replace,
+            Action::Delete => Self::Delete,
+            Action::Adopt => Self::Adopt,
+            Action::Forget => Self::Forget,
+            Action::ByHand => Self::ByHand,
+            Action::Past => Self::Past,
+        }
+    }
+}
+
+impl From<super::Risk> for Risk {
+    fn from(risk: super::Risk) -> Self {
+        match risk {
+            super::Risk::Sends => Self::Sends,
+            super::Risk::Stuck => Self::Waits,
+            super::Risk::NoWayBack => Self::NoWayBack,
+            super::Risk::Deletes => Self::Deletes,
+            super::Risk::Replaces => Self::Replaces,
+            super::Risk::ByHand => Self::ByHand,
+            super::Risk::None => Self::None,
+        }
+    }
+}
+
+impl From<Moved> for Side {
+    fn from(moved: Moved) -> Self {
+        match moved {
+            Moved::Git => Self::Git,
+            Moved::Service => Self::Service,
+            Moved::Both => Self::Both,
+            Moved::Removed => Self::Removed,
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The plan, as people and programs read it: one file per form, all of the same [`View`].
+
+pub(super) mod fields;
+pub mod json;
+mod rows;
+mod text;
+pub(super) mod value;
+mod words;
+
+use std::collections::BTreeMap;
+
+use crate::address::Address;
+use crate::guard;
+use crate::kinds::{self, Delete};
+use crate::plan::{Action, Change, Moved, Plan, Reason, Step};
+
+pub use json::json;
+pub use text::{refusals, text};
+
+/// A plan in the order in which people read it.
+#[derive(Debug)]
+pub struct View<'p> {
+    pub plan: &'p Plan,
+    /// What happens, the riskiest first.
+    pub blocks: Vec<Block<'p>>,
+    /// What was changed on the service alone and is put back at no risk.
+    pub drift: Vec<Block<'p>>,
+    /// What has had its time.
+    pub past: Vec<&'p Change>,
+    /// By the segment that gets a new id: those that are pointed at it.
+    users: BTreeMap<&'p Address, Vec<&'p Change>>,
+    steps: BTreeMap<&'p Address, Vec<&'p Step>>,
+}
+
+/// A resource with all that happens to it, to its parts and to its old versions.
+#[derive(Debug)]
+pub struct Block<'p> {
+    pub address: Address,
+    pub action: Action,
+    pub risk: Risk,
+    /// What happens to the resource itself, where it is applied as a whole.
+    pub whole: Option<&'p Change>,
+    /// What changes of its parts, whatever sends first.
+    pub parts: Vec<&'p Change>,
+    /// Old versions that an earlier run could not delete.
+    pub retired: Vec<&'p Change>,
+    /// How many parts it has, also those that do not change; 0 where it is applied as a whole.
+    pub total: usize,
+}
+
+/// Why a reader should look at a change, the most pressing first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Risk {
+    /// It messages people at once.
+    Sends,
+    /// It cannot go on before somebody decides.
+    Stuck,
+    /// What it makes can be neither changed nor removed.
+    NoWayBack,
+    Deletes,
+    Replaces,
+    ByHand,
+    None,
+}
+
+impl Risk {
+    pub const ALL: [Self; 7] =
+        [Self::Sends, Self::Stuck, Self::NoWayBack, Self::Deletes, Self::Replaces, Self::ByHand, Self::None];
+
+    fn of(change: &Change, plan: &Plan) -> Self {
+        match change.action {
+            _ if !change.sends.is_empty() => Self::Sends,
+            _ if guard::is_stuck(change) => Self::Stuck,
+            Action::Create if kinds::api(&change.address).lifecycle(plan.level).delete == Delete::Never => {
+                Self::NoWayBack
+            }
+            Action::Delete => Self::Deletes,
+            Action::Replace => Self::Replaces,
+            Action::ByHand => Self::ByHand,
+            _ => Self::None,
+        }
+    }
+}
+
+/// Whether somebody changed it on the service.
+fn is_drift(change: &Change) -> bool {
+    matches!(change.moved, Some(Moved::Service | Moved::Removed))
+}
+
+/// What people call what happens: what was found again is taken up.
+fn action(change: &Change) -> Action {
+    let recovered = || change.reasons.iter().any(|reason| matches!(reason, Reason::Recovered { .. }));
+    if change.action == Action::Keep && recovered() { Action::Adopt } else { change.action }
+}
+
+/// Whether there is anything to say of it.
+fn is_told(change: &Change) -> bool {
+    match change.action {
+        Action::Keep => !change.reasons.is_empty() || !change.sends.is_empty(),
+        Action::Past => false,
+        _ => true,
+    }
+}
+
+impl<'p> View<'p> {
+    pub fn of(plan: &'p Plan) -> Self {
+        let mut users: BTreeMap<&Address, Vec<&Change>> = BTreeMap::new();
+        for change in &plan.changes {
+            for reason in &change.reasons {
+                if let Reason::Repoint { to } = reason {
+                    to.iter().for_each(|address| users.entry(address).or_default().push(change));
+                }
+            }
+        }
+        let mut steps: BTreeMap<&Address, Vec<&Step>> = BTreeMap::new();
+        for step in &plan.steps {
+            steps.entry(&step.address).or_default().push(step);
+        }
+        let mut blocks: BTreeMap<Address, Block> = BTreeMap::new();
+        for change in plan.changes.iter().filter(|change| change.action != Action::Past) {
+            let block = blocks.entry(change.address.resource()).or_insert_with_key(Block::new);
+            block.total += usize::from(change.address.part().is_some());
+            if is_told(change) {
+                block.add(change);
+            }
+        }
+        let mut blocks: Vec<Block> = blocks.into_values().filter(|block| block.changes().next().is_some()).collect();
+        for block in &mut blocks {
+            block.parts.sort_by_key(|change| Risk::of(change, plan));
+            block.action = block.action();
+            block.risk = block.changes().map(|change| Risk::of(change, plan)).min().unwrap_or(Risk::None);
+        }
+        blocks.sort_by_key(|block| block.risk);
+        let (drift, blocks) =
+            blocks.into_iter().partition(|block| block.risk == Risk::None && block.changes().all(is_drift));
+        let past = plan.changes.iter().filter(|change| change.action == Action::Past).collect();
+        Self { plan, blocks, drift, past, users, steps }
+    }
+
+    /// The steps that carry out a change.
+    pub fn steps_of(&self, change: &Change) -> &[&'p Step] {
+        self.steps.get(&change.address).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Those that are pointed at a segment's new id.
+    pub fn users_of(&self, address: &Address) -> &[&'p Change] {
+        self.users.get(address).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// How many changes there are of an action.
+    pub fn count(&self, wanted: Action) -> usize {
+        self.plan.changes.iter().filter(|change| action(change) == wanted).count()
+    }
+
+    /// How many changes message people at once.
+    pub fn sending(&self) -> usize {
+        self.plan.changes.iter().filter(|change| !change.sends.is_empty()).count()
+    }
+
+    /// How many changes cannot go on before somebody decides.
+    pub fn stuck(&self) -> usize {
+        self.plan.changes.iter().filter(|change| guard::is_stuck(change)).count()
+    }
+
+    /// How many declared resources the service has as they are.
+    pub fn matching(&self) -> usize {
+        let mut kept: Vec<Address> = self.plan.changes.iter().map(|change| change.address.resource()).collect();
+        kept.dedup();
+        kept.len()
+    }
+}
+
+impl<'p> Block<'p> {
+    fn new(address: &Address) -> Self {
+        Self {
+            address: address.clone(),
+            action: Action::Keep,
+            risk: Risk::None,
+            whole: None,
+            parts: Vec::new(),
+            retired: Vec::new(),
+            total: 0,
+        }
+    }
+
+    fn add(&mut self, change: &'p Change) {
+        let retired = change.reasons.iter().any(|reason| matches!(reason, Reason::Retired { .. }));
+        match change.address.part() {
+            _ if retired => self.retired.push(change),
+            Some(_) => self.parts.push(change),
+            None => self.whole = Some(change),
+        }
+    }
+
+    /// All that changes.
+    pub fn changes(&self) -> impl Iterator<Item = &'p Change> {
+        self.whole.iter().chain(&self.parts).chain(&self.retired).copied()
+    }
+
+    /// What happens to the resource: what happens to itself, or to all of its parts alike.
+    fn action(&self) -> Action {
+        if let Some(change) = self.whole.or(self.retired.first().copied().filter(|_| self.parts.is_empty())) {
+            return action(change);
+        }
+        let mut actions = self.parts.iter().map(|change| action(change));
+        let first = actions.next().unwrap_or(Action::Update);
+        let alike = self.parts.len() == self.total && actions.all(|action| action == first);
+        if alike { first } else { Action::Update }
+    }
+}

@@ -1,0 +1,167 @@
+//! The plan for a person at a terminal.
+
+use super::{Block, View, rows, words};
+use crate::guard::Refused;
+use crate::plan::{Action, Change, Moved, Plan, Reason};
+use crate::render::layout::{self, Paint, Row, Style, Words};
+use crate::text::{count, quoted, short};
+
+/// How many of those that have had their time, or were left out, are named.
+const NAMED: usize = 10;
+/// How much of a name stands in a first line.
+const NAME: usize = 60;
+
+/// The whole plan: what happens, the riskiest first; what was changed on the service; what has had its time; how much of
+/// each there is, and what to do next.
+pub fn text(plan: &Plan, style: Style) -> String {
+    let view = View::of(plan);
+    let mut out = String::new();
+    for block in &view.blocks {
+        one(&mut out, &view, block, rows::of_words(&view, block), style);
+    }
+    drift(&mut out, &view, style);
+    past(&mut out, &view.past, style);
+    left_out(&mut out, plan, style);
+    out.push_str(&end(&view, style));
+    out
+}
+
+/// Why a plan is not applied, each with the way out.
+pub fn refusals(refused: &[Refused], style: Style) -> String {
+    let mut out = String::new();
+    for Refused { message, help, .. } in refused {
+        layout::paragraph(&mut out, &Words::after("refused: ", Paint::Danger).and(message), 0, style);
+        layout::paragraph(&mut out, &Words::after("= help: ", Paint::Strong).and(help), 2, style);
+    }
+    out
+}
+
+fn one(out: &mut String, view: &View, block: &Block, said: Vec<Row>, style: Style) {
+    let name = block.changes().next().map(|change| change.name.as_str());
+    let name = name.filter(|name| !name.is_empty() && *name != block.address.key);
+    let paint = if block.risk == super::Risk::Sends { Paint::Danger } else { rows::paint_of(block.action) };
+    let mut left =
+        Words::default().paint(block.action.symbol(), paint).and(" ").paint(&block.address.to_string(), Paint::Strong);
+    if let Some(name) = name {
+        left = left.and("  ").and(&quoted(&short(name, NAME)));
+    }
+    let place = block.changes().find_map(|change| change.place.as_ref());
+    let right = match place {
+        Some(place) => Words::default().paint(&format!("{}:{}", place.file, place.line), Paint::Faint),
+        None if block.retired.is_empty() && block.changes().all(|change| change.desired.is_none()) => {
+            Words::default().paint("not in your files", Paint::Faint)
+        }
+        None => Words::default(),
+    };
+    layout::head(out, &left, &right, style);
+    let when: Vec<Row> = rows::when(view, block).into_iter().collect();
+    for rows in [when, rows::of_content(block), said] {
+        layout::rows(out, &rows, 4, style);
+    }
+    out.push('\n');
+}
+
+fn drift(out: &mut String, view: &View, style: Style) {
+    if view.drift.is_empty() {
+        return;
+    }
+    let heading = Words::default()
+        .paint("≠", Paint::Asks)
+        .and(" Changed on the service since the last apply, not in your files. This plan puts it back:");
+    layout::paragraph(out, &heading, 0, style);
+    out.push('\n');
+    for block in &view.drift {
+        let mut said = rows::of_words(view, block);
+        // The heading says it already.
+        if block.changes().all(|change| change.moved == Some(Moved::Service)) {
+            said.retain(|row| row.label != words::DRIFT);
+        }
+        one(out, view, block, said, style);
+    }
+    let keep = Words::new("To keep what the service has, write it into the file and plan again.");
+    layout::paragraph(out, &keep, 0, style);
+    out.push('\n');
+}
+
+fn past(out: &mut String, past: &[&Change], style: Style) {
+    for change in past.iter().take(NAMED) {
+        let went = change.reasons.iter().find_map(|reason| match reason {
+            Reason::Went { at, edited } => Some(words::went(*at, *edited)),
+            _ => None,
+        });
+        let went = went.unwrap_or_else(|| words::went(None, false));
+        let line =
+            Words::default().paint(Action::Past.symbol(), Paint::Faint).and(&format!(" {} {went}", change.address));
+        layout::paragraph(out, &line, 0, style);
+    }
+    if past.len() > NAMED {
+        let line = format!("{} {} more have had their time", Action::Past.symbol(), past.len() - NAMED);
+        layout::paragraph(out, &Words::new(&line), 0, style);
+    }
+    if !past.is_empty() {
+        out.push('\n');
+    }
+}
+
+fn left_out(out: &mut String, plan: &Plan, style: Style) {
+    let names: Vec<String> = plan.left_out.iter().take(NAMED).map(ToString::to_string).collect();
+    if names.is_empty() {
+        return;
+    }
+    let more = plan.left_out.len() - names.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let row = Row::new("Left out:", Words::new(&format!("{}{more}", names.join(", "))));
+    layout::rows(out, &[row.paint(Paint::Plain)], 0, style);
+    out.push('\n');
+}
+
+/// How much of each there is, and what to do next.
+fn end(view: &View, style: Style) -> String {
+    let mut out = String::new();
+    let plan = view.plan;
+    if view.blocks.is_empty() && view.drift.is_empty() {
+        let matching = count(view.matching(), "resource");
+        let line = format!("No changes. {} matches your files ({matching}).", plan.target);
+        layout::paragraph(&mut out, &Words::new(&line), 0, style);
+        return out;
+    }
+    let mut line = Words::new(&summary(view));
+    let sending = view.sending();
+    if sending > 0 {
+        let send = if sending == 1 { "sends" } else { "send" };
+        line = line.and(" ").paint(&format!("{sending} {send} at once."), Paint::Danger);
+    }
+    let stuck = view.stuck();
+    if stuck > 0 {
+        let wait = if stuck == 1 { "waits" } else { "wait" };
+        line = line.and(" ").paint(&format!("{stuck} {wait} for your decision."), Paint::Asks);
+    }
+    layout::paragraph(&mut out, &line, 0, style);
+    let next = match (plan.steps.is_empty(), stuck) {
+        (false, 0) => "pushplan apply",
+        (true, 0) => "what is to be done by hand, above",
+        (false, _) => "decide what waits, above, then pushplan apply",
+        (true, _) => "decide what waits, above",
+    };
+    let line = Words::new("Plan ").paint(&plan.digest().short(), Paint::Strong);
+    layout::paragraph(&mut out, &line.and(&format!(" for {}. Next: ", plan.target)).and(next), 0, style);
+    out
+}
+
+/// `Plan: 1 to create, 2 to update, 14 unchanged.`
+pub fn summary(view: &View) -> String {
+    let told = |action: Action| match action {
+        Action::Keep | Action::Past => None,
+        Action::ByHand => Some("by hand".to_owned()),
+        action => Some(format!("to {}", action.word())),
+    };
+    let number = |action: Action| Some((view.count(action), told(action)?));
+    let mut parts: Vec<String> = Action::ALL
+        .into_iter()
+        .filter_map(number)
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, words)| format!("{number} {words}"))
+        .collect();
+    parts.push(format!("{} unchanged", view.count(Action::Keep) + view.count(Action::Past)));
+    format!("Plan: {}.", parts.join(", "))
+}

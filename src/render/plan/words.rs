@@ -1,0 +1,261 @@
+//! Why a change is what it is, and what a person has to do about it.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::View;
+use crate::guard;
+use crate::kinds::{self, Delete, Runs, Update};
+use crate::ledger::Verb;
+use crate::plan::{Action, Change, Moved, Reason};
+use crate::render::layout::{Paint, Row, Words};
+use crate::text::{all_of, count};
+
+/// A moment for people: `Fri 27 Nov 2026 14:00 UTC`.
+pub fn moment(at: Timestamp) -> String {
+    at.to_zoned(TimeZone::UTC).strftime("%a %-d %b %Y %H:%M UTC").to_string()
+}
+
+/// How far it is from one moment to another, in words: `in 11 days`, `2 hours ago`.
+pub fn distance(from: Timestamp, to: Timestamp) -> String {
+    let seconds = to.duration_since(from).as_secs();
+    let away = seconds.unsigned_abs();
+    let (number, unit) = match away {
+        0..=59 => return "now".to_owned(),
+        60..=7_199 => (away / 60, "minute"),
+        7_200..=172_799 => (away / 3_600, "hour"),
+        _ => (away / 86_400, "day"),
+    };
+    let words = count(usize::try_from(number).unwrap_or(usize::MAX), unit);
+    if seconds < 0 { format!("{words} ago") } else { format!("in {words}") }
+}
+
+/// When something messages people by itself.
+pub fn runs(runs: &Runs, now: Timestamp) -> String {
+    match (runs.first, runs.last) {
+        (None, _) => "at once".to_owned(),
+        (Some(first), Some(last)) if first != last => {
+            format!("from {} to {}, {}", moment(first), moment(last), distance(now, first))
+        }
+        (Some(first), _) => format!("{}, {}", moment(first), distance(now, first)),
+    }
+}
+
+/// What people call one of its kind.
+pub fn noun(change: &Change) -> &'static str {
+    kinds::kind(&change.address.kind).map_or("resource", |kind| kind.noun)
+}
+
+fn a(noun: &str) -> String {
+    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {noun}")
+}
+
+/// All that is to be said of a change apart from its fields and requests.
+pub fn reasons(view: &View, change: &Change) -> Vec<Row> {
+    let whys = change.reasons.iter().map(|reason| why(view, change, reason));
+    whys.chain(notes(view, change)).collect()
+}
+
+/// What follows from the change itself, without a reason.
+pub fn notes(view: &View, change: &Change) -> Vec<Row> {
+    let mut rows: Vec<Row> = no_way_back(view, change).into_iter().collect();
+    rows.extend(drift(change));
+    rows.extend(of_action(change));
+    if change.protect && matches!(change.action, Action::Delete | Action::Replace) {
+        let words = Words::new("lifecycle.protect is set: apply refuses to delete it");
+        rows.push(Row::new("protected", words).paint(Paint::Danger));
+    }
+    if !change.ignored.is_empty() {
+        let words = format!("{}: left as the service has it", change.ignored.join(", "));
+        rows.push(Row::new("ignored", Words::new(&words)));
+    }
+    rows
+}
+
+/// One reason, in words.
+pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
+    let (address, noun) = (&change.address, noun(change));
+    let asks = |label: &str, words: String| Row::new(label, Words::new(&words)).paint(Paint::Asks);
+    let plain = |label: &str, words: String| Row::new(label, Words::new(&words));
+    match reason {
+        Reason::Repoint { to } => {
+            let to: Vec<String> = to.iter().map(ToString::to_string).collect();
+            let (get, id) = if to.len() == 1 { ("gets", "a new id") } else { ("get", "new ids") };
+            plain("points at", format!("{}, which {get} {id}", all_of(&to)))
+        }
+        Reason::NotInPlace => plain("replace", replacing(view, change)),
+        Reason::InDashboard { old } => by_hand(view, change, old.as_deref()),
+        Reason::Collision { ids } if ids.len() == 1 => {
+            asks("taken", format!("{} of this name is there already and is not ours: {}", a(noun), ids[0]))
+                .line(Words::new("to take it over as it is: ").copy(&format!("pushplan adopt {address}")))
+        }
+        Reason::Collision { ids } => {
+            let many = format!("{} of this name are there already and are not ours; take one of them over:", ids.len());
+            let each = |id: &String| Words::default().copy(&format!("pushplan adopt {address} --id {id}"));
+            ids.iter().map(each).fold(asks("taken", many), Row::line)
+        }
+        Reason::InDoubt { since, candidates } => {
+            let words = format!(
+                "on {} its creation was sent and no answer came back: whether it was made is not known",
+                moment(*since)
+            );
+            let mut row = asks("in doubt", words);
+            if !candidates.is_empty() {
+                row = row.line(Words::new(&format!("it may be {}", crate::text::any_of(candidates))));
+            }
+            let id = if let [id] = candidates.as_slice() { id } else { "ID" };
+            row.line(Words::new("if it is there: ").copy(&format!("pushplan resolve {address} --created {id}")))
+                .line(Words::new("if it is not: ").copy(&format!("pushplan resolve {address} --absent")))
+        }
+        Reason::Recovered { id } => plain(
+            "recovered",
+            format!("an earlier run made it and lost the answer; it was found ({id}) and is not made again"),
+        ),
+        Reason::Went { at, edited } => plain("past", went(*at, *edited)),
+        Reason::TooLate { at } => {
+            let now = view.plan.made;
+            let late = match *at <= now {
+                true => "has passed".to_owned(),
+                false => format!("is nearer than {}", minutes(view.plan.min_lead_seconds)),
+            };
+            asks("too late", format!("its time, {}, {late}: it will not be made", moment(*at)))
+                .line(Words::new("give it a later time, or remove it from your files"))
+        }
+        Reason::Retired { id } if change.action == Action::Delete => {
+            plain("old one", format!("an earlier version ({id}) is deleted: nothing points at it any more"))
+        }
+        Reason::Retired { id } => plain("old one", format!("an earlier version ({id}) is still there")),
+        Reason::StillUsed { id, by } => {
+            let by: Vec<String> = by.iter().map(ToString::to_string).collect();
+            let point = if by.len() == 1 { "points" } else { "point" };
+            plain(
+                "held",
+                format!("{id} is not deleted yet: {} still {point} at it; a later apply does it", all_of(&by)),
+            )
+        }
+        Reason::Blocked { by } => {
+            let by: Vec<String> = by.iter().map(ToString::to_string).collect();
+            let are = if by.len() == 1 { "is" } else { "are" };
+            asks("waits", format!("for {}, which {are} not made by this plan", all_of(&by)))
+        }
+        Reason::NeverTwice => {
+            asks("gone", "the service no longer has it; it is never made a second time by itself".to_owned())
+                .line(Words::new("to have it made again: ").copy(&format!("pushplan forget {address}")))
+        }
+    }
+}
+
+/// What became of something that has had its time.
+pub fn went(at: Option<Timestamp>, edited: bool) -> String {
+    let went = at.map_or("has had its time".to_owned(), |at| format!("went out on {}", moment(at)));
+    let edits = if edited { ", whatever was edited since" } else { "" };
+    format!("{went}; it will not be sent again{edits}")
+}
+
+fn minutes(seconds: i64) -> String {
+    let seconds = usize::try_from(seconds).unwrap_or_default();
+    if seconds > 0 && seconds.is_multiple_of(60) { count(seconds / 60, "minute") } else { count(seconds, "second") }
+}
+
+/// In which order the old one and the new one go and come, as the steps have it.
+fn replacing(view: &View, change: &Change) -> String {
+    let place = |verb| view.steps_of(change).iter().find(|step| step.verb == verb).map(|step| step.number);
+    let users = match view.users_of(&change.address).len() {
+        0 => String::new(),
+        1 => ", 1 user is re-pointed".to_owned(),
+        number => format!(", {number} users are re-pointed"),
+    };
+    let order = match (place(Verb::Create), place(Verb::Delete)) {
+        (Some(new), Some(old)) if old < new => {
+            format!("the old one is deleted first, then the new one is created{users}")
+        }
+        (_, Some(_)) => format!("the new one is created first{users}, the old one is deleted last"),
+        (_, None) => format!("the new one is created{users}, the old one stays for now"),
+    };
+    format!("{} cannot be changed like this in place: {order}", a(noun(change)))
+}
+
+fn by_hand(view: &View, change: &Change, old: Option<&str>) -> Row {
+    let (address, noun) = (&change.address, noun(change));
+    let lifecycle = kinds::api(address).lifecycle(view.plan.level);
+    let cannot = match (lifecycle.update, lifecycle.delete) {
+        (Update::Never, Delete::Never) => format!("this API can neither change nor remove {}", a(noun)),
+        (_, Delete::Never) => format!("this API cannot remove {}", a(noun)),
+        _ => format!("this API cannot change {} any more", a(noun)),
+    };
+    let old = old.map(|id| format!(" ({id})")).unwrap_or_default();
+    let row = Row::new("by hand", Words::new(&cannot)).paint(Paint::Asks);
+    let done = Words::after("2. ", Paint::Plain).copy(&format!("pushplan apply --done {address}"));
+    let first = Words::after("1. ", Paint::Plain);
+    if change.desired.is_none() {
+        return row.line(first.and(&format!("remove it{old} in the service's dashboard"))).line(done);
+    }
+    row.line(first.and(&format!("turn off or remove the old one{old} in the service's dashboard")))
+        .line(done)
+        .line(Words::new("until then no new one is created: two would message people twice"))
+}
+
+/// What cannot be taken back once it is made.
+fn no_way_back(view: &View, change: &Change) -> Option<Row> {
+    let making = matches!(change.action, Action::Create | Action::Replace) && !guard::is_stuck(change);
+    let lifecycle = kinds::api(&change.address).lifecycle(view.plan.level);
+    let words = match (making, lifecycle.delete, lifecycle.update) {
+        (true, Delete::Never, Update::Never) => "once it is made, this API can neither change nor remove it",
+        (true, Delete::Never, _) => "once it is made, this API cannot remove it",
+        (true, Delete::BeforeStart, _) => "it can be removed until it starts",
+        _ => return None,
+    };
+    Some(Row::new("undo", Words::new(words)))
+}
+
+/// The label of what was changed on the service.
+pub const DRIFT: &str = "drift";
+
+fn drift(change: &Change) -> Option<Row> {
+    let words = match (change.moved?, change.action) {
+        (Moved::Git, _) => return None,
+        (Moved::Service, Action::ByHand) => "changed on the service since the last apply",
+        (Moved::Service, _) => "changed on the service since the last apply; this puts it back",
+        (Moved::Both, _) => "changed in your files and on the service since the last apply",
+        (Moved::Removed, Action::Create | Action::Replace) => {
+            "removed on the service since the last apply; this puts it back"
+        }
+        (Moved::Removed, _) => "removed on the service since the last apply",
+    };
+    Some(Row::new(DRIFT, Words::new(words)).paint(Paint::Asks))
+}
+
+/// What the action alone does not say.
+fn of_action(change: &Change) -> Option<Row> {
+    let id = change.id.as_deref().map(|id| format!(" ({id})")).unwrap_or_default();
+    match change.action {
+        Action::Adopt if change.reasons.is_empty() => {
+            let words = format!("the service has it{id} as your files say; the ledger takes it up, nothing is sent");
+            Some(Row::new("adopt", Words::new(&words)))
+        }
+        Action::Forget => {
+            let words = "the service no longer has it and your files do not name it; the ledger lets go";
+            Some(Row::new("forget", Words::new(words)))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_told_in_one_unit() {
+        let now: Timestamp = "2026-11-16T09:00:00Z".parse().unwrap();
+        for (to, words) in [
+            ("2026-11-27T14:00:00Z", "in 11 days"),
+            ("2026-11-16T09:10:00Z", "in 10 minutes"),
+            ("2026-11-16T05:00:00Z", "4 hours ago"),
+            ("2026-11-16T09:00:30Z", "now"),
+        ] {
+            assert_eq!(distance(now, to.parse().unwrap()), words);
+        }
+    }
+}

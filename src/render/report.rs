@@ -1,0 +1,331 @@
+//! What became of an apply, for people and for programs.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::layout::{self, Paint, Row, Style, Words};
+use crate::apply::{Ending, Fate, Report, StepReport};
+use crate::kinds::{self, Create, Read};
+use crate::ledger::Verb;
+use crate::model::level::Level;
+use crate::plan::{Action, Plan, Step};
+
+/// How many steps of one fate are shown one by one.
+const SHOWN: usize = 20;
+
+/// What was done, in the past tense.
+pub fn past_tense(verb: Verb) -> &'static str {
+    match verb {
+        Verb::Create => "created",
+        Verb::Update => "updated",
+        Verb::Delete => "deleted",
+        Verb::Adopt => "adopted",
+        Verb::Forget => "forgotten",
+    }
+}
+
+/// What would have been done.
+fn present_tense(verb: Verb) -> &'static str {
+    match verb {
+        Verb::Create => "create",
+        Verb::Update => "update",
+        Verb::Delete => "delete",
+        Verb::Adopt => "adopt",
+        Verb::Forget => "forget",
+    }
+}
+
+/// How programs know a fate.
+fn word(fate: &Fate) -> &'static str {
+    match fate {
+        Fate::Done { .. } => "done",
+        Fate::Failed { .. } => "failed",
+        Fate::Unknown { .. } => "unknown",
+        Fate::Skipped { .. } => "skipped",
+        Fate::NotStarted => "not_started",
+    }
+}
+
+fn why(fate: &Fate) -> Option<&str> {
+    match fate {
+        Fate::Failed { why } | Fate::Unknown { why } | Fate::Skipped { why } => Some(why),
+        Fate::Done { .. } | Fate::NotStarted => None,
+    }
+}
+
+/// The fates in the order in which people need to know them, with their headings and colours.
+const FATES: [(&str, &str, Paint); 5] = [
+    ("unknown", "Not known", Paint::Danger),
+    ("failed", "Failed", Paint::Danger),
+    ("skipped", "Skipped", Paint::Asks),
+    ("not_started", "Not started", Paint::Asks),
+    ("done", "Done", Paint::New),
+];
+
+/// How it ended, what did not go well and why, and what to do next. Where all went well, it is two lines.
+pub fn text(report: &Report, plan: &Plan, style: Style) -> String {
+    let mut out = String::new();
+    let well = report.ending == Ending::Done;
+    for (fate, heading, paint) in FATES {
+        let steps: Vec<&StepReport> = report.steps.iter().filter(|step| word(&step.fate) == fate).collect();
+        if steps.is_empty() || (well && fate == "done") {
+            continue;
+        }
+        let heading = format!("{heading}: {}", steps.len());
+        layout::paragraph(&mut out, &Words::default().paint(&heading, paint), 0, style);
+        let rows: Vec<Row> = steps.iter().take(SHOWN).map(|step| row(step, plan.level)).collect();
+        layout::rows(&mut out, &rows, 4, style);
+        if steps.len() > SHOWN {
+            let more = format!("and {} more; --format json has all of them", steps.len() - SHOWN);
+            layout::paragraph(&mut out, &Words::default().paint(&more, Paint::Faint), 4, style);
+        }
+        out.push('\n');
+    }
+    layout::paragraph(&mut out, &ended(report, plan), 0, style);
+    layout::paragraph(&mut out, &numbers(report, plan), 0, style);
+    for next in next(report, plan) {
+        layout::paragraph(&mut out, &Words::new(&next.why).and(": ").copy(&next.command), 0, style);
+    }
+    out
+}
+
+fn row(step: &StepReport, level: Level) -> Row {
+    let StepReport { address, verb, fate, recorded, .. } = step;
+    let words = match fate {
+        Fate::Done { id: Some(id) } => Words::new(&format!("{address} ({id})")),
+        _ => Words::new(&address.to_string()),
+    };
+    let label = if fate.is_done() { past_tense(*verb) } else { present_tense(*verb) };
+    let mut row = Row::new(label, words);
+    if let Some(why) = why(fate) {
+        row = row.line(Words::new(why));
+    }
+    if matches!(fate, Fate::Unknown { .. }) && !is_for_people(step, level) {
+        row = row.line(Words::default().paint("the next plan finds out whether it was done", Paint::Faint));
+    }
+    if fate.is_done() && !recorded {
+        row = row.line(Words::default().paint("the ledger does not know yet; the next run finds it", Paint::Asks));
+    }
+    row
+}
+
+fn ended(report: &Report, plan: &Plan) -> Words {
+    let (digest, target) = (plan.digest().short(), &plan.target);
+    match &report.ending {
+        Ending::Done => Words::new(&format!("Applied plan {digest} to {target}.")),
+        Ending::Partly => Words::new(&format!("Plan {digest} was applied to {target} in part.")),
+        Ending::Interrupted => Words::new(&format!("Stopped. Plan {digest} was applied to {target} in part.")),
+        Ending::Conflict => Words::new(&format!(
+            "Somebody else has begun to apply to {target}: this run sent nothing more. Plan {digest} was applied in part."
+        )),
+        Ending::Ledger { why } => Words::new(&format!(
+            "The ledger could not be written: {why}. Nothing more was sent. Plan {digest} was applied to {target} in part."
+        )),
+    }
+}
+
+/// `3 created, 1 updated; 2 failed, 4 not started.`
+fn numbers(report: &Report, plan: &Plan) -> Words {
+    let done = |verb: Verb| report.steps.iter().filter(|step| step.verb == verb && step.fate.is_done()).count();
+    let verbs = [Verb::Create, Verb::Update, Verb::Delete, Verb::Adopt, Verb::Forget];
+    let verbs = verbs.map(|verb| (done(verb), past_tense(verb)));
+    let mut parts: Vec<String> =
+        verbs.iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")).collect();
+    if parts.is_empty() {
+        parts.push("nothing done".to_owned());
+    }
+    let others = FATES.iter().filter(|(fate, ..)| *fate != "done").map(|(fate, ..)| {
+        let number = report.count(|one| word(one) == *fate);
+        (number, fate.replace('_', " ").replace("unknown", "not known"))
+    });
+    parts.extend(others.filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")));
+    let by_hand = plan.count(Action::ByHand);
+    if by_hand > 0 {
+        parts.push(format!("{by_hand} left to do by hand"));
+    }
+    let mut text = parts.join(", ");
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    Words::new(&text).and(".")
+}
+
+/// A command that goes on from here.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Next {
+    /// What it is for.
+    pub why: String,
+    pub command: String,
+}
+
+/// What to do next; nothing where all is done.
+pub fn next(report: &Report, plan: &Plan) -> Vec<Next> {
+    let mut found = Vec::new();
+    let doubt: Vec<&StepReport> = report.steps.iter().filter(|step| is_for_people(step, plan.level)).collect();
+    for StepReport { address, .. } in doubt.iter().take(SHOWN) {
+        let command = format!("pushplan resolve {address} --created ID");
+        found.push(Next { why: format!("If {address} is there"), command });
+        let command = format!("pushplan resolve {address} --absent");
+        found.push(Next { why: "If it is not".to_owned(), command });
+    }
+    let command = |why: &str, command: &str| Next { why: why.to_owned(), command: command.to_owned() };
+    match &report.ending {
+        Ending::Done if plan.count(Action::ByHand) > 0 => {
+            found.push(command("What is left to do by hand", "pushplan plan"));
+        }
+        Ending::Done => {}
+        Ending::Partly | Ending::Interrupted => {
+            found.push(command("To go on; what is done is not done again", "pushplan apply"));
+        }
+        Ending::Conflict => {
+            found.push(command("Who it is", "pushplan history"));
+            found.push(command("What is left, once they are done", "pushplan plan"));
+        }
+        Ending::Ledger { .. } => found.push(command("Once the ledger can be written again", "pushplan apply")),
+    }
+    found
+}
+
+/// Whether only a person can find out what became of it: it can neither be listed nor be made again.
+fn is_for_people(step: &StepReport, level: Level) -> bool {
+    let life = kinds::api(&step.address).lifecycle(level);
+    let unknown = matches!(step.fate, Fate::Unknown { .. }) && step.verb == Verb::Create;
+    unknown && life.read == Read::LedgerOnly && life.create != Create::Upsert
+}
+
+/// What `pushplan apply --format json` prints, and the last line of `--format jsonl`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Document {
+    /// The version of this form. It grows when a field changes its meaning or goes away.
+    pub format_version: u32,
+    /// Tells this run from every other.
+    pub run: String,
+    /// The digest of the plan.
+    pub plan: String,
+    pub target: String,
+    /// done, partly, interrupted, conflict or ledger.
+    pub ending: String,
+    /// The same in words.
+    pub words: String,
+    /// The last record of the ledger that this run knows of.
+    pub ledger: u64,
+    pub counts: Counts,
+    /// What became of each step. The last line of --format jsonl has those alone that were never begun.
+    pub steps: Vec<Line>,
+    /// What to do next.
+    pub next: Vec<Next>,
+}
+
+/// How many steps have each fate.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Counts {
+    pub done: usize,
+    pub failed: usize,
+    /// Those that were sent, and nobody knows whether they were done.
+    pub unknown: usize,
+    pub skipped: usize,
+    pub not_started: usize,
+    /// What is left to do by hand.
+    pub by_hand: usize,
+}
+
+/// What became of a step. With `--format jsonl`, a line for each that is over.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Line {
+    /// Its place in the plan, from 0.
+    pub step: usize,
+    pub address: String,
+    /// create, update, delete, adopt or forget.
+    pub verb: &'static str,
+    /// done, failed, unknown, skipped or not_started.
+    pub fate: &'static str,
+    /// The id of what was created.
+    pub id: Option<String>,
+    pub why: Option<String>,
+    /// Whether the ledger knows. Left out while the run goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<bool>,
+}
+
+impl Line {
+    /// A step that is over, while the run goes on.
+    pub fn of(step: &Step, fate: &Fate) -> Self {
+        let Step { number, address, verb, .. } = step;
+        Self {
+            step: *number,
+            address: address.to_string(),
+            verb: present_tense(*verb),
+            fate: word(fate),
+            id: if let Fate::Done { id } = fate { id.clone() } else { None },
+            why: why(fate).map(str::to_owned),
+            recorded: None,
+        }
+    }
+
+    fn new(report: &StepReport) -> Self {
+        let StepReport { step, address, verb, fate, recorded } = report;
+        Self {
+            step: *step,
+            address: address.to_string(),
+            verb: present_tense(*verb),
+            fate: word(fate),
+            id: if let Fate::Done { id } = fate { id.clone() } else { None },
+            why: why(fate).map(str::to_owned),
+            recorded: Some(*recorded),
+        }
+    }
+
+    /// As one line of JSON.
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).expect("texts and numbers are valid JSON")
+    }
+}
+
+impl Document {
+    pub fn new(report: &Report, plan: &Plan) -> Self {
+        let count = |fate: &str| report.count(|one| word(one) == fate);
+        let ending = match &report.ending {
+            Ending::Done => "done",
+            Ending::Partly => "partly",
+            Ending::Interrupted => "interrupted",
+            Ending::Conflict => "conflict",
+            Ending::Ledger { .. } => "ledger",
+        };
+        Self {
+            format_version: 1,
+            run: report.run.clone(),
+            plan: plan.digest().to_string(),
+            target: plan.target.clone(),
+            ending: ending.to_owned(),
+            words: ended(report, plan).plain(),
+            ledger: report.ledger,
+            counts: Counts {
+                done: count("done"),
+                failed: count("failed"),
+                unknown: count("unknown"),
+                skipped: count("skipped"),
+                not_started: count("not_started"),
+                by_hand: plan.count(Action::ByHand),
+            },
+            steps: report.steps.iter().map(Line::new).collect(),
+            next: next(report, plan),
+        }
+    }
+}
+
+/// The whole report as one object.
+pub fn json(report: &Report, plan: &Plan) -> String {
+    let mut text =
+        serde_json::to_string_pretty(&Document::new(report, plan)).expect("texts and numbers are valid JSON");
+    text.push('\n');
+    text
+}
+
+/// The last of the lines of JSON: how it ended. The others were written while it ran.
+pub fn last_line(report: &Report, plan: &Plan) -> String {
+    let mut document = Document::new(report, plan);
+    document.steps.retain(|line| line.fate == word(&Fate::NotStarted));
+    let mut text = serde_json::to_string(&document).expect("texts and numbers are valid JSON");
+    text.push('\n');
+    text
+}

@@ -1,0 +1,117 @@
+//! Results that the ledger could not take are kept in a second place and taken in later, unless they are no news any more.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use jiff::Timestamp;
+use pushplan::address::Address;
+use pushplan::ledger::{Done, Entry, FileLog, Intent, Ledger, Outcome, Record, Resolution, Seq, Verb};
+
+fn at() -> Timestamp {
+    "2026-11-15T12:00:00Z".parse().expect("a time")
+}
+
+fn entry(seq: Seq, record: Record) -> Entry {
+    Entry { seq, at: at(), actor: "ada on build-7".into(), record }
+}
+
+fn intents(keys: &[&str]) -> Record {
+    let intent = |key: &&str| Intent {
+        address: Address::new("segments", *key),
+        verb: Verb::Create,
+        id: None,
+        spec: None,
+        refs: BTreeMap::new(),
+        seen: BTreeSet::new(),
+        deadline: at(),
+        protect: false,
+    };
+    Record::Intents(keys.iter().map(intent).collect())
+}
+
+fn created(keys: &[&str]) -> Record {
+    let outcome = |key: &&str| {
+        let result = Done::Done { id: Some(format!("id-{key}")) };
+        Outcome { address: Address::new("segments", *key), verb: Verb::Create, result, unsettled: None }
+    };
+    Record::Outcomes(keys.iter().map(outcome).collect())
+}
+
+/// A run that has made two segments and lost its ledger.
+fn lost() -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = FileLog::new(folder.path(), "local");
+    log.write(&entry(1, intents(&["a", "b"]))).expect("a sound ledger");
+    let file = log.keep(&entry(2, created(&["a", "b"]))).expect("it works");
+    assert!(file.starts_with(".pushplan/unwritten/local/00000002."), "{file}");
+    (folder, file)
+}
+
+fn state(root: &Path) -> Ledger {
+    Ledger::replay(FileLog::new(root, "local").load(0).expect("a sound ledger"))
+}
+
+#[test]
+fn what_was_kept_is_told_and_taken_in_once() {
+    let (folder, file) = lost();
+    let log = FileLog::new(folder.path(), "local");
+    let kept = log.kept().unwrap();
+    assert_eq!(kept.len(), 1);
+    assert_eq!(kept[0].file, file);
+    assert_eq!(
+        kept[0].to_string(),
+        "2 results of ada on build-7 at 2026-11-15T12:00:00Z could not be written to the ledger:\n  \
+         created: segments/a, id id-a\n  created: segments/b, id id-b"
+    );
+    assert_eq!(state(folder.path()).open.len(), 2);
+    let bytes = fs::read(folder.path().join(&file)).unwrap();
+    let taken = log.take_in().unwrap();
+    assert_eq!((taken.taken.len(), taken.outdated.len()), (2, 0));
+    assert!(!folder.path().join(&file).exists());
+    let ledger = state(folder.path());
+    assert_eq!((ledger.open.len(), ledger.owned.len(), ledger.seq), (0, 2, 2));
+    // A crash before the file was removed changes nothing.
+    fs::write(folder.path().join(&file), bytes).unwrap();
+    let taken = log.take_in().unwrap();
+    assert_eq!((taken.taken.len(), taken.outdated.len()), (0, 2));
+    assert_eq!(state(folder.path()).seq, 2);
+    assert_eq!(log.take_in().unwrap(), Default::default());
+}
+
+#[test]
+fn what_others_have_dealt_with_since_is_outdated() {
+    let (folder, _) = lost();
+    let log = FileLog::new(folder.path(), "local");
+    let found = Resolution::Created { id: "other".into() };
+    log.write(&entry(2, Record::Resolve { address: Address::new("segments", "a"), found })).unwrap();
+    let taken = log.take_in().unwrap();
+    let keys = |outcomes: &[Outcome]| outcomes.iter().map(|outcome| outcome.address.key.clone()).collect::<Vec<_>>();
+    assert_eq!((keys(&taken.taken), keys(&taken.outdated)), (vec!["b".to_owned()], vec!["a".to_owned()]));
+    let ledger = state(folder.path());
+    let ids: Vec<&str> = ledger.owned.values().map(|owned| &*owned.id).collect();
+    assert_eq!(ids, ["other", "id-b"]);
+}
+
+#[test]
+fn what_was_kept_for_another_ledger_stays_where_it_is() {
+    let (folder, file) = lost();
+    fs::remove_dir_all(folder.path().join(".pushplan/ledger")).unwrap();
+    let log = FileLog::new(folder.path(), "local");
+    log.write(&entry(1, intents(&["a"]))).unwrap();
+    let error = log.take_in().expect_err("another ledger");
+    assert!(error.message.contains("created: segments/a, id id-a"), "{error}");
+    assert!(error.message.contains("they belong to another ledger"), "{error}");
+    assert!(error.help.unwrap().contains(&file));
+    assert!(folder.path().join(&file).exists());
+}
+
+#[test]
+fn a_damaged_file_is_refused_and_other_records_are_not_kept() {
+    let (folder, file) = lost();
+    fs::write(folder.path().join(&file), "{}").unwrap();
+    let log = FileLog::new(folder.path(), "local");
+    let error = log.kept().expect_err("damaged");
+    assert!(error.message.contains(&format!("{file} is damaged")), "{error}");
+    assert!(log.keep(&entry(3, intents(&["c"]))).is_err());
+}
