@@ -271,6 +271,7 @@ impl How {
                 WhenFailed::Stop => OnError::Stop,
                 WhenFailed::Continue => OnError::Continue,
             },
+            send_within: site.send_within,
             ..Settings::new(uuid::Uuid::new_v4().to_string(), who::actor())
         };
         let stop = Stop::listen().map_err(|error| Failure::new(error.to_string()))?;

@@ -58,6 +58,8 @@ impl Chosen {
 const MIN_LEAD: SignedDuration = SignedDuration::from_mins(5);
 /// How long the service may take until everybody sees what was done, where the target does not say.
 const SETTLE: SignedDuration = SignedDuration::from_secs(10);
+/// How long after its intent a request may leave, where the target does not say.
+const SEND_WITHIN: SignedDuration = SignedDuration::from_mins(1);
 
 /// A project that was read and is free of errors, and the target that it is applied to.
 #[derive(Debug)]
@@ -67,6 +69,7 @@ pub struct Site {
     pub units: BTreeMap<Address, Unit>,
     pub min_lead: SignedDuration,
     pub settle: SignedDuration,
+    pub send_within: SignedDuration,
     pub max_deletes: Option<usize>,
     pub log: FileLog,
 }
@@ -95,13 +98,14 @@ impl Place {
         }
         let (desired, _) = manifests.resolve(Some(&name));
         let units = compare::units(&desired, &manifests.sources);
-        let Target { min_lead, settle, max_deletes, .. } = target;
+        let Target { min_lead, settle, send_within, max_deletes, .. } = target;
         let seconds = |delay: &Option<crate::node::At<crate::model::delay::Delay>>, usual: SignedDuration| {
             delay.as_ref().map_or(usual, |delay| SignedDuration::from_secs(delay.value.0))
         };
         Ok(Site {
             min_lead: seconds(min_lead, MIN_LEAD),
             settle: seconds(settle, SETTLE),
+            send_within: seconds(send_within, SEND_WITHIN),
             max_deletes: max_deletes.as_ref().and_then(|most| usize::try_from(most.value).ok()),
             log: FileLog::new(&root, &name),
             units,
