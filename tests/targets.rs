@@ -256,8 +256,8 @@ fn settings_of_a_target_that_mean_nothing_are_told_where_they_stand() {
         assert_eq!(ran.code, 3, "{setting}\n{}", ran.stdout);
         assert_says(&ran, &["pushplan.toml:2:", says]);
     }
-    let right =
-        "[targets.p]\napp_key_fingerprint = \"0123456789ab\"\nmax_deletes = 0\nmin_lead = \"1h30m\"\nsettle = 20\nsend_within = \"30s\"\n";
+    let right = "[targets.p]\napp_key_fingerprint = \"0123456789ab\"\nmax_deletes = 0\nmin_lead = \"1h30m\"\nsettle = 20\n\
+                 send_within = \"30s\"\n";
     let ran = told(right, "segments: {vip: {criteria: {tag: vip}, lifecycle: {broadcast: true}}}\n");
     assert_eq!(ran.code, 0, "{}", ran.stdout);
 }
