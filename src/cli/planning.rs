@@ -10,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::target::{self, Opened};
 use super::{Context, project, who};
 use crate::address::Address;
+use crate::apply;
 use crate::arrange::{Choice, arrange};
 use crate::client::fetch;
 use crate::compare::{self, Situation, Unit, compare};
@@ -66,6 +67,7 @@ pub struct Site {
     pub units: BTreeMap<Address, Unit>,
     pub min_lead: SignedDuration,
     pub settle: SignedDuration,
+    pub send_within: SignedDuration,
     pub max_deletes: Option<usize>,
     pub log: FileLog,
 }
@@ -94,13 +96,14 @@ impl Place {
         }
         let (desired, _) = manifests.resolve(Some(&name));
         let units = compare::units(&desired, &manifests.sources);
-        let Target { min_lead, settle, max_deletes, .. } = target;
+        let Target { min_lead, settle, send_within, max_deletes, .. } = target;
         let seconds = |delay: &Option<crate::node::At<crate::model::delay::Delay>>, usual: SignedDuration| {
             delay.as_ref().map_or(usual, |delay| SignedDuration::from_secs(delay.value.0))
         };
         Ok(Site {
             min_lead: seconds(min_lead, MIN_LEAD),
             settle: seconds(settle, SETTLE),
+            send_within: seconds(send_within, apply::SEND_WITHIN),
             max_deletes: max_deletes.as_ref().and_then(|most| usize::try_from(most.value).ok()),
             log: FileLog::new(&root, &name),
             units,

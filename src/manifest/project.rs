@@ -67,6 +67,9 @@ shape! {
         min_lead: Option<At<Delay>>,
         /// How long after it was lost a request may still take effect, such as `10s`, which it is where this is left out.
         settle: Option<At<Delay>>,
+        /// How long a request may wait to leave once the ledger knows of it, such as `1m`, which it is where this is left out. After a
+        /// lost answer, the next run waits until this and `settle` are over.
+        send_within: Option<At<Delay>>,
     }
 }
 
@@ -361,6 +364,10 @@ impl Target {
         }
         for time in [&self.min_lead, &self.settle].into_iter().flatten().filter(|time| time.value.0 < 0) {
             wrong(time.span, format!("`{}` is not a length of time", time.value.0), "0 or more");
+        }
+        // With no time at all, nothing could ever leave.
+        for time in self.send_within.iter().filter(|time| time.value.0 < 1) {
+            wrong(time.span, format!("`{}` is too short", time.value.0), "a second or more");
         }
     }
 }
