@@ -37,6 +37,8 @@ pub struct Plan {
     pub manifests: Digest,
     /// Where the ledger stood.
     pub ledger: Position,
+    #[serde(default)]
+    pub aim: Aim,
     /// How near the time of a new push may be.
     pub min_lead_seconds: i64,
     /// What the whole plan is about, in the order of addresses.
@@ -46,6 +48,19 @@ pub struct Plan {
     /// What `--only` and `--except` left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<Address>,
+}
+
+/// What a plan brings about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Aim {
+    /// What the manifests say.
+    #[default]
+    Manifests,
+    /// That nothing of ours is left.
+    Nothing,
+    /// What was there before a deed of the history.
+    Before(usize),
 }
 
 /// What happens to a resource, or to a part that is applied by itself.
@@ -264,6 +279,7 @@ pub struct About {
     pub level: Level,
     pub manifests: Digest,
     pub ledger: Position,
+    pub aim: Aim,
     pub min_lead_seconds: i64,
 }
 
@@ -272,7 +288,7 @@ const LIFE: jiff::SignedDuration = jiff::SignedDuration::from_hours(72);
 
 impl Plan {
     pub fn new(about: About, changes: Vec<Change>, steps: Vec<Step>, left_out: Vec<Address>, now: Timestamp) -> Self {
-        let About { target, origin, level, manifests, ledger, min_lead_seconds } = about;
+        let About { target, origin, level, manifests, ledger, aim, min_lead_seconds } = about;
         Self {
             format: FORMAT,
             tool: env!("CARGO_PKG_VERSION").to_owned(),
@@ -283,6 +299,7 @@ impl Plan {
             expires: now.checked_add(LIFE).unwrap_or(Timestamp::MAX),
             manifests,
             ledger,
+            aim,
             min_lead_seconds,
             changes,
             steps,
@@ -292,8 +309,8 @@ impl Plan {
 
     /// What the plan is, apart from when it was made: two plans of the same changes have the same digest.
     pub fn digest(&self) -> Digest {
-        let Self { format, target, origin, level, manifests, ledger, changes, steps, left_out, .. } = self;
-        Digest::of_data(&(format, target, origin, level, manifests, ledger, changes, steps, left_out))
+        let Self { format, target, origin, level, manifests, ledger, aim, changes, steps, left_out, .. } = self;
+        Digest::of_data(&(format, target, origin, level, manifests, ledger, aim, changes, steps, left_out))
     }
 
     /// How many changes there are of an action.

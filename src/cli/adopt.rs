@@ -77,7 +77,11 @@ impl Adopt {
         }
         site.append(planned.ledger.seq, Record::Adopt(adopted)).await?;
         let lines: Vec<String> = chosen.iter().map(|(address, id)| format!("< {address}  {id}")).collect();
-        context.out.print(&format!("{}\n{} adopted. Next: pushplan plan", lines.join("\n"), text::count(lines.len(), "resource")));
+        context.out.print(&format!(
+            "{}\n{} adopted. Next: pushplan plan",
+            lines.join("\n"),
+            text::count(lines.len(), "resource")
+        ));
         Ok(Exit::Done)
     }
 
@@ -150,7 +154,8 @@ async fn taken(
     if found.as_ref().is_none_or(|found| found.spec.is_none())
         && let Some(request) = api.get(id, known, opened.level)
     {
-        let answer = opened.reading().read(&request).await.map_err(|loss| Failure::new(format!("{request}: {loss:?}")))?;
+        let answer =
+            opened.reading().read(&request).await.map_err(|loss| Failure::new(format!("{request}: {loss:?}")))?;
         let stamp = found.and_then(|found| found.stamp);
         found = match answer.meaning() {
             Meaning::Done => {

@@ -9,14 +9,14 @@ use jiff::Timestamp;
 use super::planning::{Chosen, Place, Planned, Site, Wish};
 use super::signals::{Signal, Stop};
 use super::target::Opened;
-use super::{Context, Ended, runtime, who};
+use super::{Context, Ended, ledger, runtime, who};
 use crate::address::Address;
-use crate::apply::{self, Ending, Fate, OnError, Report, Settings, StepReport};
+use crate::apply::{self, Ending, Fate, OnError, Report, Settings};
 use crate::failure::{Exit, Failure};
 use crate::guard::{self, Limits};
-use crate::plan::{NoPlan, Plan, Reason, Step};
-use crate::render::progress::{Progress, Showing};
-use crate::render::{self, Style};
+use crate::ledger::{Done, Entry, Outcome, Record};
+use crate::plan::{NoPlan, Plan, Reason};
+use crate::render::{self, Progress, Showing, Style};
 
 /// Make the service what the manifests say.
 #[derive(Debug, Args)]
@@ -88,7 +88,8 @@ impl Apply {
         for address in &self.done {
             done.insert(Address::try_from(address.clone()).map_err(Failure::usage)?);
         }
-        let wish = Wish { choice: self.chosen.choice(), done, destroy: false };
+        let aim = saved.as_ref().map(|plan| plan.aim).unwrap_or_default();
+        let wish = Wish { choice: self.chosen.choice(), done, aim };
         self.how.run(&site, &wish, saved.as_ref(), "Apply this plan?", context)
     }
 }
@@ -134,6 +135,7 @@ impl How {
             Some(plan) => &chosen_as(plan, wish),
             None => wish,
         };
+        ledger::take_in(context, &site.log)?;
         let planned = site.plan(opened, wish, context).await?;
         if let Some(saved) = saved {
             let moved = saved.moved(&planned.plan);
@@ -150,7 +152,8 @@ impl How {
         self.not_done(plan, wish)?;
         self.guard(site, plan)?;
         if plan.steps.is_empty() {
-            let report = Report { run: String::new(), ending: Ending::Done, ledger: plan.ledger.seq, steps: Vec::new() };
+            let report =
+                Report { run: String::new(), ending: Ending::Done, ledger: plan.ledger.seq, steps: Vec::new() };
             self.show(&report, plan, context);
             return Ok(Exit::Done);
         }
@@ -166,9 +169,8 @@ impl How {
     fn not_done(&self, plan: &Plan, wish: &Wish) -> Result<(), Failure> {
         for address in &wish.done {
             let change = plan.changes.iter().find(|change| change.address == *address);
-            let still = change.is_some_and(|change| {
-                change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. }))
-            });
+            let still = change
+                .is_some_and(|change| change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. })));
             if still {
                 return Err(Failure::new(format!("{address} is still there and turned on: nothing was changed"))
                     .exit(Exit::Refused)
@@ -232,20 +234,18 @@ impl How {
         };
         let stop = Stop::listen().map_err(|error| Failure::new(error.to_string()))?;
         let Planned { plan, ledger } = planned;
-        let steps = plan.steps.clone();
         let mut progress = Progress::start(&context.out, &plan, self.showing());
         let asked = async {
             stop.asked().await;
-            context.out.note("Stopping: what is on its way is awaited, nothing more is begun. Ctrl-C again ends at once.");
+            context
+                .out
+                .note("Stopping: what is on its way is awaited, nothing more is begun. Ctrl-C again ends at once.");
         };
-        let mut finished = |number: usize, fate: &Fate| {
-            let Step { address, verb, .. } = &steps[number];
-            let (address, verb, fate) = (address.clone(), *verb, fate.clone());
-            progress.finished(&StepReport { step: number, address, verb, fate, recorded: true });
-        };
-        let report =
-            apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut finished).await;
+        let shown = plan.clone();
+        let mut finished = |step: usize, fate: &Fate| progress.finished(&shown, &[(step, fate.clone())]);
+        let report = apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut finished).await;
         progress.end();
+        keep(&report, site, context);
         Ok((report, stop.by()))
     }
 
@@ -269,6 +269,31 @@ impl How {
     }
 }
 
+/// What was done and the ledger could not be told is kept beside it, and taken in by the next command that writes.
+fn keep(report: &Report, site: &Site, context: &Context) {
+    let unrecorded = report.steps.iter().filter(|step| !step.recorded).filter_map(|step| {
+        let result = match step.fate.clone() {
+            Fate::Done { id } => Done::Done { id },
+            Fate::Failed { why } => Done::Not { why },
+            Fate::Unknown { why } => Done::Unknown { why },
+            Fate::Skipped { .. } | Fate::NotStarted => return None,
+        };
+        Some(Outcome { address: step.address.clone(), verb: step.verb, result, unsettled: None })
+    });
+    let outcomes: Vec<Outcome> = unrecorded.collect();
+    if outcomes.is_empty() {
+        return;
+    }
+    let record = Record::Outcomes(outcomes);
+    let entry = Entry { seq: report.ledger + 1, at: Timestamp::now(), actor: who::actor(), record };
+    context.out.note(&match site.log.keep(&entry) {
+        Ok(file) => format!("What could not be written to the ledger is kept in {file}; the next apply takes it in."),
+        Err(why) => {
+            format!("What was done could not be kept either ({why}); the next apply looks for it on the service.")
+        }
+    });
+}
+
 /// How a command ends that ended so.
 fn exit(report: &Report, signal: Option<Signal>) -> Exit {
     match report.ending {
@@ -282,5 +307,5 @@ fn exit(report: &Report, signal: Option<Signal>) -> Exit {
 fn chosen_as(plan: &Plan, wish: &Wish) -> Wish {
     let mut choice = wish.choice.clone();
     choice.except.extend(plan.left_out.iter().map(ToString::to_string));
-    Wish { choice, done: wish.done.clone(), destroy: wish.destroy }
+    Wish { choice, done: wish.done.clone(), aim: plan.aim }
 }

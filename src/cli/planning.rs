@@ -1,5 +1,6 @@
 //! What planning commands share: reading the project, opening the target, and making a plan of both.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,10 +17,11 @@ use crate::client::fetch;
 use crate::compare::{self, Situation, Unit, compare};
 use crate::failure::{Exit, Failure};
 use crate::finding::Severity;
-use crate::ledger::{AppendError, Entry, FileLog, Ledger, Log, Record, Seq, Unreadable};
+use crate::ledger::history;
+use crate::ledger::{AppendError, Entry, FileLog, Ledger, Log, Owned, Record, Seq, Unreadable};
 use crate::live::Look;
 use crate::manifest::{Manifests, Target, read_project};
-use crate::plan::{About, Plan};
+use crate::plan::{About, Aim, Plan};
 use crate::render::Style;
 use crate::render::findings::{self, Found, Report};
 
@@ -61,7 +63,6 @@ const SETTLE: SignedDuration = SignedDuration::from_secs(10);
 /// A project that was read and is free of errors, and the target that it is applied to.
 #[derive(Debug)]
 pub struct Site {
-    pub root: PathBuf,
     pub manifests: Manifests,
     pub target: String,
     pub units: BTreeMap<Address, Unit>,
@@ -108,7 +109,6 @@ impl Place {
             log: FileLog::new(&root, &name),
             units,
             target: name,
-            root,
             manifests,
         })
     }
@@ -148,8 +148,7 @@ pub struct Wish {
     pub choice: Choice,
     /// What a person says has been done by hand.
     pub done: BTreeSet<Address>,
-    /// Everything of ours is to go.
-    pub destroy: bool,
+    pub aim: Aim,
 }
 
 /// A plan, and the ledger that it was made from.
@@ -168,8 +167,7 @@ impl Site {
     pub async fn plan(&self, opened: &Opened, wish: &Wish, context: &Context) -> Result<Planned, Failure> {
         let (ledger, position) = self.ledger().await?;
         self.wait_until_settled(&ledger, context).await;
-        let nothing = BTreeMap::new();
-        let units = if wish.destroy { &nothing } else { &self.units };
+        let units = &*self.aimed(wish.aim, &ledger)?;
         let live = self.fetch(opened, units, &ledger).await?;
         let now = Timestamp::now();
         let situation = Situation {
@@ -179,7 +177,7 @@ impl Site {
             level: opened.level,
             now,
             min_lead: self.min_lead,
-            deletes: wish.destroy || !units.is_empty(),
+            deletes: wish.aim != Aim::Manifests || !units.is_empty(),
             done: &wish.done,
             adopt: true,
         };
@@ -192,9 +190,48 @@ impl Site {
             level: opened.level,
             manifests: compare::digest(units),
             ledger: position,
+            aim: wish.aim,
             min_lead_seconds: self.min_lead.as_secs(),
         };
         Ok(Planned { plan: Plan::new(about, changes, steps, left_out, now), ledger })
+    }
+
+    /// What is to be there.
+    fn aimed(&self, aim: Aim, ledger: &Ledger) -> Result<Cow<'_, BTreeMap<Address, Unit>>, Failure> {
+        Ok(match aim {
+            Aim::Manifests => Cow::Borrowed(&self.units),
+            Aim::Nothing => Cow::Owned(BTreeMap::new()),
+            Aim::Before(number) => Cow::Owned(self.before(number, ledger)?),
+        })
+    }
+
+    /// What the ledger remembers, with everything that a deed changed as it was before.
+    fn before(&self, number: usize, ledger: &Ledger) -> Result<BTreeMap<Address, Unit>, Failure> {
+        let entries = self.log.history().map_err(unreadable)?;
+        let deeds = history::deeds(&entries);
+        let deed = deeds.iter().find(|deed| deed.number == number).ok_or_else(|| {
+            Failure::usage(format!("the history has no number {number}")).help("`pushplan history` lists what there is")
+        })?;
+        let before = Ledger::replay(entries.iter().filter(|entry| entry.seq < deed.first).cloned());
+        let mut owned = ledger.owned.clone();
+        for changed in &deed.changes {
+            match before.owned.get(&changed.address) {
+                Some(old) => drop(owned.insert(changed.address.clone(), old.clone())),
+                None => drop(owned.remove(&changed.address)),
+            }
+        }
+        let unit = |(address, owned): (Address, Owned)| {
+            let declared = self.units.get(&address);
+            let unit = Unit {
+                spec: owned.spec,
+                place: declared.and_then(|unit| unit.place.clone()),
+                protect: owned.protect,
+                broadcast: declared.is_some_and(|unit| unit.broadcast),
+                ignore: declared.map(|unit| unit.ignore.clone()).unwrap_or_default(),
+            };
+            (address, unit)
+        };
+        Ok(owned.into_iter().map(unit).collect())
     }
 
     pub async fn fetch(
@@ -248,9 +285,8 @@ pub async fn append(log: &FileLog, after: Seq, record: Record) -> Result<(), Fai
     log.append(&entry).await.map_err(|error| match error {
         AppendError::Conflict => Failure::new("somebody else has changed the ledger in the meantime").help("try again"),
         AppendError::NotWritten(why) => Failure::new(format!("the ledger cannot be written: {why}")),
-        AppendError::Unknown(why) => {
-            Failure::new(format!("whether the ledger was written is not known: {why}")).help("look with `pushplan history`")
-        }
+        AppendError::Unknown(why) => Failure::new(format!("whether the ledger was written is not known: {why}"))
+            .help("look with `pushplan history`"),
     })
 }
 

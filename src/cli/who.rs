@@ -6,7 +6,8 @@ use std::fs;
 /// `ada on build-7`, with the job where a CI system says which.
 pub fn actor() -> String {
     let said = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
-    let user = said("GITHUB_ACTOR").or_else(|| said("GITLAB_USER_LOGIN")).or_else(|| said("USER")).or_else(|| said("LOGNAME"));
+    let user =
+        said("GITHUB_ACTOR").or_else(|| said("GITLAB_USER_LOGIN")).or_else(|| said("USER")).or_else(|| said("LOGNAME"));
     let host = said("HOSTNAME").or_else(|| fs::read_to_string("/etc/hostname").ok().map(|name| name.trim().to_owned()));
     let mut actor = user.unwrap_or_else(|| "somebody".to_owned());
     if let Some(host) = host.filter(|host| !host.is_empty()) {

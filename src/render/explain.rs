@@ -8,12 +8,13 @@ use unicode_width::UnicodeWidthStr;
 use crate::codes::{CODES, Code, FAMILIES};
 use crate::kinds::KINDS;
 use crate::manifest::fields::Place;
+use crate::service::config::SAMPLES;
 
 /// Where lines are broken.
 const WIDTH: usize = 100;
 const BOLD: Style = Style::new().bold();
 
-/// All codes by family, and all kinds.
+/// All codes by family, all kinds, and the files that have a sample.
 pub fn topics() -> String {
     let mut out = String::new();
     for (family, about) in FAMILIES {
@@ -28,7 +29,14 @@ pub fn topics() -> String {
     for kind in KINDS {
         row(&mut out, &[(kind.key, widest)], kind.purpose);
     }
-    out.push_str("\n`pushplan explain` with a code, a kind or a field such as pipelines.outcome.delay says more.\n");
+    out.push('\n');
+    heading(&mut out, "files of pushplan serve");
+    let widest = SAMPLES.iter().map(|sample| sample.name.len()).max().unwrap_or_default();
+    for sample in SAMPLES {
+        row(&mut out, &[(sample.name, widest)], sample.about);
+    }
+    out.push_str("\n`pushplan explain` with a code, a kind or a field such as pipelines.outcome.delay says more;\n");
+    out.push_str("with a file, it prints a sample to begin with.\n");
     out
 }
 

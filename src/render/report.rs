@@ -175,7 +175,7 @@ pub fn next(report: &Report, plan: &Plan) -> Vec<Next> {
         }
         Ending::Done => {}
         Ending::Partly | Ending::Interrupted => {
-            found.push(command("To go on; what is done is not done again", "pushplan apply"))
+            found.push(command("To go on; what is done is not done again", "pushplan apply"));
         }
         Ending::Conflict => {
             found.push(command("Who it is", "pushplan history"));

@@ -19,7 +19,8 @@ pub fn text(changes: &[&Change], style: Style) -> String {
         let place = change.place.as_ref().map(|place| format!("{}:{}", place.file, place.line)).unwrap_or_default();
         head(&mut out, &Words::new(&change.address.to_string()), &Words::new("").copy(&place), style);
         let sides = [("declared", &change.desired), ("service", &change.live), ("ledger", &change.ledger)];
-        let here: Vec<String> = sides.iter().filter(|(_, side)| side.is_some()).map(|(name, _)| (*name).to_owned()).collect();
+        let here: Vec<String> =
+            sides.iter().filter(|(_, side)| side.is_some()).map(|(name, _)| (*name).to_owned()).collect();
         let missing: Vec<&str> = sides.iter().filter(|(_, side)| side.is_none()).map(|(name, _)| *name).collect();
         if let Some(id) = &change.id {
             rows(&mut out, &[Row::new("id", Words::new("").copy(id))], 4, style);
@@ -27,10 +28,8 @@ pub fn text(changes: &[&Change], style: Style) -> String {
         if !missing.is_empty() && !here.is_empty() {
             paragraph(&mut out, &Words::new(&format!("not there: {}", missing.join(", "))).and("\n"), 4, style);
         }
-        let of: Vec<(&str, Vec<(String, &Value)>)> = sides
-            .iter()
-            .filter_map(|(name, side)| Some((*name, fields(side.as_ref()?, &[]))))
-            .collect();
+        let of: Vec<(&str, Vec<(String, &Value)>)> =
+            sides.iter().filter_map(|(name, side)| Some((*name, fields(side.as_ref()?, &[])))).collect();
         let paths: BTreeSet<&str> = of.iter().flat_map(|(_, all)| all).map(|(path, _)| path.as_str()).collect();
         let mut lines = Vec::new();
         for path in paths {

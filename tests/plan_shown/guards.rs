@@ -24,12 +24,12 @@ fn deleting(segments: (usize, usize), templates: (usize, usize)) -> Plan {
     plan(all("segments", segments).chain(all("templates", templates)))
 }
 
-fn push(audience: Value) -> Value {
+fn push(audience: &Value) -> Value {
     json!({"name": "p", "schedule": [{"scheduled_time": "2026-11-27T1400"}], "push": {"audience": audience}})
 }
 
 fn broadcasting(audience: Value) -> Building {
-    change(Action::Create, "scheduled_pushes/p").desired(push(audience))
+    change(Action::Create, "scheduled_pushes/p").desired(push(&audience))
 }
 
 fn refused(plan: &Plan, limits: &Limits) -> Vec<&'static str> {
@@ -83,7 +83,7 @@ fn each_guard_refuses_what_it_guards_and_nothing_else() {
         ("a push to some of everybody", broadcasting(json!({"AND": [{"tag": "x"}, "all"]})), &[]),
         ("a push to nobody", broadcasting(json!({"NOT": "all"})), &[]),
         ("a push to everybody that is meant", broadcasting(all()).broadcast(), &[]),
-        ("a push to everybody that is kept", change(Action::Keep, "scheduled_pushes/p").desired(push(all())), &[]),
+        ("a push to everybody that is kept", change(Action::Keep, "scheduled_pushes/p").desired(push(&all())), &[]),
         ("a segment of everybody", change(Action::Create, "segments/a").desired(json!({"criteria": "all"})), &[]),
         ("a new push that is too late", change(Action::Create, "scheduled_pushes/p").why(late()), &["too_late"]),
         ("a push that is changed by hand", change(Action::ByHand, "scheduled_pushes/p").why(late()), &[]),
