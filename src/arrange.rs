@@ -18,7 +18,7 @@ use crate::live::Seen;
 use crate::plan::{Action, Change, Reason, Shown, Step};
 use order::Draft;
 
-pub use choose::Choice;
+pub use choose::{LeftOut, choose};
 pub use sends::sends;
 
 /// The changes in the order of their addresses, and the steps that carry them out.
@@ -188,7 +188,7 @@ impl Arranging<'_> {
             return;
         }
         match one.change.action {
-            Action::Create => self.create(one),
+            Action::Create => self.create_again(one),
             Action::Update => self.update(one),
             Action::Replace => {
                 let life = kinds::api(address).lifecycle(self.situation.level);
@@ -235,6 +235,24 @@ impl Arranging<'_> {
         step.protect = declared.map_or(owned.protect, |unit| unit.protect);
         step.past = past;
         self.push(Draft::new(step));
+    }
+
+    /// Makes something, also what was ours and is gone. The old one has no successor to be retired for where both have the same
+    /// identity, or where it cannot be deleted; else it is deleted for good measure, since it may only have been out of sight.
+    fn create_again(&mut self, one: &Compared) {
+        let address = &one.change.address;
+        let Some(owned) = one.owned.as_ref().filter(|_| !one.released) else { return self.create(one) };
+        let api = kinds::api(address);
+        let level = self.situation.level;
+        let deletes = api.lifecycle(level).create != Create::Upsert && api.delete(&owned.id, &owned.spec, level).is_some();
+        if deletes {
+            self.create(one);
+            self.delete_owned(one);
+        } else {
+            let step = self.step(address, Verb::Forget);
+            self.push(Draft::new(step));
+            self.create(one);
+        }
     }
 
     fn create(&mut self, one: &Compared) {

@@ -82,6 +82,9 @@ pub enum Format {
 
 impl Apply {
     pub fn run(&self, context: &Context) -> Ended {
+        if self.plan.is_some() && (!self.chosen.is_all() || !self.done.is_empty()) {
+            return Err(Failure::usage("a saved plan is applied as it is: --only, --except and --done go with a new one"));
+        }
         let saved = self.plan.as_deref().map(load).transpose()?;
         let site = self.place.read(context, Timestamp::now())?;
         let mut done = BTreeSet::new();
@@ -226,6 +229,7 @@ impl How {
     ) -> Result<(Report, Option<Signal>), Failure> {
         let settings = Settings {
             concurrency: usize::from(self.concurrency),
+            send_within: site.send_within,
             on_error: match self.on_error {
                 WhenFailed::Stop => OnError::Stop,
                 WhenFailed::Continue => OnError::Continue,
@@ -305,7 +309,5 @@ fn exit(report: &Report, signal: Option<Signal>) -> Exit {
 
 /// A saved plan was made with a choice of its own, which holds for it still.
 fn chosen_as(plan: &Plan, wish: &Wish) -> Wish {
-    let mut choice = wish.choice.clone();
-    choice.except.extend(plan.left_out.iter().map(ToString::to_string));
-    Wish { choice, done: wish.done.clone(), aim: plan.aim }
+    Wish { choice: plan.choice.clone(), done: wish.done.clone(), aim: plan.aim }
 }
