@@ -336,6 +336,13 @@ impl Arranging<'_> {
                 if let Some(made) = self.made.get(&target) {
                     let made = *made;
                     self.drafts[number].after.insert(made);
+                    // What is deleted to be made anew is not deleted before it can be.
+                    let same = |before: &usize| self.drafts[*before].step.address == self.drafts[number].step.address;
+                    if let Some(before) = number.checked_sub(1).filter(same)
+                        && self.drafts[before].step.verb == Verb::Delete
+                    {
+                        self.drafts[before].after.insert(made);
+                    }
                 } else if let Some(owned) = self.situation.ledger.owned.get(&target) {
                     self.drafts[number].step.refs.insert(key, owned.id.clone());
                 } else if let Some(at) = self.drafts.iter().position(|draft| draft.step.address == target) {

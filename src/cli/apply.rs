@@ -14,7 +14,7 @@ use crate::address::Address;
 use crate::apply::{self, Ending, Fate, OnError, Report, Settings};
 use crate::failure::{Exit, Failure};
 use crate::guard::{self, Limits};
-use crate::ledger::{Done, Entry, Outcome, Record};
+use crate::ledger::{Done, Entry, Outcome, Record, Verb};
 use crate::plan::{NoPlan, Plan, Reason};
 use crate::render::{self, Progress, Showing, Style};
 
@@ -168,7 +168,7 @@ impl How {
         Ok(exit(&report, signal))
     }
 
-    /// What was said to be done by hand, and is not.
+    /// What was said to be done by hand, and is not, or was nothing to be done.
     fn not_done(&self, plan: &Plan, wish: &Wish) -> Result<(), Failure> {
         for address in &wish.done {
             let change = plan.changes.iter().find(|change| change.address == *address);
@@ -178,6 +178,11 @@ impl How {
                 return Err(Failure::new(format!("{address} is still there and turned on: nothing was changed"))
                     .exit(Exit::Refused)
                     .help("turn it off in the dashboard, then say so again"));
+            }
+            let was = plan.steps.iter().any(|step| step.address == *address && step.verb == Verb::Forget);
+            if !was {
+                return Err(Failure::usage(format!("the plan asks for nothing to be done by hand to {address}"))
+                    .help("`pushplan plan` says what is to be done by hand"));
             }
         }
         Ok(())

@@ -1,7 +1,17 @@
 //! What people do with the real binary, and what they see.
 #![cfg(unix)]
 
+mod choosing;
+mod collisions;
+mod documented;
+mod drift;
+mod exits;
 mod first_run;
+mod guards;
+mod lost;
+mod ownership;
+mod reports;
+mod saved;
 mod world;
 
 #[path = "../support/mod.rs"]

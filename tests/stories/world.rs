@@ -1,6 +1,5 @@
 //! A project in a folder of its own, and the service that runs for it.
 
-use std::cell::Cell;
 use std::fmt::Debug;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -55,6 +54,22 @@ impl Project {
         self.folder.run(arguments)
     }
 
+    /// The same with something in the environment.
+    pub fn run_as(&self, arguments: &[&str], env: &[(&str, &str)]) -> Ran {
+        let output = Command::new(env!("CARGO_BIN_EXE_pushplan"))
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .envs(env.iter().copied())
+            .stdin(Stdio::null())
+            .output()
+            .expect("the binary runs");
+        Ran {
+            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+            code: output.status.code().expect("no signal"),
+        }
+    }
+
     /// Runs a command that has to end well.
     pub fn good(&self, arguments: &[&str]) -> Ran {
         let ran = self.run(arguments);
@@ -105,7 +120,7 @@ impl Project {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().no_proxy().tls_certs_only([]).build().expect("a client");
         let runtime = Runtime::new().expect("a runtime");
-        Service { child: Some(child), origin, client, runtime, named: Cell::new(0) }
+        Service { child: Some(child), origin, client, runtime }
     }
 }
 
@@ -122,7 +137,6 @@ pub struct Service {
     pub origin: String,
     client: Client,
     runtime: Runtime,
-    named: Cell<u32>,
 }
 
 impl Service {
@@ -211,12 +225,6 @@ impl Service {
     /// What was asked since that may have changed something.
     pub fn writes(&self) -> Vec<String> {
         self.asked().into_iter().filter(|line| !line.starts_with("GET ")).collect()
-    }
-
-    /// Some name that nothing has had.
-    pub fn fresh(&self, word: &str) -> String {
-        self.named.set(self.named.get() + 1);
-        format!("{word} {}", self.named.get())
     }
 }
 
