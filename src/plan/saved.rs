@@ -66,9 +66,11 @@ impl Plan {
         unless(self.target == fresh.target, &format!("it is for the target {}", self.target));
         unless(self.origin == fresh.origin, &format!("it is for the service at {}", self.origin));
         unless(self.level == fresh.level, "the target's api level is another one");
-        unless(self.ledger.lineage == fresh.ledger.lineage, "the ledger is another one");
+        // Before anything is applied, there is no ledger.
+        let follows = self.ledger.lineage == fresh.ledger.lineage || self.ledger.seq == 0;
+        unless(follows, "the ledger is another one");
         let since = fresh.ledger.seq.saturating_sub(self.ledger.seq);
-        if self.ledger.lineage == fresh.ledger.lineage && fresh.ledger.seq != self.ledger.seq {
+        if follows && fresh.ledger.seq != self.ledger.seq {
             unless(false, &format!("something has been applied since: the ledger is {since} records further"));
         }
         unless(self.manifests == fresh.manifests, "the manifests say something else");

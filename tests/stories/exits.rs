@@ -127,10 +127,16 @@ fn exit_64_when_the_command_line_makes_no_sense() {
 #[test]
 fn exit_130_and_143_when_an_apply_is_interrupted_and_what_is_on_its_way_is_awaited() {
     for (name, code) in [("-INT", 130), ("-TERM", 143)] {
-        let manifest = "segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {and: [{segment: a}, {tag: b}]}}\n";
+        let manifest = "\
+segments:
+  a: {criteria: {tag: a}}
+  b: {criteria: {and: [{segment: a}, {tag: b}]}}
+  c: {criteria: {and: [{segment: b}, {tag: c}]}}
+";
         let project = Project::new(manifest);
         let service = project.faulty("[[fault]]\nkind = \"delay\"\nms = 1500\nmethod = \"POST\"\n");
         let child = project.start(&["apply", "--yes"]);
+        // The log has a request once it is answered: then the next one is on its way.
         let began = Instant::now();
         while service.writes().is_empty() {
             assert!(began.elapsed() < Duration::from_secs(20), "a request leaves");
@@ -140,8 +146,8 @@ fn exit_130_and_143_when_an_apply_is_interrupted_and_what_is_on_its_way_is_await
         let ran = ended(child);
         assert_eq!(ran.code, code, "{ran}");
         says(&ran.stderr, &["Stopping: what is on its way is awaited, nothing more is begun."]);
-        says(&ran.stdout, &["Not started: 1", "segments/b", "Done: 1", "segments/a", "Stopped."]);
-        same(service.segments(), ["a"]);
-        same(project.changes(&[]), ["+ segments/b"]);
+        says(&ran.stdout, &["Not started: 1", "segments/c", "Done: 2", "segments/b", "Stopped."]);
+        same(service.segments(), ["a", "b"]);
+        same(project.changes(&[]), ["+ segments/c"]);
     }
 }

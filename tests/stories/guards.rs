@@ -141,6 +141,7 @@ experiments:
     variants:
       - {push: {notification: {alert: A}}}
       - {push: {notification: {alert: B}}}
+    lifecycle: {allow: [EX102]}
 ";
     let project = Project::new(manifest);
     let service = project.serve();

@@ -10,6 +10,7 @@ mod first_run;
 mod guards;
 mod lost;
 mod ownership;
+mod past;
 mod reports;
 mod saved;
 mod world;
