@@ -134,7 +134,7 @@ segments:
   c: {criteria: {and: [{segment: b}, {tag: c}]}}
 ";
         let project = Project::new(manifest);
-        let service = project.faulty("[[fault]]\nkind = \"delay\"\nms = 1500\nmethod = \"POST\"\n");
+        let service = project.faulty("[[fault]]\nkind = \"delay\"\nms = 2000\nmethod = \"POST\"\n");
         let child = project.start(&["apply", "--yes"]);
         // The log has a request once it is answered: then the next one is on its way.
         let began = Instant::now();
@@ -142,6 +142,7 @@ segments:
             assert!(began.elapsed() < Duration::from_secs(20), "a request leaves");
             sleep(Duration::from_millis(20));
         }
+        sleep(Duration::from_millis(500));
         signal(&child, name);
         let ran = ended(child);
         assert_eq!(ran.code, code, "{ran}");

@@ -62,8 +62,8 @@ fn a_past_push_is_shown_once_and_never_made_again() {
         sale(&project);
         let service = project.serve();
         let ran = project.good(&["plan"]);
-        same(changes(&ran), ["+ segments/a"]);
-        says(&ran.stdout, &["· scheduled_pushes/sale"]);
+        let went = "· scheduled_pushes/sale went out on Mon 22 Jan 2024 10:00 UTC; it will not be sent again";
+        same(changes(&ran), ["+ segments/a", went]);
         project.good(&["apply", "--yes"]);
         same(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
         // An edit of what was sent is told, and changes nothing.
