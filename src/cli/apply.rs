@@ -150,7 +150,8 @@ impl How {
         }
         let plan = &planned.plan;
         if self.format == Format::Text {
-            super::plan::show(plan, super::plan::Format::Text, context);
+            let style = Style { width: context.out.width(), color: context.out.is_colored() };
+            context.out.print(&render::plan::before_apply(plan, style));
         }
         self.not_done(plan, wish)?;
         self.guard(site, plan)?;
@@ -255,6 +256,8 @@ impl How {
         let report = apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut finished).await;
         progress.end();
         keep(&report, site, context);
+        // Everything is written; what makes reading faster may fail.
+        let _ = site.log.checkpoint(&who::actor(), Timestamp::now());
         Ok((report, stop.by()))
     }
 
@@ -270,7 +273,7 @@ impl How {
     fn show(&self, report: &Report, plan: &Plan, context: &Context) {
         let style = Style { width: context.out.width(), color: context.out.is_colored() };
         match self.format {
-            Format::Text if report.steps.is_empty() => {}
+            Format::Text if plan.is_empty() && report.ending == Ending::Done => {}
             Format::Text => context.out.print(&render::report::text(report, plan, style)),
             Format::Json => context.out.exact(render::report::json(report, plan).as_bytes()),
             Format::Jsonl => context.out.print(&render::report::last_line(report, plan)),

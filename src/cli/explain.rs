@@ -21,7 +21,10 @@ pub struct Explain {
 impl Explain {
     pub fn run(&self, context: &Context) -> Ended {
         let text = match &self.topic {
-            None => explain::topics(),
+            None => {
+                let files: Vec<_> = SAMPLES.iter().map(|sample| (sample.name, sample.about)).collect();
+                explain::topics(&files)
+            }
             Some(topic) if topic.trim().is_empty() => {
                 let failure = Failure::usage("an empty text is not a code, a kind, a field or a file");
                 return Err(failure.help("`pushplan explain` lists all codes and kinds"));

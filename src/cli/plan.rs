@@ -75,7 +75,7 @@ pub fn make(
 }
 
 /// Prints a plan.
-pub fn show(plan: &Planned, format: Format, context: &Context) {
+fn show(plan: &Planned, format: Format, context: &Context) {
     let style = render::Style { width: context.out.width(), color: context.out.is_colored() };
     match format {
         Format::Text => context.out.print(&render::plan::text(plan, style)),

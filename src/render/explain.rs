@@ -8,14 +8,13 @@ use unicode_width::UnicodeWidthStr;
 use crate::codes::{CODES, Code, FAMILIES};
 use crate::kinds::KINDS;
 use crate::manifest::fields::Place;
-use crate::service::config::SAMPLES;
 
 /// Where lines are broken.
 const WIDTH: usize = 100;
 const BOLD: Style = Style::new().bold();
 
-/// All codes by family, all kinds, and the files that have a sample.
-pub fn topics() -> String {
+/// All codes by family, all kinds, and the files that have a sample, each with what it is for.
+pub fn topics(files: &[(&str, &str)]) -> String {
     let mut out = String::new();
     for (family, about) in FAMILIES {
         heading(&mut out, about);
@@ -31,9 +30,9 @@ pub fn topics() -> String {
     }
     out.push('\n');
     heading(&mut out, "files of pushplan serve");
-    let widest = SAMPLES.iter().map(|sample| sample.name.len()).max().unwrap_or_default();
-    for sample in SAMPLES {
-        row(&mut out, &[(sample.name, widest)], sample.about);
+    let widest = files.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+    for (name, about) in files {
+        row(&mut out, &[(name, widest)], about);
     }
     out.push_str("\n`pushplan explain` with a code, a kind or a field such as pipelines.outcome.delay says more;\n");
     out.push_str("with a file, it prints a sample to begin with.\n");
