@@ -244,7 +244,8 @@ impl Arranging<'_> {
         let Some(owned) = one.owned.as_ref().filter(|_| !one.released) else { return self.create(one) };
         let api = kinds::api(address);
         let level = self.situation.level;
-        let deletes = api.lifecycle(level).create != Create::Upsert && api.delete(&owned.id, &owned.spec, level).is_some();
+        let deletes =
+            api.lifecycle(level).create != Create::Upsert && api.delete(&owned.id, &owned.spec, level).is_some();
         if deletes {
             self.create(one);
             self.delete_owned(one);

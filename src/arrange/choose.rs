@@ -42,9 +42,11 @@ pub fn choose(choice: &Choice, compared: &mut [Compared]) -> LeftOut {
         let Some(one) = compared.iter().find(lacks) else { break };
         taken.remove(&one.change.address);
     }
-    let idle = choice.only.iter().chain(&choice.except).filter(|pattern| {
-        !compared.iter().any(|one| matches(pattern, &one.change.address))
-    });
+    let idle = choice
+        .only
+        .iter()
+        .chain(&choice.except)
+        .filter(|pattern| !compared.iter().any(|one| matches(pattern, &one.change.address)));
     let mut left = LeftOut { addresses: Vec::new(), idle: idle.cloned().collect() };
     for one in compared.iter_mut().filter(|one| !taken.contains(&one.change.address)) {
         if !matches!(one.change.action, Action::Keep | Action::Past) {

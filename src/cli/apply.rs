@@ -83,7 +83,9 @@ pub enum Format {
 impl Apply {
     pub fn run(&self, context: &Context) -> Ended {
         if self.plan.is_some() && (!self.chosen.is_all() || !self.done.is_empty()) {
-            return Err(Failure::usage("a saved plan is applied as it is: --only, --except and --done go with a new one"));
+            return Err(Failure::usage(
+                "a saved plan is applied as it is: --only, --except and --done go with a new one",
+            ));
         }
         let saved = self.plan.as_deref().map(load).transpose()?;
         let site = self.place.read(context, Timestamp::now())?;

@@ -19,7 +19,10 @@ fn something_of_the_same_name_stops_the_plan_until_it_is_adopted_untouched() {
     says(&ran.stdout, &["! segments/vip", &id, "pushplan adopt segments/vip", "1 waits for your decision."]);
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["segments/vip: something of this name is there and not ours", &id, "pushplan adopt segments/vip"]);
+    says(
+        &ran.stderr,
+        &["segments/vip: something of this name is there and not ours", &id, "pushplan adopt segments/vip"],
+    );
     same(service.writes(), Vec::<String>::new());
     let ran = project.good(&["adopt", "segments/vip"]);
     same(ran.stdout, format!("< segments/vip  {id}\n1 resource adopted. Next: pushplan plan\n"));
@@ -75,7 +78,8 @@ fn of_two_with_the_name_one_is_chosen_by_its_id() {
 
 #[test]
 fn everything_with_one_namesake_is_adopted_at_once() {
-    let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n  c: {criteria: {tag: c}}\n");
+    let project =
+        Project::new("segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n  c: {criteria: {tag: c}}\n");
     let service = project.serve();
     for (name, tag) in [("a", "a"), ("b", "b"), ("c", "c"), ("c", "c")] {
         service.segment(name, tag);

@@ -112,7 +112,10 @@ fn a_pipeline_is_changed_by_hand_and_its_successor_is_made_once_the_old_one_is_o
     let id = old["uid"].as_str().expect("an id").to_owned();
     let ran = project.good(&["plan"]);
     same(changes(&ran), ["! pipelines/remind"]);
-    says(&ran.stdout, &["Hello -> Bye", "turn off or remove the old one", &id, "pushplan apply --done pipelines/remind"]);
+    says(
+        &ran.stdout,
+        &["Hello -> Bye", "turn off or remove the old one", &id, "pushplan apply --done pipelines/remind"],
+    );
     service.forget();
     // Applying goes on with the rest and says what is left.
     project.edit("tag: a", "tag: b");

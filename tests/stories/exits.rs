@@ -21,11 +21,8 @@ fn exit_0_and_2_tell_whether_there_are_changes_where_that_is_asked() {
 fn exit_1_when_the_service_does_not_answer() {
     let project = Project::new(ONE);
     project.folder.write("pushplan.toml", "[targets.far]\nbase_url = \"http://127.0.0.1:9\"\n");
-    let env = [
-        ("PUSHPLAN_ORIGIN", "http://127.0.0.1:9"),
-        ("PUSHPLAN_APP_KEY", "key"),
-        ("PUSHPLAN_MASTER_SECRET", "secret"),
-    ];
+    let env =
+        [("PUSHPLAN_ORIGIN", "http://127.0.0.1:9"), ("PUSHPLAN_APP_KEY", "key"), ("PUSHPLAN_MASTER_SECRET", "secret")];
     let ran = project.run_as(&["plan"], &env);
     assert_eq!(ran.code, 1, "{ran}");
     says(&ran.stderr, &["GET /api/segments failed", "nothing was changed"]);

@@ -95,7 +95,10 @@ fn show_puts_the_three_sides_next_to_each_other() {
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     let id = service.segment_id("lapsed");
-    service.put(&format!("/api/segments/{id}"), serde_json::json!({"display_name": "lapsed", "criteria": {"tag": "theirs"}}));
+    service.put(
+        &format!("/api/segments/{id}"),
+        serde_json::json!({"display_name": "lapsed", "criteria": {"tag": "theirs"}}),
+    );
     project.edit("tag: lapsed", "tag: ours");
     let ran = project.good(&["show", "segments/lapsed"]);
     says(&ran.stdout, &["ours", "theirs", "lapsed", &id]);

@@ -19,13 +19,23 @@ const LOSSES: [&str; 4] = [
     "kind = \"html\"\nwhen = \"after\"",
 ];
 
+/// Each in a project of its own, side by side: most of their time is spent waiting.
+fn each_loss(story: impl Fn(&str) + Sync) {
+    std::thread::scope(|scope| {
+        for loss in LOSSES {
+            let story = &story;
+            scope.spawn(move || story(loss));
+        }
+    });
+}
+
 fn once(loss: &str, path: &str) -> String {
     format!("[[fault]]\n{loss}\nmethod = \"POST\"\npath = \"{path}\"\ntimes = 1\n")
 }
 
 #[test]
 fn a_segment_whose_answer_was_lost_is_found_again() {
-    for loss in LOSSES {
+    each_loss(|loss| {
         let project = Project::new(SEGMENT);
         let service = project.faulty(&once(loss, "/api/segments"));
         let ran = project.run(&["apply", "--yes"]);
@@ -38,31 +48,31 @@ fn a_segment_whose_answer_was_lost_is_found_again() {
         same(service.segments(), ["a", "b"]);
         same(service.segment_id("a"), id);
         same(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
-    }
+    });
 }
 
 #[test]
 fn a_template_whose_answer_was_lost_is_found_again() {
-    for loss in LOSSES {
+    each_loss(|loss| {
         let project = Project::new(TEMPLATE);
         let service = project.faulty(&once(loss, "/api/templates"));
         assert_eq!(project.run(&["apply", "--yes"]).code, 6, "{loss}");
         project.good(&["apply", "--yes"]);
         same(service.templates(), ["winback"]);
         same(project.good(&["plan"]).stdout, "No changes. local matches your files (1 resource).\n");
-    }
+    });
 }
 
 #[test]
 fn a_push_whose_answer_was_lost_is_found_again_where_it_is_listed() {
-    for loss in LOSSES {
+    each_loss(|loss| {
         let project = Project::new(PUSH);
         let service = project.faulty(&once(loss, "/api/schedules"));
         assert_eq!(project.run(&["apply", "--yes"]).code, 6, "{loss}");
         project.good(&["apply", "--yes"]);
         same(service.names("/api/schedules", "schedules", "name").len(), 1);
         same(project.good(&["plan"]).stdout, "No changes. local matches your files (1 resource).\n");
-    }
+    });
 }
 
 #[test]
@@ -89,7 +99,10 @@ fn a_push_that_cannot_be_listed_is_held_until_somebody_says_what_became_of_it() 
     for _ in 0..2 {
         let ran = project.run(&["apply", "--yes"]);
         assert_eq!(ran.code, 7, "{ran}");
-        says(&ran.stderr, &["scheduled_pushes/sale: whether it was created on ", "pushplan resolve scheduled_pushes/sale"]);
+        says(
+            &ran.stderr,
+            &["scheduled_pushes/sale: whether it was created on ", "pushplan resolve scheduled_pushes/sale"],
+        );
     }
     same(service.writes(), Vec::<String>::new());
     // The service tells those who may ask for more.

@@ -54,7 +54,9 @@ fn a_project_with_an_error_plans_nothing() {
     project.good(&["apply", "--yes"]);
     service.forget();
     project.write("segments:\n  a: {criteria: {tagg: a}}\n");
-    for command in [&["plan"][..], &["apply", "--yes"], &["destroy", "--yes"], &["adopt", "segments/a"], &["show", "segments/a"]] {
+    for command in
+        [&["plan"][..], &["apply", "--yes"], &["destroy", "--yes"], &["adopt", "segments/a"], &["show", "segments/a"]]
+    {
         let ran = project.run(command);
         assert_eq!(ran.code, 3, "{ran}");
         says(&ran.stderr, &["tagg", "messages.yaml:2:", "the manifests have errors, so that nothing is planned"]);

@@ -202,8 +202,11 @@ impl Service {
     pub fn segment_id(&self, name: &str) -> String {
         let body = self.get("/api/segments");
         let all = body["segments"].as_array().expect("a listing");
-        let ids: Vec<&str> =
-            all.iter().filter(|one| one["display_name"] == name).map(|one| one["id"].as_str().expect("an id")).collect();
+        let ids: Vec<&str> = all
+            .iter()
+            .filter(|one| one["display_name"] == name)
+            .map(|one| one["id"].as_str().expect("an id"))
+            .collect();
         assert_eq!(ids.len(), 1, "{name} in {body}");
         ids[0].to_owned()
     }
