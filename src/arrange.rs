@@ -15,7 +15,7 @@ use crate::kinds::remote::segments;
 use crate::kinds::{self, Create, Resource, Segment};
 use crate::ledger::{Owned, Verb};
 use crate::live::Seen;
-use crate::plan::{Action, Change, Reason, Shown, Step};
+use crate::plan::{Action, Change, Moved, Reason, Shown, Step};
 use order::Draft;
 
 pub use choose::{LeftOut, choose};
@@ -43,6 +43,10 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation) -> (Vec<Chang
         // What is held is said of the change that it belongs to.
         if let Some(at) = held.iter().position(|other| other.address == change.address && other.id == change.id) {
             let other = held.remove(at);
+            // What is gone is deleted for good measure alone: that it waits is no news.
+            if change.moved == Some(Moved::Removed) {
+                continue;
+            }
             if change.action == Action::Delete {
                 change.action = other.action;
             }

@@ -1,6 +1,6 @@
 //! A part of a plan.
 
-use crate::world::{Project, changes, same, says};
+use crate::world::{Project, changes, says};
 
 const SHOP: &str = "\
 segments:
@@ -22,13 +22,13 @@ fn only_takes_what_the_chosen_needs_and_says_what_was_left_out() {
     let ran = project.good(&["plan", "--only", "scheduled_pushes/sale"]);
     let mut shown = changes(&ran);
     shown.sort();
-    same(shown, ["+ scheduled_pushes/sale", "+ segments/base", "+ segments/east"]);
+    assert_eq!(shown, ["+ scheduled_pushes/sale", "+ segments/base", "+ segments/east"]);
     says(&ran.stdout, &["segments/alone", "templates/winback"]);
     project.good(&["apply", "--yes", "--only", "scheduled_pushes/sale"]);
-    same(service.segments(), ["base", "east"]);
+    assert_eq!(service.segments(), ["base", "east"]);
     let mut rest = project.changes(&[]);
     rest.sort();
-    same(rest, ["+ segments/alone", "+ templates/winback"]);
+    assert_eq!(rest, ["+ segments/alone", "+ templates/winback"]);
 }
 
 #[test]
@@ -38,9 +38,9 @@ fn except_leaves_out_what_needs_it_too_and_says_so() {
     let ran = project.good(&["apply", "--yes", "--except", "segments/base"]);
     let mut shown = changes(&ran);
     shown.sort();
-    same(shown, ["+ segments/alone", "+ templates/winback"]);
+    assert_eq!(shown, ["+ segments/alone", "+ templates/winback"]);
     says(&ran.stdout, &["segments/base", "segments/east", "scheduled_pushes/sale"]);
-    same(service.segments(), ["alone"]);
+    assert_eq!(service.segments(), ["alone"]);
 }
 
 #[test]
@@ -51,10 +51,10 @@ fn except_leaves_alone_what_is_there() {
     project.edit("tag: base", "tag: other");
     project.edit("alert: Sale", "alert: SALE");
     let ran = project.good(&["apply", "--yes", "--except", "segments/base"]);
-    same(changes(&ran), ["~ scheduled_pushes/sale"]);
+    assert_eq!(changes(&ran), ["~ scheduled_pushes/sale"]);
     let id = service.segment_id("base");
-    same(&service.get(&format!("/api/segments/{id}"))["criteria"]["tag"], "base");
-    same(project.changes(&[]), ["~ segments/base"]);
+    assert_eq!(&service.get(&format!("/api/segments/{id}"))["criteria"]["tag"], "base");
+    assert_eq!(project.changes(&[]), ["~ segments/base"]);
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_pattern_that_means_nothing_is_a_slip() {
         assert_eq!(ran.code, 64, "{ran}");
         says(&ran.stderr, &["`segments/bse` means nothing that is declared or ours", "did you mean segments/base?"]);
     }
-    same(service.writes(), Vec::<String>::new());
+    assert_eq!(service.writes(), Vec::<String>::new());
 }
 
 #[test]
@@ -74,8 +74,8 @@ fn parts_of_a_resource_are_chosen_by_the_resource() {
     let manifest = "tag_groups:\n  loyalty: {tags: [gold], members: {named_users: {u-1: [gold], u-2: [gold]}}}\nsegments:\n  a: {criteria: {tag: a}}\n";
     let project = Project::new(manifest);
     let _service = project.serve();
-    same(project.changes(&["--only", "tag_groups/loyalty"]), ["+ tag_groups/loyalty"]);
+    assert_eq!(project.changes(&["--only", "tag_groups/loyalty"]), ["+ tag_groups/loyalty"]);
     let ran = project.good(&["apply", "--yes", "--only", "tag_groups/loyalty/named_users/u-2"]);
     says(&ran.stdout, &["1 created."]);
-    same(project.changes(&[]).len(), 2);
+    assert_eq!(project.changes(&[]).len(), 2);
 }

@@ -1,6 +1,6 @@
 //! Things of the same name that are not ours.
 
-use crate::world::{Project, changes, same, says};
+use crate::world::{Project, changes, says};
 
 const ONE: &str = "\
 segments:
@@ -23,13 +23,13 @@ fn something_of_the_same_name_stops_the_plan_until_it_is_adopted_untouched() {
         &ran.stderr,
         &["segments/vip: something of this name is there and not ours", &id, "pushplan adopt segments/vip"],
     );
-    same(service.writes(), Vec::<String>::new());
+    assert_eq!(service.writes(), Vec::<String>::new());
     let ran = project.good(&["adopt", "segments/vip"]);
-    same(ran.stdout, format!("< segments/vip  {id}\n1 resource adopted. Next: pushplan plan\n"));
-    same(service.writes(), Vec::<String>::new());
-    same(project.changes(&[]), ["+ templates/winback"]);
+    assert_eq!(ran.stdout, format!("< segments/vip  {id}\n1 resource adopted. Next: pushplan plan\n"));
+    assert_eq!(service.writes(), Vec::<String>::new());
+    assert_eq!(project.changes(&[]), ["+ templates/winback"]);
     project.good(&["apply", "--yes"]);
-    same(service.segment_id("vip"), id);
+    assert_eq!(service.segment_id("vip"), id);
 }
 
 #[test]
@@ -48,8 +48,8 @@ fn the_rest_goes_on_without_what_collides() {
     let service = project.serve();
     service.segment("vip", "old");
     let ran = project.good(&["apply", "--yes", "--except", "segments/vip"]);
-    same(changes(&ran), ["+ templates/winback"]);
-    same(service.templates(), ["winback"]);
+    assert_eq!(changes(&ran), ["+ templates/winback"]);
+    assert_eq!(service.templates(), ["winback"]);
 }
 
 #[test]
@@ -69,11 +69,11 @@ fn of_two_with_the_name_one_is_chosen_by_its_id() {
     says(&ran.stderr, &["the service has nothing with the id no-such-id that could be segments/vip"]);
     service.forget();
     project.good(&["adopt", "segments/vip", "--id", &second]);
-    same(service.writes(), Vec::<String>::new());
-    same(project.changes(&["--only", "segments/*"]), Vec::<String>::new());
+    assert_eq!(service.writes(), Vec::<String>::new());
+    assert_eq!(project.changes(&["--only", "segments/*"]), Vec::<String>::new());
     // The other one is nobody's, and stays.
     project.good(&["apply", "--yes"]);
-    same(service.segments(), ["vip", "vip"]);
+    assert_eq!(service.segments(), ["vip", "vip"]);
 }
 
 #[test]
@@ -88,8 +88,8 @@ fn everything_with_one_namesake_is_adopted_at_once() {
     let ran = project.good(&["adopt", "--all-matching"]);
     says(&ran.stdout, &["< segments/a", "< segments/b", "2 resources adopted."]);
     says(&ran.stderr, &["Left alone: 2 have the name of segments/c"]);
-    same(service.writes(), Vec::<String>::new());
-    same(project.changes(&[]), ["! segments/c"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+    assert_eq!(project.changes(&[]), ["! segments/c"]);
     let ran = project.run(&["adopt", "segments/a"]);
     assert_eq!(ran.code, 1, "{ran}");
     says(&ran.stderr, &["segments/a is ours already", "pushplan forget segments/a"]);
@@ -125,7 +125,7 @@ fn an_adopted_user_of_a_segment_outside_git_says_so() {
     let outside = service.segment("outside", "o");
     service.post(
         "/api/segments",
-        serde_json::json!({"display_name": "east", "criteria": {"and": [{"segment": outside}, {"tag": "y"}]}}),
+        &serde_json::json!({"display_name": "east", "criteria": {"and": [{"segment": outside}, {"tag": "y"}]}}),
     );
     project.good(&["adopt", "segments/east"]);
     let ran = project.good(&["plan"]);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{Project, Service, changes, same, says};
+use crate::world::{Project, Service, changes, says};
 
 const USERS: &str = "\
 segments:
@@ -32,10 +32,10 @@ fn a_segment_is_replaced_with_all_who_name_it_in_order() {
     let ran = project.good(&["plan"]);
     let mut shown = changes(&ran);
     shown.sort();
-    same(shown, ["± experiments/texts", "± segments/base", "± segments/east"]);
+    assert_eq!(shown, ["± experiments/texts", "± segments/base", "± segments/east"]);
     service.forget();
     project.good(&["apply", "--yes"]);
-    same(
+    assert_eq!(
         service.writes(),
         [
             "POST /api/segments".to_owned(),
@@ -46,10 +46,10 @@ fn a_segment_is_replaced_with_all_who_name_it_in_order() {
             format!("DELETE /api/segments/{base}"),
         ],
     );
-    same(service.segments(), ["base", "east"]);
+    assert_eq!(service.segments(), ["base", "east"]);
     let east = service.get(&format!("/api/segments/{}", service.segment_id("east")));
     assert!(east.to_string().contains(&service.segment_id("base")), "{east}");
-    same(project.good(&["plan"]).stdout, "No changes. local matches your files (3 resources).\n");
+    assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (3 resources).\n");
 }
 
 #[test]
@@ -60,12 +60,12 @@ fn an_experiment_is_replaced_before_it_starts() {
     project.edit("alert: A", "alert: C");
     service.forget();
     let ran = project.good(&["apply", "--yes"]);
-    same(changes(&ran), ["± experiments/texts"]);
+    assert_eq!(changes(&ran), ["± experiments/texts"]);
     let writes = service.writes();
-    same(writes.len(), 2);
+    assert_eq!(writes.len(), 2);
     assert!(writes[0].starts_with("DELETE /api/experiments/scheduled/") && writes[1] == "POST /api/experiments");
-    same(service.names("/api/experiments", "experiments", "name").len(), 1);
-    same(project.changes(&[]), Vec::<String>::new());
+    assert_eq!(service.names("/api/experiments", "experiments", "name").len(), 1);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
 }
 
 const PIPELINE: &str = "\
@@ -98,7 +98,7 @@ fn turn_off(service: &Service, pipeline: &Value) {
             body[key] = pipeline[key].clone();
         }
     }
-    service.put(&format!("/api/pipelines/{}", pipeline["uid"].as_str().expect("an id")), body);
+    service.put(&format!("/api/pipelines/{}", pipeline["uid"].as_str().expect("an id")), &body);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_pipeline_is_changed_by_hand_and_its_successor_is_made_once_the_old_one_is_o
     let old = pipelines(&service).remove(0);
     let id = old["uid"].as_str().expect("an id").to_owned();
     let ran = project.good(&["plan"]);
-    same(changes(&ran), ["! pipelines/remind"]);
+    assert_eq!(changes(&ran), ["! pipelines/remind"]);
     says(
         &ran.stdout,
         &["Hello -> Bye", "turn off or remove the old one", &id, "pushplan apply --done pipelines/remind"],
@@ -125,14 +125,14 @@ fn a_pipeline_is_changed_by_hand_and_its_successor_is_made_once_the_old_one_is_o
     let ran = project.run(&["apply", "--yes", "--done", "pipelines/remind"]);
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["pipelines/remind is still there and turned on: nothing was changed"]);
-    same(pipelines(&service).len(), 1);
+    assert_eq!(pipelines(&service).len(), 1);
     turn_off(&service, &old);
     let ran = project.good(&["apply", "--yes", "--done", "pipelines/remind"]);
-    same(changes(&ran), ["+ pipelines/remind"]);
+    assert_eq!(changes(&ran), ["+ pipelines/remind"]);
     let on: Vec<Value> = pipelines(&service).into_iter().filter(|one| one["enabled"] == true).collect();
-    same(on.len(), 1);
+    assert_eq!(on.len(), 1);
     assert!(on[0].to_string().contains("Bye"), "{on:?}");
-    same(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
+    assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
 }
 
 #[test]
@@ -141,14 +141,14 @@ fn a_pipeline_that_is_removed_is_turned_off_by_hand_and_then_forgotten() {
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     project.write("segments:\n  a: {criteria: {tag: a}}\n");
-    same(project.changes(&[]), ["! pipelines/remind"]);
+    assert_eq!(project.changes(&[]), ["! pipelines/remind"]);
     let ran = project.run(&["apply", "--yes", "--done", "pipelines/remind"]);
     assert_eq!(ran.code, 7, "{ran}");
     turn_off(&service, &pipelines(&service)[0]);
     service.forget();
     project.good(&["apply", "--yes", "--done", "pipelines/remind"]);
-    same(service.writes(), Vec::<String>::new());
-    same(project.changes(&[]), Vec::<String>::new());
+    assert_eq!(service.writes(), Vec::<String>::new());
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
 }
 
 #[test]
@@ -157,10 +157,10 @@ fn a_pipeline_that_somebody_removed_is_made_again_and_that_is_all() {
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     service.delete(&format!("/api/pipelines/{}", pipelines(&service)[0]["uid"].as_str().expect("an id")));
-    same(project.changes(&[]), ["+ pipelines/remind"]);
+    assert_eq!(project.changes(&[]), ["+ pipelines/remind"]);
     project.good(&["apply", "--yes"]);
-    same(pipelines(&service).len(), 1);
-    same(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
+    assert_eq!(pipelines(&service).len(), 1);
+    assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
 }
 
 const PUSH: &str = "\
@@ -179,7 +179,7 @@ fn a_pending_push_is_changed_by_hand() {
     project.good(&["apply", "--yes"]);
     project.edit("alert: Sale", "alert: SALE");
     let ran = project.good(&["plan"]);
-    same(changes(&ran), ["! scheduled_pushes/sale"]);
+    assert_eq!(changes(&ran), ["! scheduled_pushes/sale"]);
     says(&ran.stdout, &["Sale -> SALE", "pushplan apply --done scheduled_pushes/sale"]);
     service.forget();
     project.good(&["apply", "--yes"]);
@@ -187,8 +187,8 @@ fn a_pending_push_is_changed_by_hand() {
     let url = service.get("/api/schedules")["schedules"][0]["url"].as_str().expect("a url").to_owned();
     service.delete(&format!("/api/schedules/{}", url.rsplit('/').next().expect("an id")));
     project.good(&["apply", "--yes", "--done", "scheduled_pushes/sale"]);
-    same(service.names("/api/schedules", "schedules", "name").len(), 1);
-    same(project.changes(&[]), Vec::<String>::new());
+    assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_pending_push_that_is_removed_is_removed_by_hand() {
     let _service = project.serve();
     project.good(&["apply", "--yes"]);
     project.write("segments:\n  a: {criteria: {tag: a}}\n");
-    same(project.changes(&[]), ["! scheduled_pushes/sale"]);
+    assert_eq!(project.changes(&[]), ["! scheduled_pushes/sale"]);
     project.good(&["apply", "--yes", "--done", "scheduled_pushes/sale"]);
-    same(project.changes(&[]), Vec::<String>::new());
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{Project, changes, same, says};
+use crate::world::{Project, changes, says};
 
 const ONE: &str = "\
 segments:
@@ -22,7 +22,7 @@ fn a_change_on_the_service_is_named_and_put_back() {
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     let id = service.segment_id("lapsed");
-    service.put(&format!("/api/segments/{id}"), json!({"display_name": "lapsed", "criteria": {"tag": "theirs"}}));
+    service.put(&format!("/api/segments/{id}"), &json!({"display_name": "lapsed", "criteria": {"tag": "theirs"}}));
     let ran = project.good(&["plan"]);
     says(
         &ran.stdout,
@@ -33,8 +33,8 @@ fn a_change_on_the_service_is_named_and_put_back() {
         ],
     );
     project.good(&["apply", "--yes"]);
-    same(tag(&service), "lapsed");
-    same(project.changes(&[]), Vec::<String>::new());
+    assert_eq!(tag(&service), "lapsed");
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
 }
 
 #[test]
@@ -43,12 +43,12 @@ fn a_change_on_the_service_that_git_follows_is_no_change() {
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     let id = service.segment_id("lapsed");
-    service.put(&format!("/api/segments/{id}"), json!({"display_name": "lapsed", "criteria": {"tag": "theirs"}}));
+    service.put(&format!("/api/segments/{id}"), &json!({"display_name": "lapsed", "criteria": {"tag": "theirs"}}));
     project.edit("tag: lapsed", "tag: theirs");
     says(&project.good(&["plan"]).stdout, &["No changes."]);
     service.forget();
     project.good(&["apply", "--yes"]);
-    same(service.writes(), Vec::<String>::new());
+    assert_eq!(service.writes(), Vec::<String>::new());
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_change_on_both_sides_shows_all_three_values() {
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     let id = service.segment_id("lapsed");
-    service.put(&format!("/api/segments/{id}"), json!({"display_name": "lapsed", "criteria": {"tag": "theirs"}}));
+    service.put(&format!("/api/segments/{id}"), &json!({"display_name": "lapsed", "criteria": {"tag": "theirs"}}));
     project.edit("tag: lapsed", "tag: ours");
     let ran = project.good(&["plan"]);
     says(
@@ -76,7 +76,7 @@ fn a_change_on_both_sides_shows_all_three_values() {
         &["theirs -> ours", "last applied: lapsed", "changed in your files and on the service since the last apply"],
     );
     project.good(&["apply", "--yes"]);
-    same(tag(&service), "ours");
+    assert_eq!(tag(&service), "ours");
 }
 
 #[test]
@@ -87,13 +87,13 @@ fn what_was_removed_on_the_service_is_made_again_and_that_is_all() {
     let id = service.segment_id("lapsed");
     service.delete(&format!("/api/segments/{id}"));
     let ran = project.good(&["plan"]);
-    same(changes(&ran), ["+ segments/lapsed"]);
+    assert_eq!(changes(&ran), ["+ segments/lapsed"]);
     says(&ran.stdout, &["removed on the service since the last apply; this puts it back"]);
     project.good(&["apply", "--yes"]);
-    same(service.segments(), ["lapsed"]);
+    assert_eq!(service.segments(), ["lapsed"]);
     assert_ne!(service.segment_id("lapsed"), id);
     let ran = project.good(&["plan"]);
-    same(ran.stdout, "No changes. local matches your files (2 resources).\n");
+    assert_eq!(ran.stdout, "No changes. local matches your files (2 resources).\n");
 }
 
 #[test]
@@ -107,13 +107,13 @@ open_channels:
     let project = Project::new(manifest);
     let service = project.serve();
     project.good(&["apply", "--yes"]);
-    service.post("/api/channels/open/uninstall", json!({"address": "desk", "open_platform_name": "sms"}));
-    same(project.changes(&[]), ["+ open_channels/desk"]);
+    service.post("/api/channels/open/uninstall", &json!({"address": "desk", "open_platform_name": "sms"}));
+    assert_eq!(project.changes(&[]), ["+ open_channels/desk"]);
     project.good(&["apply", "--yes"]);
-    same(project.changes(&[]), Vec::<String>::new());
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
     service.forget();
     project.good(&["apply", "--yes"]);
-    same(service.writes(), Vec::<String>::new());
+    assert_eq!(service.writes(), Vec::<String>::new());
 }
 
 #[test]
@@ -125,8 +125,8 @@ fn what_was_removed_on_both_sides_is_only_forgotten() {
     project.edit("segments:\n  lapsed: {criteria: {tag: lapsed}}\n", "");
     service.forget();
     project.good(&["apply", "--yes"]);
-    same(service.writes(), Vec::<String>::new());
-    same(project.changes(&[]), Vec::<String>::new());
+    assert_eq!(service.writes(), Vec::<String>::new());
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
 }
 
 #[test]
@@ -141,6 +141,6 @@ templates:
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     let id = service.get("/api/templates")["templates"][0]["id"].as_str().expect("an id").to_owned();
-    service.post(&format!("/api/templates/{id}"), json!({"push": {"notification": {"alert": "Theirs"}}}));
+    service.post(&format!("/api/templates/{id}"), &json!({"push": {"notification": {"alert": "Theirs"}}}));
     says(&project.good(&["plan"]).stdout, &["No changes."]);
 }

@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::world::{Project, ended, same, says, signal};
+use crate::world::{Project, ended, says, signal};
 
 const ONE: &str = "segments:\n  a: {criteria: {tag: a}}\n";
 
@@ -11,10 +11,10 @@ const ONE: &str = "segments:\n  a: {criteria: {tag: a}}\n";
 fn exit_0_and_2_tell_whether_there_are_changes_where_that_is_asked() {
     let project = Project::new(ONE);
     let _service = project.serve();
-    same(project.run(&["plan"]).code, 0);
-    same(project.run(&["plan", "--detailed-exitcode"]).code, 2);
-    same(project.run(&["apply", "--yes"]).code, 0);
-    same(project.run(&["plan", "--detailed-exitcode"]).code, 0);
+    assert_eq!(project.run(&["plan"]).code, 0);
+    assert_eq!(project.run(&["plan", "--detailed-exitcode"]).code, 2);
+    assert_eq!(project.run(&["apply", "--yes"]).code, 0);
+    assert_eq!(project.run(&["plan", "--detailed-exitcode"]).code, 0);
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn exit_1_when_the_list_cannot_be_understood() {
         // One page has no next one that could go in a circle.
         if kind != "loop" || ran.code != 0 {
             assert_eq!(ran.code, 1, "{kind}: {ran}");
-            same(service.writes(), Vec::<String>::new());
+            assert_eq!(service.writes(), Vec::<String>::new());
         }
     }
 }
@@ -47,8 +47,8 @@ fn exit_1_when_the_list_cannot_be_understood() {
 #[test]
 fn exit_3_when_the_manifests_are_wrong() {
     let project = Project::new("segments:\n  a: {criteria: {tag: }}\n");
-    same(project.run(&["plan"]).code, 3);
-    same(project.run(&["apply", "--yes"]).code, 3);
+    assert_eq!(project.run(&["plan"]).code, 3);
+    assert_eq!(project.run(&["apply", "--yes"]).code, 3);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn exit_4_when_credentials_are_missing_or_refused() {
     project.folder.write("pushplan.toml", format!("[targets.far]\nbase_url = \"{}\"\n", service.origin));
     let ran = project.run(&["plan"]);
     assert_eq!(ran.code, 4, "{ran}");
-    same(service.asked(), Vec::<String>::new());
+    assert_eq!(service.asked(), Vec::<String>::new());
     let env = |secret: &'static str| {
         [
             ("PUSHPLAN_ORIGIN", service.origin.as_str()),
@@ -69,8 +69,8 @@ fn exit_4_when_credentials_are_missing_or_refused() {
     let ran = project.run_as(&["apply", "--yes"], &env("wrong"));
     assert_eq!(ran.code, 4, "{ran}");
     assert!(!ran.stderr.contains("wrong"), "{ran}");
-    same(service.writes(), Vec::<String>::new());
-    same(project.run_as(&["apply", "--yes"], &env("local-master-secret-00")).code, 0);
+    assert_eq!(service.writes(), Vec::<String>::new());
+    assert_eq!(project.run_as(&["apply", "--yes"], &env("local-master-secret-00")).code, 0);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn exit_5_when_a_saved_plan_does_not_hold() {
     let _service = project.serve();
     project.good(&["plan", "--out", "p.plan"]);
     project.good(&["apply", "--yes"]);
-    same(project.run(&["apply", "p.plan"]).code, 5);
+    assert_eq!(project.run(&["apply", "p.plan"]).code, 5);
 }
 
 #[test]
@@ -90,14 +90,14 @@ fn exit_6_when_a_part_was_applied() {
     let ran = project.run(&["apply", "--yes", "--on-error", "continue"]);
     assert_eq!(ran.code, 6, "{ran}");
     says(&ran.stdout, &["Failed: 1", "named_users/u", "was applied to local in part"]);
-    same(service.segments(), ["a"]);
+    assert_eq!(service.segments(), ["a"]);
 }
 
 #[test]
 fn exit_7_when_a_guard_says_no() {
     let project = Project::new(ONE);
     let _service = project.serve();
-    same(project.run(&["apply"]).code, 7);
+    assert_eq!(project.run(&["apply"]).code, 7);
 }
 
 #[test]
@@ -145,7 +145,7 @@ segments:
         assert_eq!(ran.code, code, "{ran}");
         says(&ran.stderr, &["Stopping: what is on its way is awaited, nothing more is begun."]);
         says(&ran.stdout, &["Not started: 1", "segments/c", "Done: 2", "segments/b", "Stopped."]);
-        same(service.segments(), ["a", "b"]);
-        same(project.changes(&[]), ["+ segments/c"]);
+        assert_eq!(service.segments(), ["a", "b"]);
+        assert_eq!(project.changes(&[]), ["+ segments/c"]);
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::support::Folder;
-use crate::world::{Project, same, says};
+use crate::world::{Project, says};
 
 const TWO: &str = "\
 segments:
@@ -41,13 +41,13 @@ fn the_shop_is_applied_with_one_command_and_then_there_is_nothing_to_do() {
     says(&ran.stdout, &["Plan: 12 to create, 0 unchanged.\n", "12 created.\n"]);
     let ran = folder.run(&["plan", "--detailed-exitcode"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran}");
-    same(ran.stdout, "No changes. local matches your files (11 resources).\n");
+    assert_eq!(ran.stdout, "No changes. local matches your files (11 resources).\n");
     // What the service stamped was taken in: even the ledger has nothing more to learn.
     folder.run(&["apply", "--yes"]);
     let before = folder.run(&["history"]).stdout;
     let ran = folder.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 0, "{ran}");
-    same(folder.run(&["history"]).stdout, before);
+    assert_eq!(folder.run(&["history"]).stdout, before);
 }
 
 #[test]
@@ -69,14 +69,14 @@ fn a_plan_only_looks() {
     project.good(&["plan"]);
     project.good(&["plan", "--out", "plan.json"]);
     project.good(&["show", "segments/lapsed"]);
-    same(service.writes(), Vec::<String>::new());
+    assert_eq!(service.writes(), Vec::<String>::new());
     assert!(!service.asked().is_empty());
     project.good(&["apply", "--yes"]);
-    same(service.writes().len(), 2);
+    assert_eq!(service.writes().len(), 2);
     project.edit("tag: lapsed", "tag: gone");
     service.forget();
     project.good(&["plan"]);
-    same(service.writes(), Vec::<String>::new());
+    assert_eq!(service.writes(), Vec::<String>::new());
     assert!(!project.folder.path().join("plan.json").with_extension("tmp").exists());
 }
 
@@ -97,7 +97,7 @@ fn show_puts_the_three_sides_next_to_each_other() {
     let id = service.segment_id("lapsed");
     service.put(
         &format!("/api/segments/{id}"),
-        serde_json::json!({"display_name": "lapsed", "criteria": {"tag": "theirs"}}),
+        &serde_json::json!({"display_name": "lapsed", "criteria": {"tag": "theirs"}}),
     );
     project.edit("tag: lapsed", "tag: ours");
     let ran = project.good(&["show", "segments/lapsed"]);

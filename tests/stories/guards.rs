@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::support::Ran;
-use crate::world::{Project, Service, same, says};
+use crate::world::{Project, Service, says};
 
 /// So many segments.
 fn segments(count: usize) -> String {
@@ -23,7 +23,7 @@ fn refused(project: &Project, service: &Service, arguments: &[&str], words: &[&s
     let ran = project.run(&[&["apply", "--yes"], arguments].concat());
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, words);
-    same(service.writes(), Vec::<String>::new());
+    assert_eq!(service.writes(), Vec::<String>::new());
     ran
 }
 
@@ -39,7 +39,7 @@ fn many_deletions_need_a_word() {
     refused(&project, &service, &[], &words);
     refused(&project, &service, &["--allow-deletes", "5"], &["6 things would be deleted; --allow-deletes says 5"]);
     project.good(&["apply", "--yes", "--allow-deletes", "6"]);
-    same(service.segments().len(), 6);
+    assert_eq!(service.segments().len(), 6);
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn five_deletions_are_always_allowed() {
     project.good(&["apply", "--yes"]);
     project.write(&segments(1));
     project.good(&["apply", "--yes"]);
-    same(service.segments(), ["s0"]);
+    assert_eq!(service.segments(), ["s0"]);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn what_is_protected_stays_also_when_its_whole_block_is_gone() {
     project.good(&["apply", "--yes"]);
     project.write("segments:\n  b: {criteria: {tag: b}}\n");
     project.good(&["apply", "--yes"]);
-    same(service.segments(), ["b"]);
+    assert_eq!(service.segments(), ["b"]);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn protection_also_holds_against_a_replacement_and_destroy() {
     let ran = project.run(&["destroy", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["segments/a is protected"]);
-    same(service.segments(), ["a"]);
+    assert_eq!(service.segments(), ["a"]);
 }
 
 const TAGGED: &str = "\
@@ -119,7 +119,7 @@ fn a_tag_that_sets_off_a_pipeline_sends() {
     let words = ["1 message goes out at once, by tag_groups/loyalty/named_users/u-1", "--allow-sends"];
     refused(&project, &service, &[], &words);
     project.good(&["apply", "--yes", "--allow-sends"]);
-    same(project.changes(&[]), Vec::<String>::new());
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
 }
 
 #[test]
@@ -147,12 +147,12 @@ experiments:
     let service = project.serve();
     refused(&project, &service, &[], &["1 message goes out at once, by experiments/texts", "--allow-sends"]);
     project.good(&["apply", "--yes", "--allow-sends"]);
-    same(service.writes(), ["POST /api/experiments"]);
+    assert_eq!(service.writes(), ["POST /api/experiments"]);
     // It has been sent: nothing sends it again.
     project.edit("alert: A", "alert: C");
     service.forget();
     project.good(&["apply", "--yes", "--allow-sends"]);
-    same(service.writes(), Vec::<String>::new());
+    assert_eq!(service.writes(), Vec::<String>::new());
 }
 
 fn push(time: &str, audience: &str, more: &str) -> String {
@@ -169,7 +169,7 @@ fn a_push_to_everybody_says_that_it_is_meant() {
     refused(&project, &service, &[], &words);
     project.write(&push("2035-01-22T10:00", "all", "    lifecycle: {broadcast: true}\n"));
     project.good(&["apply", "--yes"]);
-    same(service.writes(), ["POST /api/schedules"]);
+    assert_eq!(service.writes(), ["POST /api/schedules"]);
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn a_push_whose_time_is_near_is_not_made() {
     // A target may be in more of a hurry.
     project.folder.write("pushplan.toml", "[targets.local]\nmin_lead = \"1m\"\n");
     project.good(&["apply", "--yes"]);
-    same(service.writes(), ["POST /api/schedules"]);
+    assert_eq!(service.writes(), ["POST /api/schedules"]);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn another_application_than_the_pinned_one_is_not_even_looked_at() {
         assert_eq!(ran.code, 7, "{ran}");
         says(&ran.stderr, &["the target `local` is the application 000000000000, and the credentials are for "]);
     }
-    same(service.asked(), Vec::<String>::new());
+    assert_eq!(service.asked(), Vec::<String>::new());
     let ran = project.run(&["plan"]);
     let (_, rest) = ran.stderr.split_once("app_key_fingerprint = \"").expect("the way out");
     let found = rest.split('"').next().expect("a fingerprint");
@@ -209,7 +209,7 @@ fn without_a_terminal_somebody_has_to_say_yes() {
     let ran = project.folder.run_with(&["apply"], b"yes\n");
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["there is nobody to ask", "--yes"]);
-    same(service.writes(), Vec::<String>::new());
+    assert_eq!(service.writes(), Vec::<String>::new());
     // Where there is nothing to do, there is nothing to ask.
     project.good(&["apply", "--yes"]);
     project.good(&["apply"]);

@@ -1,6 +1,6 @@
 //! Answers that are lost on their way. Nothing is ever made twice.
 
-use crate::world::{Project, changes, same, says};
+use crate::world::{Project, changes, says};
 
 const SEGMENT: &str = "segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {and: [{segment: a}, {tag: b}]}}\n";
 const TEMPLATE: &str = "templates:\n  winback: {push: {notification: {alert: Hello}}}\n";
@@ -41,13 +41,13 @@ fn a_segment_whose_answer_was_lost_is_found_again() {
         let ran = project.run(&["apply", "--yes"]);
         assert_eq!(ran.code, 6, "{loss}: {ran}");
         says(&ran.stdout, &["Not known: 1", "segments/a", "the next plan finds out whether it was done"]);
-        same(service.segments(), ["a"]);
+        assert_eq!(service.segments(), ["a"]);
         let id = service.segment_id("a");
         let ran = project.good(&["apply", "--yes"]);
         says(&ran.stderr, &["An earlier run lost an answer. Waiting "]);
-        same(service.segments(), ["a", "b"]);
-        same(service.segment_id("a"), id);
-        same(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
+        assert_eq!(service.segments(), ["a", "b"]);
+        assert_eq!(service.segment_id("a"), id);
+        assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
     });
 }
 
@@ -58,8 +58,8 @@ fn a_template_whose_answer_was_lost_is_found_again() {
         let service = project.faulty(&once(loss, "/api/templates"));
         assert_eq!(project.run(&["apply", "--yes"]).code, 6, "{loss}");
         project.good(&["apply", "--yes"]);
-        same(service.templates(), ["winback"]);
-        same(project.good(&["plan"]).stdout, "No changes. local matches your files (1 resource).\n");
+        assert_eq!(service.templates(), ["winback"]);
+        assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (1 resource).\n");
     });
 }
 
@@ -70,8 +70,8 @@ fn a_push_whose_answer_was_lost_is_found_again_where_it_is_listed() {
         let service = project.faulty(&once(loss, "/api/schedules"));
         assert_eq!(project.run(&["apply", "--yes"]).code, 6, "{loss}");
         project.good(&["apply", "--yes"]);
-        same(service.names("/api/schedules", "schedules", "name").len(), 1);
-        same(project.good(&["plan"]).stdout, "No changes. local matches your files (1 resource).\n");
+        assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
+        assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (1 resource).\n");
     });
 }
 
@@ -81,10 +81,10 @@ fn a_request_that_was_lost_before_it_was_carried_out_is_made_again() {
         let project = Project::new(SEGMENT);
         let service = project.faulty(&once(loss, "/api/segments"));
         assert_eq!(project.run(&["apply", "--yes"]).code, 6, "{loss}");
-        same(service.segments(), Vec::<String>::new());
+        assert_eq!(service.segments(), Vec::<String>::new());
         project.good(&["apply", "--yes"]);
-        same(service.segments(), ["a", "b"]);
-        same(project.changes(&[]), Vec::<String>::new());
+        assert_eq!(service.segments(), ["a", "b"]);
+        assert_eq!(project.changes(&[]), Vec::<String>::new());
     }
 }
 
@@ -104,14 +104,14 @@ fn a_push_that_cannot_be_listed_is_held_until_somebody_says_what_became_of_it() 
             &["scheduled_pushes/sale: whether it was created on ", "pushplan resolve scheduled_pushes/sale"],
         );
     }
-    same(service.writes(), Vec::<String>::new());
+    assert_eq!(service.writes(), Vec::<String>::new());
     // The service tells those who may ask for more.
     let listed = service.get("/api/schedules");
     let url = listed["schedules"][0]["url"].as_str().expect("a url").to_owned();
     let id = url.rsplit('/').next().expect("an id");
     project.good(&["resolve", "scheduled_pushes/sale", "--created", id]);
     says(&project.good(&["plan"]).stdout, &["No changes."]);
-    same(service.names("/api/schedules", "schedules", "name").len(), 1);
+    assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_push_that_somebody_says_is_absent_is_made() {
     assert_eq!(project.run(&["apply", "--yes"]).code, 7);
     project.good(&["resolve", "scheduled_pushes/sale", "--absent"]);
     project.good(&["apply", "--yes"]);
-    same(service.names("/api/schedules", "schedules", "name").len(), 1);
+    assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
     says(&project.good(&["plan"]).stdout, &["No changes."]);
 }
 
@@ -146,8 +146,8 @@ times = 1
     project.good(&["apply", "--yes"]);
     project.write("segments:\n  a: {criteria: {tag: c}}\n");
     project.good(&["apply", "--yes"]);
-    same(service.segments(), ["a"]);
-    same(project.changes(&[]), Vec::<String>::new());
+    assert_eq!(service.segments(), ["a"]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
 }
 
 #[test]
@@ -156,10 +156,10 @@ fn what_a_lagging_list_does_not_show_yet_is_not_made_twice() {
     let service = project.faulty("[[fault]]\nkind = \"lag\"\nms = 600\npath = \"/api/segments\"\n");
     project.good(&["apply", "--yes"]);
     let ran = project.good(&["plan"]);
-    same(changes(&ran), Vec::<String>::new());
+    assert_eq!(changes(&ran), Vec::<String>::new());
     project.good(&["apply", "--yes"]);
     std::thread::sleep(std::time::Duration::from_millis(700));
-    same(service.segments(), ["a", "b"]);
+    assert_eq!(service.segments(), ["a", "b"]);
 }
 
 #[test]
@@ -172,5 +172,5 @@ fn somebody_elses_thing_is_not_taken_for_the_lost_one() {
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["segments/a: something of this name is there and not ours", &id]);
-    same(service.segments(), ["a"]);
+    assert_eq!(service.segments(), ["a"]);
 }

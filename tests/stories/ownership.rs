@@ -1,6 +1,6 @@
 //! Only what is ours is touched.
 
-use crate::world::{Project, changes, same, says};
+use crate::world::{Project, changes, says};
 
 const TWO: &str = "\
 segments:
@@ -15,7 +15,7 @@ fn what_is_not_ours_stays_as_it_is() {
     service.segment("theirs", "t");
     project.good(&["apply", "--yes"]);
     project.good(&["destroy", "--yes"]);
-    same(service.segments(), ["theirs"]);
+    assert_eq!(service.segments(), ["theirs"]);
     assert!(service.writes().iter().all(|line| !line.contains("theirs")));
 }
 
@@ -26,12 +26,12 @@ fn what_is_removed_from_the_manifests_is_deleted_its_users_first() {
     project.good(&["apply", "--yes"]);
     let (a, b) = (service.segment_id("a"), service.segment_id("b"));
     project.write("segments:\n  c: {criteria: {tag: c}}\n");
-    same(project.changes(&[]), ["- segments/a", "- segments/b", "+ segments/c"]);
+    assert_eq!(project.changes(&[]), ["- segments/a", "- segments/b", "+ segments/c"]);
     service.forget();
     project.good(&["apply", "--yes"]);
     let deleted: Vec<String> = service.writes().into_iter().filter(|line| line.starts_with("DELETE")).collect();
-    same(deleted, [format!("DELETE /api/segments/{b}"), format!("DELETE /api/segments/{a}")]);
-    same(service.segments(), ["c"]);
+    assert_eq!(deleted, [format!("DELETE /api/segments/{b}"), format!("DELETE /api/segments/{a}")]);
+    assert_eq!(service.segments(), ["c"]);
 }
 
 #[test]
@@ -41,9 +41,9 @@ fn an_empty_project_deletes_nothing() {
     project.good(&["apply", "--yes"]);
     for empty in ["", "segments: {}\n"] {
         project.write(empty);
-        same(project.changes(&[]), Vec::<String>::new());
+        assert_eq!(project.changes(&[]), Vec::<String>::new());
         project.good(&["apply", "--yes"]);
-        same(service.segments(), ["a", "b"]);
+        assert_eq!(service.segments(), ["a", "b"]);
     }
 }
 
@@ -61,8 +61,8 @@ fn a_project_with_an_error_plans_nothing() {
         assert_eq!(ran.code, 3, "{ran}");
         says(&ran.stderr, &["tagg", "messages.yaml:2:", "the manifests have errors, so that nothing is planned"]);
     }
-    same(service.asked(), Vec::<String>::new());
-    same(service.segments(), ["a", "b"]);
+    assert_eq!(service.asked(), Vec::<String>::new());
+    assert_eq!(service.segments(), ["a", "b"]);
 }
 
 #[test]
@@ -72,10 +72,10 @@ fn what_was_let_go_is_not_ours_any_more() {
     project.good(&["apply", "--yes"]);
     project.good(&["forget", "segments/b"]);
     let ran = project.good(&["plan"]);
-    same(changes(&ran), ["! segments/b"]);
+    assert_eq!(changes(&ran), ["! segments/b"]);
     project.write("segments:\n  a: {criteria: {tag: a}}\n");
-    same(project.changes(&[]), Vec::<String>::new());
-    same(service.segments(), ["a", "b"]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+    assert_eq!(service.segments(), ["a", "b"]);
 }
 
 #[test]
@@ -85,11 +85,11 @@ fn destroy_takes_all_of_ours_away_and_asks_first() {
     project.good(&["apply", "--yes"]);
     let ran = project.run(&["destroy"]);
     assert_eq!(ran.code, 7, "{ran}");
-    same(changes(&ran), ["- segments/a", "- segments/b"]);
-    same(service.segments().len(), 2);
+    assert_eq!(changes(&ran), ["- segments/a", "- segments/b"]);
+    assert_eq!(service.segments().len(), 2);
     let ran = project.good(&["destroy", "--yes", "--only", "segments/b"]);
-    same(changes(&ran), ["- segments/b"]);
-    same(service.segments(), ["a"]);
+    assert_eq!(changes(&ran), ["- segments/b"]);
+    assert_eq!(service.segments(), ["a"]);
     project.good(&["destroy", "--yes"]);
-    same(service.segments().len(), 0);
+    assert_eq!(service.segments().len(), 0);
 }

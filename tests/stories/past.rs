@@ -7,7 +7,7 @@ use pushplan::address::Address;
 use pushplan::ledger::{Adopted, Entry, FileLog, Log, Record};
 use serde_json::{Value, json};
 
-use crate::world::{Project, changes, same, says};
+use crate::world::{Project, changes, says};
 
 const SALE: &str = "\
 scheduled_pushes:
@@ -63,21 +63,21 @@ fn a_past_push_is_shown_once_and_never_made_again() {
         let service = project.serve();
         let ran = project.good(&["plan"]);
         let went = "· scheduled_pushes/sale went out on Mon 22 Jan 2024 10:00 UTC; it will not be sent again";
-        same(changes(&ran), ["+ segments/a", went]);
+        assert_eq!(changes(&ran), ["+ segments/a", went]);
         project.good(&["apply", "--yes"]);
-        same(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
+        assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
         // An edit of what was sent is told, and changes nothing.
         project.edit("alert: Sale", "alert: SALE");
         let ran = project.good(&["apply", "--yes"]);
         says(&ran.stdout, &["scheduled_pushes/sale"]);
         project.edit("2024-01-22", "2035-01-22");
         project.good(&["apply", "--yes"]);
-        same(service.writes(), ["POST /api/segments"]);
+        assert_eq!(service.writes(), ["POST /api/segments"]);
         // What is no longer declared is forgotten: there is nothing left to delete.
         project.write("segments:\n  a: {criteria: {tag: a}}\n");
         project.good(&["apply", "--yes"]);
-        same(service.writes(), ["POST /api/segments"]);
-        same(project.changes(&[]), Vec::<String>::new());
+        assert_eq!(service.writes(), ["POST /api/segments"]);
+        assert_eq!(project.changes(&[]), Vec::<String>::new());
     }
 }
 
@@ -90,7 +90,7 @@ fn a_past_push_is_sent_at_a_new_time_under_a_new_key() {
     project.edit("2024-01-22", "2035-01-22");
     project.good(&["apply", "--yes"]);
     assert!(service.writes().contains(&"POST /api/schedules".to_owned()));
-    same(project.changes(&[]), Vec::<String>::new());
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn an_experiment_that_has_started_is_neither_replaced_nor_made_again() {
         project.edit("alert: A", "alert: C");
         let ran = project.good(&["apply", "--yes"]);
         says(&ran.stdout, &["· experiments/texts"]);
-        same(service.writes(), ["POST /api/segments"]);
+        assert_eq!(service.writes(), ["POST /api/segments"]);
     }
 }
 
@@ -124,7 +124,7 @@ fn a_new_push_whose_time_has_passed_is_refused() {
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["scheduled_pushes/sale has a time that has passed"]);
-    same(service.writes(), Vec::<String>::new());
+    assert_eq!(service.writes(), Vec::<String>::new());
     project.good(&["apply", "--yes", "--except", "scheduled_pushes/*"]);
-    same(service.writes(), ["POST /api/segments"]);
+    assert_eq!(service.writes(), ["POST /api/segments"]);
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::support::Ran;
-use crate::world::{Project, same, says};
+use crate::world::{Project, says};
 
 const MIXED: &str = "\
 segments:
@@ -27,8 +27,8 @@ fn a_plan_as_json_is_one_value_with_everything() {
     let plan: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     let changes = plan["changes"].as_array().expect("changes");
     let addresses: Vec<&str> = changes.iter().map(|change| change["address"].as_str().expect("an address")).collect();
-    same(addresses, ["named_users/u/04cc8283-ae38-4177-b206-6f92cf1992cb", "segments/a", "segments/b"]);
-    same(ran.stderr, "");
+    assert_eq!(addresses, ["named_users/u/04cc8283-ae38-4177-b206-6f92cf1992cb", "segments/a", "segments/b"]);
+    assert_eq!(ran.stderr, "");
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn a_report_as_json_is_one_value_with_every_step() {
     assert_eq!(ran.code, 6, "{ran}");
     let report: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     let steps = report["steps"].as_array().expect("steps");
-    same(steps.len(), 3);
+    assert_eq!(steps.len(), 3);
     let text = report.to_string();
     says(&text, &["segments/a", "segments/b", "\"failed\"", "\"done\""]);
     // Also where there is nothing to do.
@@ -47,7 +47,7 @@ fn a_report_as_json_is_one_value_with_every_step() {
     let _service = project.serve();
     let ran = project.good(&["apply", "--yes", "--format", "json"]);
     let report: Value = serde_json::from_str(&ran.stdout).expect("JSON");
-    same(report["steps"].as_array().map(Vec::len), Some(0));
+    assert_eq!(report["steps"].as_array().map(Vec::len), Some(0));
 }
 
 #[test]
@@ -57,10 +57,10 @@ fn a_report_as_lines_has_one_for_each_step_and_one_for_the_end() {
     let ran = project.run(&["apply", "--yes", "--format", "jsonl", "--on-error", "continue"]);
     assert_eq!(ran.code, 6, "{ran}");
     let lines = lines(&ran);
-    same(lines.len(), 4);
+    assert_eq!(lines.len(), 4);
     let mut addresses: Vec<&str> = lines.iter().filter_map(|line| line["address"].as_str()).collect();
     addresses.sort_unstable();
-    same(addresses, ["named_users/u/04cc8283-ae38-4177-b206-6f92cf1992cb", "segments/a", "segments/b"]);
+    assert_eq!(addresses, ["named_users/u/04cc8283-ae38-4177-b206-6f92cf1992cb", "segments/a", "segments/b"]);
 }
 
 #[test]
@@ -76,11 +76,11 @@ segments:
     let ran = project.run(&["apply", "--yes", "--concurrency", "1"]);
     assert_eq!(ran.code, 6, "{ran}");
     says(&ran.stdout, &["Failed: 1", "Not started: 1"]);
-    same(service.segments(), Vec::<String>::new());
+    assert_eq!(service.segments(), Vec::<String>::new());
     let ran = project.run(&["apply", "--yes", "--concurrency", "1", "--on-error", "continue"]);
     assert_eq!(ran.code, 6, "{ran}");
     says(&ran.stdout, &["Failed: 1", "1 created"]);
-    same(service.segments(), ["z"]);
+    assert_eq!(service.segments(), ["z"]);
 }
 
 #[test]
@@ -88,8 +88,8 @@ fn one_at_a_time_does_the_same_as_many() {
     let project = Project::new(&MIXED.replace("named_users", "x-later"));
     let service = project.serve();
     project.good(&["apply", "--yes", "--concurrency", "1"]);
-    same(service.segments(), ["a", "b"]);
-    same(project.changes(&[]), Vec::<String>::new());
+    assert_eq!(service.segments(), ["a", "b"]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
 }
 
 #[test]
@@ -100,8 +100,8 @@ fn a_busy_service_is_given_the_time_that_it_asks_for() {
     let began = Instant::now();
     let ran = project.good(&["apply", "--yes"]);
     assert!(began.elapsed() >= Duration::from_secs(1), "{ran}");
-    same(service.segments(), ["a", "b"]);
-    same(project.changes(&[]), Vec::<String>::new());
+    assert_eq!(service.segments(), ["a", "b"]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_busy_service_may_ask_for_more_time_than_a_request_has_to_leave() {
     let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n");
     let service = project.faulty(rules);
     project.good(&["apply", "--yes"]);
-    same(service.segments(), ["a"]);
+    assert_eq!(service.segments(), ["a"]);
 }
 
 #[test]
@@ -121,6 +121,6 @@ fn nonsense_about_when_to_come_back_is_survived() {
         let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n");
         let service = project.faulty(&rules);
         project.good(&["apply", "--yes"]);
-        same(service.segments(), ["a"]);
+        assert_eq!(service.segments(), ["a"]);
     }
 }

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use pushplan::plan::Plan;
 use serde_json::json;
 
-use crate::world::{Project, same, says};
+use crate::world::{Project, says};
 
 const TWO: &str = "\
 segments:
@@ -28,21 +28,21 @@ fn a_saved_plan_is_for_its_owner_and_is_applied_once() {
     let project = Project::new(TWO);
     let service = project.serve();
     let ran = project.good(&["plan", "--out", "p.plan"]);
-    same(ran.stderr, "Saved. Next: pushplan apply p.plan\n");
+    assert_eq!(ran.stderr, "Saved. Next: pushplan apply p.plan\n");
     let mode = fs::metadata(project.folder.path().join("p.plan")).expect("a file").permissions().mode();
-    same(mode & 0o777, 0o600);
+    assert_eq!(mode & 0o777, 0o600);
     let text = project.folder.read("p.plan");
     assert!(!text.contains("local-master-secret"), "no credentials in a plan");
     let ran = project.good(&["apply", "p.plan"]);
     says(&ran.stdout, &["2 created."]);
-    same(service.segments(), ["a"]);
+    assert_eq!(service.segments(), ["a"]);
     service.forget();
     stale(
         &project,
         &["apply", "p.plan"],
         &["the plan does not hold any more: something has been applied since", "pushplan plan --out FILE"],
     );
-    same(service.writes(), Vec::<String>::new());
+    assert_eq!(service.writes(), Vec::<String>::new());
 }
 
 #[test]
@@ -65,10 +65,10 @@ fn a_plan_is_refused_when_the_service_was_changed() {
     project.edit("tag: a", "tag: b");
     project.good(&["plan", "--out", "p.plan"]);
     let id = service.segment_id("a");
-    service.put(&format!("/api/segments/{id}"), json!({"display_name": "a", "criteria": {"tag": "theirs"}}));
+    service.put(&format!("/api/segments/{id}"), &json!({"display_name": "a", "criteria": {"tag": "theirs"}}));
     service.forget();
     stale(&project, &["apply", "p.plan"], &["segments/a was changed on the service"]);
-    same(service.writes(), Vec::<String>::new());
+    assert_eq!(service.writes(), Vec::<String>::new());
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_plan_is_refused_when_something_of_its_name_appeared() {
     service.segment("a", "theirs");
     service.forget();
     stale(&project, &["apply", "p.plan"], &["segments/a comes to something else now"]);
-    same(service.writes(), Vec::<String>::new());
+    assert_eq!(service.writes(), Vec::<String>::new());
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_plan_is_for_one_target() {
     let ran = project.run_as(&["apply", "p.plan", "--target", "other"], &env);
     assert_eq!(ran.code, 5, "{ran}");
     says(&ran.stderr, &["it is for the target local", "it is for the service at built-in"]);
-    same(service.segments(), Vec::<String>::new());
+    assert_eq!(service.segments(), Vec::<String>::new());
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_plan_with_a_flipped_byte_is_refused() {
         project.folder.write("p.plan", text.replacen(from, to, 1));
         stale(&project, &["apply", "p.plan"], &["p.plan", "make a new one: pushplan plan --out FILE"]);
     }
-    same(service.writes(), Vec::<String>::new());
+    assert_eq!(service.writes(), Vec::<String>::new());
     let ran = project.run(&["apply", "no-such.plan"]);
     assert_eq!(ran.code, 1, "{ran}");
     says(&ran.stderr, &["the plan no-such.plan cannot be read"]);
@@ -144,8 +144,8 @@ fn a_plan_of_a_part_is_applied_as_that_part() {
     let service = project.serve();
     project.good(&["plan", "--only", "templates/*", "--out", "p.plan"]);
     project.good(&["apply", "p.plan"]);
-    same(service.templates(), ["winback"]);
-    same(service.segments(), Vec::<String>::new());
+    assert_eq!(service.templates(), ["winback"]);
+    assert_eq!(service.segments(), Vec::<String>::new());
     // The ledger still has something to learn of the template, which is not what this plan is about.
     project.good(&["plan", "--only", "segments/*", "--out", "q.plan"]);
     project.good(&["apply", "q.plan"]);
@@ -153,7 +153,7 @@ fn a_plan_of_a_part_is_applied_as_that_part() {
     project.edit("Hello", "Bye");
     project.good(&["plan", "--only", "templates/*", "--out", "r.plan"]);
     project.good(&["apply", "r.plan"]);
-    same(project.changes(&[]), Vec::<String>::new());
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
     project.edit("Bye", "Hello");
     project.good(&["plan", "--out", "s.plan"]);
     let ran = project.run(&["apply", "s.plan", "--only", "templates/*"]);
@@ -170,7 +170,7 @@ fn a_plan_of_a_removal_is_bound_to_what_it_removes() {
     project.edit("segments:\n  a: {criteria: {tag: a}}\n", "");
     project.good(&["plan", "--out", "p.plan"]);
     let id = service.segment_id("a");
-    service.put(&format!("/api/segments/{id}"), json!({"display_name": "a", "criteria": {"tag": "theirs"}}));
+    service.put(&format!("/api/segments/{id}"), &json!({"display_name": "a", "criteria": {"tag": "theirs"}}));
     stale(&project, &["apply", "p.plan"], &["segments/a was changed on the service"]);
-    same(service.segments(), ["a"]);
+    assert_eq!(service.segments(), ["a"]);
 }

@@ -1,6 +1,5 @@
 //! A project in a folder of its own, and the service that runs for it.
 
-use std::fmt::Debug;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
@@ -158,14 +157,14 @@ impl Service {
         body
     }
 
-    pub fn post(&self, path: &str, body: Value) -> Value {
-        let (status, answer) = self.ask(Method::POST, path, Some(&body));
+    pub fn post(&self, path: &str, body: &Value) -> Value {
+        let (status, answer) = self.ask(Method::POST, path, Some(body));
         assert!((200..300).contains(&status), "{path}: {status} {answer}");
         answer
     }
 
-    pub fn put(&self, path: &str, body: Value) {
-        let (status, answer) = self.ask(Method::PUT, path, Some(&body));
+    pub fn put(&self, path: &str, body: &Value) {
+        let (status, answer) = self.ask(Method::PUT, path, Some(body));
         assert!((200..300).contains(&status), "{path}: {status} {answer}");
     }
 
@@ -176,7 +175,7 @@ impl Service {
 
     /// A segment that somebody makes in the dashboard.
     pub fn segment(&self, name: &str, tag: &str) -> String {
-        let made = self.post("/api/segments", json!({"display_name": name, "criteria": {"tag": tag}}));
+        let made = self.post("/api/segments", &json!({"display_name": name, "criteria": {"tag": tag}}));
         made["segment_id"].as_str().expect("an id").to_owned()
     }
 
@@ -262,9 +261,4 @@ pub fn says(text: &str, all: &[&str]) {
     for words in all {
         assert!(text.contains(words), "{words:?} is missing in:\n{text}");
     }
-}
-
-#[track_caller]
-pub fn same<T: PartialEq<U> + Debug, U: Debug>(found: T, expected: U) {
-    assert!(found == expected, "found {found:#?}\nexpected {expected:#?}");
 }
