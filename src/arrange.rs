@@ -1,6 +1,7 @@
 //! From changes to steps: what waits for what, what has to be re-pointed, and what cannot be deleted yet.
 
 mod choose;
+mod hand_over;
 mod order;
 mod sends;
 
@@ -16,6 +17,7 @@ use crate::kinds::{self, Create, Resource, Segment};
 use crate::ledger::{Owned, Verb};
 use crate::live::Seen;
 use crate::plan::{Action, Change, Moved, Reason, Shown, Step};
+use hand_over::Wanted;
 use order::Draft;
 
 pub use choose::{LeftOut, choose};
@@ -24,8 +26,10 @@ pub use sends::sends;
 /// The changes in the order of their addresses, and the steps that carry them out.
 pub fn arrange(mut compared: Vec<Compared>, situation: &Situation) -> (Vec<Change>, Vec<Step>) {
     cascade(&mut compared, situation);
+    let wanted = Wanted::new(&compared);
+    let went = wanted.hand_over(&mut compared);
     let (made, last) = (BTreeMap::new(), BTreeMap::new());
-    let mut arranging = Arranging { situation, drafts: Vec::new(), made, last, changes: Vec::new() };
+    let mut arranging = Arranging { situation, wanted, drafts: Vec::new(), made, last, changes: Vec::new() };
     let blocked = blocked(&compared, situation);
     for one in &mut compared {
         if let Some(by) = blocked.get(&one.change.address) {
@@ -35,6 +39,7 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation) -> (Vec<Chang
         arranging.draft(one);
     }
     arranging.retired();
+    arranging.hand_over(&went);
     arranging.references();
     arranging.deletions(&compared);
     let Arranging { drafts, changes: mut held, .. } = arranging;
@@ -140,6 +145,7 @@ fn is_late(change: &Change) -> bool {
 
 struct Arranging<'s> {
     situation: &'s Situation<'s>,
+    wanted: Wanted,
     drafts: Vec<Draft>,
     /// The draft that makes a thing, by its address.
     made: BTreeMap<Address, usize>,
@@ -289,7 +295,8 @@ impl Arranging<'_> {
     }
 
     fn delete_owned(&mut self, one: &Compared) {
-        if let Some(owned) = &one.owned {
+        // What another address declares from now on stays.
+        if let Some(owned) = one.owned.as_ref().filter(|owned| !self.wanted.keeps(&one.change.address, &owned.spec)) {
             self.delete(&one.change.address, &owned.id, &owned.spec, owned.refs.values());
         }
     }
@@ -307,7 +314,7 @@ impl Arranging<'_> {
 
     /// Old versions that an earlier run could not delete.
     fn retired(&mut self) {
-        for old in &self.situation.ledger.retired {
+        for old in self.wanted.unwanted(self.situation.ledger) {
             let api = kinds::api(&old.address);
             self.delete(&old.address, &old.id, &old.spec, old.refs.values());
             self.changes.push(Change {
@@ -326,6 +333,15 @@ impl Arranging<'_> {
                 broadcast: false,
                 ignored: Vec::new(),
             });
+        }
+    }
+
+    /// An address lets go of a thing once another has it.
+    fn hand_over(&mut self, went: &BTreeMap<Address, Address>) {
+        for (from, to) in went {
+            if let (Some(forget), Some(made)) = (self.last.get(from), self.made.get(to)) {
+                self.drafts[*forget].after.insert(*made);
+            }
         }
     }
 
@@ -348,16 +364,23 @@ impl Arranging<'_> {
                     {
                         self.drafts[before].after.insert(made);
                     }
-                } else if let Some(owned) = self.situation.ledger.owned.get(&target) {
-                    self.drafts[number].step.refs.insert(key, owned.id.clone());
-                } else if let Some(at) = self.drafts.iter().position(|draft| draft.step.address == target) {
-                    // It was found again: the ledger takes it up first.
-                    let id = self.drafts[at].step.id.clone().unwrap_or_default();
+                } else if let Some((at, id)) = self.found_again(&target) {
                     self.drafts[number].after.insert(at);
                     self.drafts[number].step.refs.insert(key, id);
+                } else if let Some(owned) = self.situation.ledger.owned.get(&target) {
+                    self.drafts[number].step.refs.insert(key, owned.id.clone());
                 }
             }
         }
+    }
+
+    /// The id of something that was found again, and the step with which the ledger takes it up.
+    fn found_again(&self, address: &Address) -> Option<(usize, String)> {
+        let known = self.situation.ledger.owned.get(address).map(|owned| &owned.id);
+        let mut drafts = self.drafts.iter().enumerate();
+        let (at, draft) = drafts.find(|(_, draft)| draft.step.address == *address && draft.step.verb == Verb::Adopt)?;
+        let id = draft.step.id.as_ref().filter(|id| Some(*id) != known)?;
+        Some((at, id.clone()))
     }
 
     /// A segment is deleted after everything that points at it has been re-pointed or deleted; while something still does,

@@ -96,9 +96,6 @@ pub enum OnError {
     Continue,
 }
 
-/// How long after its intent a request may leave, where nothing else is said.
-pub const SEND_WITHIN: SignedDuration = SignedDuration::from_secs(60);
-
 /// How a plan is applied.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -125,7 +122,7 @@ impl Settings {
             actor: actor.into(),
             concurrency: 8,
             on_error: OnError::Stop,
-            send_within: SEND_WITHIN,
+            send_within: SignedDuration::from_secs(60),
             attempts: 4,
             backoff: SignedDuration::from_secs(1),
             protections: Protections::default(),

@@ -15,6 +15,7 @@ use crate::apply::{self, Ending, Fate, OnError, Report, Settings};
 use crate::failure::{Exit, Failure};
 use crate::guard::{self, Limits};
 use crate::ledger::{Done, Entry, Outcome, Record, Verb};
+use crate::manifest::files::describe;
 use crate::plan::{NoPlan, Plan, Reason};
 use crate::render::{self, Progress, Showing, Style};
 
@@ -95,15 +96,46 @@ impl Apply {
         }
         let aim = saved.as_ref().map(|plan| plan.aim).unwrap_or_default();
         let wish = Wish { choice: self.chosen.choice(), done, aim };
-        self.how.run(&site, &wish, saved.as_ref(), "Apply this plan?", context)
+        self.how.run(&site, &wish, saved.as_ref(), &Asking::YES, context)
+    }
+}
+
+/// What a person is asked before a plan is applied.
+#[derive(Debug)]
+pub struct Asking<'a> {
+    pub question: &'a str,
+    /// The answer that goes on.
+    pub wanted: &'a str,
+    /// The answer that was given on the command line.
+    pub given: Option<&'a str>,
+    /// The flag that gives it.
+    pub flag: &'a str,
+    /// Whether the answer allows as many deletions as the plan has.
+    pub deletes: bool,
+}
+
+impl Asking<'_> {
+    const YES: Asking<'static> = Asking {
+        question: "Apply this plan? Only `yes` goes on:",
+        wanted: "yes",
+        given: None,
+        flag: "--yes",
+        deletes: false,
+    };
+
+    /// The usual question about something else.
+    pub fn about<'a>(question: &'a str) -> Asking<'a> {
+        Asking { question, ..Asking::YES }
     }
 }
 
 /// The plan that a file holds.
 fn load(path: &Path) -> Result<Plan, Failure> {
     let shown = path.display();
-    let text =
-        fs::read_to_string(path).map_err(|error| Failure::new(format!("the plan {shown} cannot be read: {error}")))?;
+    let text = fs::read_to_string(path).map_err(|error| {
+        Failure::new(format!("the plan {shown} cannot be read: {}", describe(&error)))
+            .help("`pushplan plan --out FILE` writes one")
+    })?;
     Plan::load(&text).map_err(|no| {
         let failure = match no {
             NoPlan::NotAPlan(why) => Failure::new(format!("{shown} is not a plan: {why}")),
@@ -118,10 +150,10 @@ fn load(path: &Path) -> Result<Plan, Failure> {
 
 impl How {
     /// Plans, shows, asks, applies, and says what became of it.
-    pub fn run(&self, site: &Site, wish: &Wish, saved: Option<&Plan>, question: &str, context: &Context) -> Ended {
+    pub fn run(&self, site: &Site, wish: &Wish, saved: Option<&Plan>, asking: &Asking, context: &Context) -> Ended {
         runtime()?.block_on(async {
             let opened = site.open().await?;
-            let ended = self.plan_and_apply(site, &opened, wish, saved, question, context).await;
+            let ended = self.plan_and_apply(site, &opened, wish, saved, asking, context).await;
             opened.close().await;
             ended
         })
@@ -133,7 +165,7 @@ impl How {
         opened: &Opened,
         wish: &Wish,
         saved: Option<&Plan>,
-        question: &str,
+        asking: &Asking<'_>,
         context: &Context,
     ) -> Ended {
         let wish = match saved {
@@ -156,7 +188,7 @@ impl How {
             context.out.print(&render::plan::before_apply(plan, style));
         }
         self.not_done(plan, wish)?;
-        self.guard(site, plan)?;
+        self.guard(site, plan, asking)?;
         if plan.steps.is_empty() {
             let report =
                 Report { run: String::new(), ending: Ending::Done, ledger: plan.ledger.seq, steps: Vec::new() };
@@ -164,7 +196,7 @@ impl How {
             return Ok(Exit::Done);
         }
         if !plan.is_empty() && saved.is_none() {
-            self.ask(question)?;
+            self.ask(asking)?;
         }
         let (report, signal) = self.drive(site, opened, planned.clone(), context).await?;
         self.show(&report, plan, context);
@@ -191,11 +223,11 @@ impl How {
         Ok(())
     }
 
-    fn guard(&self, site: &Site, plan: &Plan) -> Result<(), Failure> {
+    fn guard(&self, site: &Site, plan: &Plan, asking: &Asking) -> Result<(), Failure> {
         let usual = Limits::default();
         let limits = Limits {
             max_deletes: site.max_deletes.unwrap_or(usual.max_deletes),
-            allow_deletes: self.allow_deletes,
+            allow_deletes: if asking.deletes { Some(usize::MAX) } else { self.allow_deletes },
             allow_sends: self.allow_sends,
         };
         let refused = guard::guards(plan, &limits);
@@ -209,23 +241,31 @@ impl How {
         Err(Failure::new(message).exit(Exit::Refused).help(help))
     }
 
-    fn ask(&self, question: &str) -> Result<(), Failure> {
-        if self.yes {
+    fn ask(&self, asking: &Asking) -> Result<(), Failure> {
+        let Asking { question, wanted, given, flag, .. } = asking;
+        let given = given.or((self.yes && *wanted == "yes").then_some("yes"));
+        let answer = match given {
+            Some(given) => given.to_owned(),
+            None if !io::stdin().is_terminal() => {
+                return Err(Failure::new("there is nobody to ask whether this plan is to be applied")
+                    .exit(Exit::Refused)
+                    .help(format!("pass {flag}, or apply a plan that was looked at: pushplan apply PLAN")));
+            }
+            None => {
+                let mut answer = String::new();
+                let mut to = io::stderr().lock();
+                // Who sees no question gives no answer, and nothing is applied.
+                let _ = write!(to, "{question} ").and_then(|()| to.flush());
+                let _ = io::stdin().read_line(&mut answer);
+                answer.trim().to_owned()
+            }
+        };
+        if answer == *wanted {
             return Ok(());
         }
-        if !io::stdin().is_terminal() {
-            return Err(Failure::new("there is nobody to ask whether this plan is to be applied")
-                .exit(Exit::Refused)
-                .help("pass --yes, or apply a plan that was looked at: pushplan apply PLAN"));
-        }
-        let mut answer = String::new();
-        let mut to = io::stderr().lock();
-        let _ = write!(to, "{question} Only `yes` goes on: ").and_then(|()| to.flush());
-        let _ = io::stdin().read_line(&mut answer);
-        match answer.trim() {
-            "yes" => Ok(()),
-            _ => Err(Failure::new("not applied: nothing was changed").exit(Exit::Refused)),
-        }
+        Err(Failure::new("not applied: nothing was changed")
+            .exit(Exit::Refused)
+            .help(format!("the answer that goes on is `{wanted}`")))
     }
 
     async fn drive(

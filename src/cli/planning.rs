@@ -11,7 +11,6 @@ use jiff::{SignedDuration, Timestamp};
 use super::target::{self, Opened};
 use super::{Context, project, who};
 use crate::address::Address;
-use crate::apply;
 use crate::arrange::{arrange, choose};
 use crate::client::fetch;
 use crate::compare::{self, Situation, Unit, compare};
@@ -65,6 +64,8 @@ impl Chosen {
 const MIN_LEAD: SignedDuration = SignedDuration::from_mins(5);
 /// How long the service may take until everybody sees what was done, where the target does not say.
 const SETTLE: SignedDuration = SignedDuration::from_secs(10);
+/// How long after its intent a request may leave, where the target does not say.
+const SEND_WITHIN: SignedDuration = SignedDuration::from_mins(1);
 
 /// A project that was read and is free of errors, and the target that it is applied to.
 #[derive(Debug)]
@@ -110,7 +111,7 @@ impl Place {
         Ok(Site {
             min_lead: seconds(min_lead, MIN_LEAD),
             settle: seconds(settle, SETTLE),
-            send_within: seconds(send_within, apply::SEND_WITHIN),
+            send_within: seconds(send_within, SEND_WITHIN),
             max_deletes: max_deletes.as_ref().and_then(|most| usize::try_from(most.value).ok()),
             log: FileLog::new(&root, &name),
             units,

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 use jiff::Timestamp;
 
-use super::apply::{Format, How};
+use super::apply::{Asking, Format, How};
 use super::planning::{Place, Wish};
 use super::{Context, Ended, plan};
 use crate::plan::Aim;
@@ -36,6 +36,7 @@ impl Revert {
             let format = if self.how.format == Format::Text { plan::Format::Text } else { plan::Format::Json };
             return plan::make(&site, &wish, Some(path), format, context).map(|_| crate::failure::Exit::Done);
         }
-        self.how.run(&site, &wish, None, &format!("Go back to what was there before {}?", self.number), context)
+        let question = format!("Go back to what was there before {}? Only `yes` goes on:", self.number);
+        self.how.run(&site, &wish, None, &Asking::about(&question), context)
     }
 }

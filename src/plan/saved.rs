@@ -66,11 +66,11 @@ impl Plan {
         unless(self.target == fresh.target, &format!("it is for the target {}", self.target));
         unless(self.origin == fresh.origin, &format!("it is for the service at {}", self.origin));
         unless(self.level == fresh.level, "the target's api level is another one");
-        // Before anything is applied, there is no ledger.
-        let follows = self.ledger.lineage == fresh.ledger.lineage || self.ledger.seq == 0;
-        unless(follows, "the ledger is another one");
+        // A ledger has its lineage from its first record on.
+        let same_ledger = self.ledger.seq == 0 || self.ledger.lineage == fresh.ledger.lineage;
+        unless(same_ledger, "the ledger is another one");
         let since = fresh.ledger.seq.saturating_sub(self.ledger.seq);
-        if follows && fresh.ledger.seq != self.ledger.seq {
+        if same_ledger && fresh.ledger.seq != self.ledger.seq {
             unless(false, &format!("something has been applied since: the ledger is {since} records further"));
         }
         unless(self.manifests == fresh.manifests, "the manifests say something else");
@@ -147,6 +147,8 @@ mod tests {
         assert_eq!(saved.moved(&later), ["it expired at 2030-01-04T00:00:00Z"]);
         let applied = Plan { ledger: Position { seq: 9, ..saved.ledger.clone() }, ..plan() };
         assert_eq!(saved.moved(&applied), ["something has been applied since: the ledger is 2 records further"]);
+        let first = Plan { ledger: Position { lineage: String::new(), seq: 0 }, ..plan() };
+        assert_eq!(first.moved(&plan()), ["something has been applied since: the ledger is 7 records further"]);
         let edited = Plan { manifests: Digest::of(b"b"), ..plan() };
         assert_eq!(saved.moved(&edited), ["the manifests say something else"]);
         assert!(matches!(Plan::load("{}"), Err(NoPlan::NotAPlan(_))));

@@ -104,7 +104,7 @@ pub fn rows() -> Vec<Row> {
             "/local/health",
             "/local/health",
             200,
-            json!({ "ok": true, "now": NOW, "apps": 1, "devices": 3, "durable": false }),
+            json!({ "ok": true, "pid": "<any>", "now": NOW, "apps": 1, "devices": 3, "durable": false }),
         ),
     ]
 }
