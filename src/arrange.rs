@@ -16,11 +16,11 @@ use crate::kinds::remote::segments;
 use crate::kinds::{self, Create, Resource, Segment};
 use crate::ledger::{Owned, Verb};
 use crate::live::Seen;
-use crate::plan::{Action, Change, Reason, Shown, Step};
+use crate::plan::{Action, Change, Moved, Reason, Shown, Step};
 use hand_over::Wanted;
 use order::Draft;
 
-pub use choose::Choice;
+pub use choose::{LeftOut, choose};
 pub use sends::sends;
 
 /// The changes in the order of their addresses, and the steps that carry them out.
@@ -48,6 +48,10 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation) -> (Vec<Chang
         // What is held is said of the change that it belongs to.
         if let Some(at) = held.iter().position(|other| other.address == change.address && other.id == change.id) {
             let other = held.remove(at);
+            // What is gone is deleted for good measure alone: that it waits is no news.
+            if change.moved == Some(Moved::Removed) {
+                continue;
+            }
             if change.action == Action::Delete {
                 change.action = other.action;
             }
@@ -194,7 +198,7 @@ impl Arranging<'_> {
             return;
         }
         match one.change.action {
-            Action::Create => self.create(one),
+            Action::Create => self.create_again(one),
             Action::Update => self.update(one),
             Action::Replace => {
                 let life = kinds::api(address).lifecycle(self.situation.level);
@@ -241,6 +245,25 @@ impl Arranging<'_> {
         step.protect = declared.map_or(owned.protect, |unit| unit.protect);
         step.past = past;
         self.push(Draft::new(step));
+    }
+
+    /// Makes something, also what was ours and is gone. The old one has no successor to be retired for where both have the same
+    /// identity, or where it cannot be deleted; else it is deleted for good measure, since it may only have been out of sight.
+    fn create_again(&mut self, one: &Compared) {
+        let address = &one.change.address;
+        let Some(owned) = one.owned.as_ref().filter(|_| !one.released) else { return self.create(one) };
+        let api = kinds::api(address);
+        let level = self.situation.level;
+        let deletes =
+            api.lifecycle(level).create != Create::Upsert && api.delete(&owned.id, &owned.spec, level).is_some();
+        if deletes {
+            self.create(one);
+            self.delete_owned(one);
+        } else {
+            let step = self.step(address, Verb::Forget);
+            self.push(Draft::new(step));
+            self.create(one);
+        }
     }
 
     fn create(&mut self, one: &Compared) {
@@ -334,6 +357,13 @@ impl Arranging<'_> {
                 if let Some(made) = self.made.get(&target) {
                     let made = *made;
                     self.drafts[number].after.insert(made);
+                    // What is deleted to be made anew is not deleted before it can be.
+                    let same = |before: &usize| self.drafts[*before].step.address == self.drafts[number].step.address;
+                    if let Some(before) = number.checked_sub(1).filter(same)
+                        && self.drafts[before].step.verb == Verb::Delete
+                    {
+                        self.drafts[before].after.insert(made);
+                    }
                 } else if let Some((at, id)) = self.found_again(&target) {
                     self.drafts[number].after.insert(at);
                     self.drafts[number].step.refs.insert(key, id);

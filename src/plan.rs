@@ -39,6 +39,9 @@ pub struct Plan {
     pub ledger: Position,
     #[serde(default)]
     pub aim: Aim,
+    /// Which part of it was asked for.
+    #[serde(default, skip_serializing_if = "Choice::is_all")]
+    pub choice: Choice,
     /// How near the time of a new push may be.
     pub min_lead_seconds: i64,
     /// What the whole plan is about, in the order of addresses.
@@ -48,6 +51,22 @@ pub struct Plan {
     /// What `--only` and `--except` left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<Address>,
+}
+
+/// Which addresses a plan is about, by patterns such as `segments/*` or `scheduled_pushes/sale`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub except: Vec<String>,
+}
+
+impl Choice {
+    /// Whether nothing is left out.
+    pub fn is_all(&self) -> bool {
+        self.only.is_empty() && self.except.is_empty()
+    }
 }
 
 /// What a plan brings about.
@@ -280,6 +299,7 @@ pub struct About {
     pub manifests: Digest,
     pub ledger: Position,
     pub aim: Aim,
+    pub choice: Choice,
     pub min_lead_seconds: i64,
 }
 
@@ -288,7 +308,7 @@ const LIFE: jiff::SignedDuration = jiff::SignedDuration::from_hours(72);
 
 impl Plan {
     pub fn new(about: About, changes: Vec<Change>, steps: Vec<Step>, left_out: Vec<Address>, now: Timestamp) -> Self {
-        let About { target, origin, level, manifests, ledger, aim, min_lead_seconds } = about;
+        let About { target, origin, level, manifests, ledger, aim, choice, min_lead_seconds } = about;
         Self {
             format: FORMAT,
             tool: env!("CARGO_PKG_VERSION").to_owned(),
@@ -300,6 +320,7 @@ impl Plan {
             manifests,
             ledger,
             aim,
+            choice,
             min_lead_seconds,
             changes,
             steps,

@@ -73,8 +73,16 @@ impl World {
         let position = self.log().position().expect("a place");
         let (target, manifests) = ("local".to_owned(), digest(units));
         let aim = pushplan::plan::Aim::Manifests;
-        let about =
-            About { target, origin, level, manifests, ledger: position, aim, min_lead_seconds: min_lead.as_secs() };
+        let about = About {
+            target,
+            origin,
+            level,
+            manifests,
+            ledger: position,
+            aim,
+            choice: Default::default(),
+            min_lead_seconds: min_lead.as_secs(),
+        };
         (Plan::new(about, changes, steps, Vec::new(), now), ledger)
     }
 

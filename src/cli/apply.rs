@@ -14,7 +14,7 @@ use crate::address::Address;
 use crate::apply::{self, Ending, Fate, OnError, Report, Settings};
 use crate::failure::{Exit, Failure};
 use crate::guard::{self, Limits};
-use crate::ledger::{Done, Entry, Outcome, Record};
+use crate::ledger::{Done, Entry, Outcome, Record, Verb};
 use crate::manifest::files::describe;
 use crate::plan::{NoPlan, Plan, Reason};
 use crate::render::{self, Progress, Showing, Style};
@@ -83,6 +83,11 @@ pub enum Format {
 
 impl Apply {
     pub fn run(&self, context: &Context) -> Ended {
+        if self.plan.is_some() && (!self.chosen.is_all() || !self.done.is_empty()) {
+            return Err(Failure::usage(
+                "a saved plan is applied as it is: --only, --except and --done go with a new one",
+            ));
+        }
         let saved = self.plan.as_deref().map(load).transpose()?;
         let site = self.place.read(context, Timestamp::now())?;
         let mut done = BTreeSet::new();
@@ -198,7 +203,7 @@ impl How {
         Ok(exit(&report, signal))
     }
 
-    /// What was said to be done by hand, and is not.
+    /// What was said to be done by hand, and is not, or was nothing to be done.
     fn not_done(&self, plan: &Plan, wish: &Wish) -> Result<(), Failure> {
         for address in &wish.done {
             let change = plan.changes.iter().find(|change| change.address == *address);
@@ -208,6 +213,11 @@ impl How {
                 return Err(Failure::new(format!("{address} is still there and turned on: nothing was changed"))
                     .exit(Exit::Refused)
                     .help("turn it off in the dashboard, then say so again"));
+            }
+            let was = plan.steps.iter().any(|step| step.address == *address && step.verb == Verb::Forget);
+            if !was {
+                return Err(Failure::usage(format!("the plan asks for nothing to be done by hand to {address}"))
+                    .help("`pushplan plan` says what is to be done by hand"));
             }
         }
         Ok(())
@@ -267,11 +277,11 @@ impl How {
     ) -> Result<(Report, Option<Signal>), Failure> {
         let settings = Settings {
             concurrency: usize::from(self.concurrency),
+            send_within: site.send_within,
             on_error: match self.on_error {
                 WhenFailed::Stop => OnError::Stop,
                 WhenFailed::Continue => OnError::Continue,
             },
-            send_within: site.send_within,
             ..Settings::new(uuid::Uuid::new_v4().to_string(), who::actor())
         };
         let stop = Stop::listen().map_err(|error| Failure::new(error.to_string()))?;
@@ -349,7 +359,5 @@ fn exit(report: &Report, signal: Option<Signal>) -> Exit {
 
 /// A saved plan was made with a choice of its own, which holds for it still.
 fn chosen_as(plan: &Plan, wish: &Wish) -> Wish {
-    let mut choice = wish.choice.clone();
-    choice.except.extend(plan.left_out.iter().map(ToString::to_string));
-    Wish { choice, done: wish.done.clone(), aim: plan.aim }
+    Wish { choice: plan.choice.clone(), done: wish.done.clone(), aim: plan.aim }
 }

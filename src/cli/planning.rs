@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::target::{self, Opened};
 use super::{Context, project, who};
 use crate::address::Address;
-use crate::arrange::{Choice, arrange};
+use crate::arrange::{arrange, choose};
 use crate::client::fetch;
 use crate::compare::{self, Situation, Unit, compare};
 use crate::failure::{Exit, Failure};
@@ -20,9 +20,10 @@ use crate::ledger::history;
 use crate::ledger::{AppendError, Entry, FileLog, Ledger, Log, Owned, Record, Seq, Unreadable};
 use crate::live::Look;
 use crate::manifest::{Manifests, Target, read_project};
-use crate::plan::{About, Aim, Plan};
+use crate::plan::{About, Aim, Choice, Plan};
 use crate::render::Style;
 use crate::render::findings::{self, Found, Report};
+use crate::text;
 
 /// Which project, and which of its targets.
 #[derive(Clone, Debug, Args)]
@@ -49,6 +50,11 @@ pub struct Chosen {
 }
 
 impl Chosen {
+    /// Whether nothing is left out.
+    pub fn is_all(&self) -> bool {
+        self.only.is_empty() && self.except.is_empty()
+    }
+
     pub fn choice(&self) -> Choice {
         Choice { only: self.only.clone(), except: self.except.clone() }
     }
@@ -183,7 +189,15 @@ impl Site {
             adopt: true,
         };
         let mut compared = compare(&situation);
-        let left_out = wish.choice.apply(&mut compared);
+        let left = choose(&wish.choice, &mut compared);
+        if let Some(pattern) = left.idle.first() {
+            let known: Vec<String> = compared.iter().map(|one| one.change.address.to_string()).collect();
+            let failure = Failure::usage(format!("`{pattern}` means nothing that is declared or ours"));
+            return Err(match text::nearest(pattern, known.iter().map(String::as_str)) {
+                Some(near) => failure.help(format!("did you mean {near}?")),
+                None => failure.help("an address is such as segments/lapsed-buyers; `*` stands for any letters"),
+            });
+        }
         let (changes, steps) = arrange(compared, &situation);
         let about = About {
             target: self.target.clone(),
@@ -192,9 +206,10 @@ impl Site {
             manifests: compare::digest(units),
             ledger: position,
             aim: wish.aim,
+            choice: wish.choice.clone(),
             min_lead_seconds: self.min_lead.as_secs(),
         };
-        Ok(Planned { plan: Plan::new(about, changes, steps, left_out, now), ledger })
+        Ok(Planned { plan: Plan::new(about, changes, steps, left.addresses, now), ledger })
     }
 
     /// What is to be there.

@@ -103,7 +103,7 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::model::level::Level;
-    use crate::plan::{About, Aim, Position};
+    use crate::plan::{About, Aim, Choice, Position};
 
     fn plan() -> Plan {
         let about = About {
@@ -113,6 +113,7 @@ mod tests {
             manifests: Digest::of(b"a"),
             ledger: Position { lineage: "l".into(), seq: 7 },
             aim: Aim::Manifests,
+            choice: Choice::default(),
             min_lead_seconds: 300,
         };
         Plan::new(about, Vec::new(), Vec::new(), Vec::new(), "2030-01-01T00:00:00Z".parse().unwrap())

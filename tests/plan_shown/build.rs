@@ -32,6 +32,7 @@ pub fn plan(changes: impl IntoIterator<Item = Building>) -> Plan {
         manifests: Digest::of(b"manifests"),
         ledger: Position { lineage: "l".to_owned(), seq: 41 },
         aim: pushplan::plan::Aim::Manifests,
+        choice: pushplan::plan::Choice::default(),
         min_lead_seconds: 300,
         changes: Vec::new(),
         steps: Vec::new(),

@@ -95,7 +95,16 @@ impl World {
         let position = log.position().expect("a place");
         let (target, manifests) = ("local".to_owned(), digest(units));
         let (aim, min_lead_seconds) = (Aim::Manifests, min_lead.as_secs());
-        let about = About { target, origin, level, manifests, ledger: position, aim, min_lead_seconds };
+        let about = About {
+            target,
+            origin,
+            level,
+            manifests,
+            ledger: position,
+            aim,
+            choice: Default::default(),
+            min_lead_seconds,
+        };
         (Plan::new(about, changes, steps, Vec::new(), now), ledger)
     }
 
