@@ -4,6 +4,7 @@
 //! service has.
 
 mod fields;
+mod recovery;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,8 +14,8 @@ use serde_json::Value;
 use crate::address::Address;
 use crate::digest::Digest;
 use crate::kinds::remote::{point, segments};
-use crate::kinds::{self, Api, Create, Delete, Found, Read, Update};
-use crate::ledger::{Ledger, Owned, Verb};
+use crate::kinds::{self, Api, Create, Delete, Found, Update};
+use crate::ledger::{Ledger, Owned};
 use crate::live::{Live, Seen};
 use crate::manifest::Desired;
 use crate::model::audience::written;
@@ -229,79 +230,6 @@ impl<'s> One<'s> {
         self.decide(owned.as_ref(), &seen, &mut out);
         out.owned = owned;
         out
-    }
-
-    /// An earlier run wrote down that it would create something, and no more. Says whether the rest can be decided.
-    fn recover(&self, owned: &mut Option<Owned>, seen: &mut Seen, out: &mut Compared) -> bool {
-        let Situation { ledger, level, live, adopt, .. } = self.situation;
-        let Some(open) = ledger.open.get(self.address).filter(|_| *adopt) else { return true };
-        let intent = &open.intent;
-        let (Verb::Create, Some(intended)) = (intent.verb, &intent.spec) else {
-            // A change or a deletion shows in what the service has; the ledger's memory follows it.
-            if let (Verb::Update, Some(intended), Some(owned), Seen::There(found)) =
-                (intent.verb, &intent.spec, owned, &*seen)
-                && found.spec.as_ref().is_some_and(|spec| self.known.names.by_key(self.api, spec) == *intended)
-            {
-                owned.spec = intended.clone();
-                owned.refs.clone_from(&intent.refs);
-                out.refresh = true;
-            }
-            out.close = true;
-            return true;
-        };
-        let life = self.api.lifecycle(*level);
-        if out.change.name.is_empty() {
-            out.change.name = self.api.name(intended);
-        }
-        let as_owned = |id: &str| Owned {
-            id: id.to_owned(),
-            spec: intended.clone(),
-            refs: intent.refs.clone(),
-            stamp: None,
-            protect: intent.protect,
-            past: false,
-            applied: open.at,
-        };
-        if life.create == Create::Upsert {
-            // Doing it again is the same. Where it is no longer wanted, what is there is ours.
-            match seen {
-                Seen::There(found) if owned.is_none() => {
-                    *owned = Some(as_owned(&found.id));
-                    out.recovered = Some(found.clone());
-                }
-                _ => out.close = true,
-            }
-            return true;
-        }
-        let doubt = |candidates: Vec<String>| Reason::InDoubt { since: open.at, candidates };
-        if life.read == Read::LedgerOnly {
-            out.change.action = Action::ByHand;
-            out.change.reasons.push(doubt(Vec::new()));
-            return false;
-        }
-        let mut new = self.known.others(self.address, &self.api.name(intended));
-        new.retain(|found| {
-            let same = |spec| self.known.names.by_key(self.api, spec) == *intended;
-            !intent.seen.contains(&found.id) && found.spec.as_ref().is_some_and(same)
-        });
-        match new[..] {
-            [] if live.whole.contains(&*self.address.kind) => {
-                out.close = true;
-                true
-            }
-            [one] => {
-                *owned = Some(as_owned(&one.id));
-                *seen = Seen::There(one.clone());
-                out.recovered = Some(one.clone());
-                out.change.reasons.push(Reason::Recovered { id: one.id.clone() });
-                true
-            }
-            _ => {
-                out.change.action = Action::ByHand;
-                out.change.reasons.push(doubt(new.iter().map(|found| found.id.clone()).collect()));
-                false
-            }
-        }
     }
 
     fn decide(&self, owned: Option<&Owned>, seen: &Seen, out: &mut Compared) {

@@ -6,11 +6,13 @@
 #![cfg(target_os = "linux")]
 
 mod points;
+mod scenarios;
 mod shop;
 
 use std::process::Output;
 
 use points::{Points, Tampering, each, may_run};
+use scenarios::{REPLACING, SENDING, Scenario};
 use shop::Shop;
 
 /// What changes files or talks to the service.
@@ -47,10 +49,19 @@ fn most(usual: usize) -> usize {
 
 #[test]
 fn an_apply_that_is_killed_anywhere_is_brought_to_its_end_by_the_next() {
+    killed_anywhere(&REPLACING);
+}
+
+#[test]
+fn what_messages_people_is_never_made_twice_wherever_an_apply_is_killed() {
+    killed_anywhere(&SENDING);
+}
+
+fn killed_anywhere(scenario: &'static Scenario) {
     if !may_run() {
         return;
     }
-    let seed = Shop::seed();
+    let seed = Shop::seed(scenario);
     let names = if points::all() { None } else { Some(MATTER) };
     let killed = each(Points::of(&seed, names, most(24)), |point| {
         let shop = seed.open();
@@ -66,7 +77,7 @@ fn a_disk_that_fails_once_or_for_good_leaves_no_torn_ledger_and_is_told() {
     if !may_run() {
         return;
     }
-    let seed = Shop::seed();
+    let seed = Shop::seed(&REPLACING);
     let mut failed = 0;
     // A call to write fails once alone: from then on, the screen would tell nothing either.
     for (tampering, calls) in [

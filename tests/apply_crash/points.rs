@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::shop::Seed;
 
@@ -101,7 +101,7 @@ impl Points {
 /// runs were disturbed.
 pub fn each(points: Points, run: impl Fn(Point) -> bool + Sync) -> usize {
     let (queue, disturbed) = (Mutex::new(points.0), AtomicUsize::new(0));
-    let next = || queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop();
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
     std::thread::scope(|scope| {
         for _ in 0..6 {
             scope.spawn(|| {
@@ -110,7 +110,10 @@ pub fn each(points: Points, run: impl Fn(Point) -> bool + Sync) -> usize {
                     if run(point) {
                         disturbed.fetch_add(1, Ordering::Relaxed);
                         if is_last && nth < 10_000 {
-                            queue.lock().expect("nobody panics with it").push((Point { call, nth: nth + 1 }, true));
+                            queue
+                                .lock()
+                                .unwrap_or_else(PoisonError::into_inner)
+                                .push((Point { call, nth: nth + 1 }, true));
                         }
                     }
                 }

@@ -12,62 +12,17 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::points::{Point, Tampering};
-
-const PROJECT: &str = "[targets.local]\napi = \"documented\"\nsettle = \"1s\"\nsend_within = \"1s\"\n";
-
-const BEFORE: &str = "\
-segments:
-  vip: {criteria: {tag: vip}}
-  both: {criteria: {and: [{segment: vip}, {tag: new}]}}
-  old: {criteria: {tag: old}}
-templates:
-  hello: {push: {notification: {alert: Hi}}}
-  gone: {push: {notification: {alert: Bye}}}
-tag_groups:
-  loyalty:
-    tags: [gold, silver]
-    members: {named_users: {u-1: [gold], u-2: [silver]}}
-open_channels:
-  chat: {opt_in: true, open: {open_platform_name: sms}}
-";
-
-/// With the contract alone, segments are replaced: `vip`, and `both`, which names it.
-const AFTER: &str = "\
-segments:
-  vip: {criteria: {tag: very-important}}
-  both: {criteria: {and: [{segment: vip}, {tag: new}]}}
-  fresh: {criteria: {not: {segment: vip}}}
-templates:
-  hello: {push: {notification: {alert: Hello}}}
-  more: {push: {notification: {alert: More}}}
-pipelines:
-  welcome:
-    enabled: false
-    immediate_trigger: first_open
-    outcome: {push: {device_types: all, notification: {alert: Welcome}}}
-tag_groups:
-  loyalty:
-    tags: [gold, silver]
-    members: {named_users: {u-1: [silver], u-3: [gold]}}
-open_channels:
-  chat: {opt_in: false, open: {open_platform_name: sms}}
-";
-
-/// Requests that make something new, by their paths, as often as the plan asks for them.
-const MADE: [(&str, usize); 3] = [("/api/segments", 3), ("/api/templates", 1), ("/api/pipelines", 1)];
-
-/// The names that are there in the end, each once.
-const THERE: [(&str, &str, &str, &[&str]); 3] = [
-    ("/api/segments", "segments", "display_name", &["both", "fresh", "vip"]),
-    ("/api/templates", "templates", "name", &["hello", "more"]),
-    ("/api/pipelines?enabled=false", "pipelines", "name", &["welcome"]),
-];
+use crate::scenarios::Scenario;
 
 /// The project after its first apply, edited, its service stopped: where every run begins.
-pub struct Seed(TempDir);
+pub struct Seed {
+    folder: TempDir,
+    scenario: &'static Scenario,
+}
 
 pub struct Shop {
     folder: TempDir,
+    scenario: &'static Scenario,
     service: Child,
     origin: String,
 }
@@ -80,22 +35,22 @@ impl Drop for Shop {
 }
 
 impl Shop {
-    pub fn seed() -> Seed {
+    pub fn seed(scenario: &'static Scenario) -> Seed {
         let folder = tempfile::tempdir().expect("a folder");
-        fs::write(folder.path().join("pushplan.toml"), PROJECT).expect("a file");
-        fs::write(folder.path().join("all.yaml"), BEFORE).expect("a file");
-        let shop = Shop::start(folder);
+        fs::write(folder.path().join("pushplan.toml"), scenario.project).expect("a file");
+        fs::write(folder.path().join("all.yaml"), scenario.before).expect("a file");
+        let shop = Shop::start(folder, scenario);
         let output = shop.run(&["apply", "--yes"]);
         assert!(output.status.success(), "{output:?}");
-        fs::write(shop.folder.path().join("all.yaml"), AFTER).expect("a file");
-        let seed = Seed(tempfile::tempdir().expect("a folder"));
-        drop_service(shop, seed.0.path());
+        fs::write(shop.folder.path().join("all.yaml"), scenario.after).expect("a file");
+        let seed = Seed { folder: tempfile::tempdir().expect("a folder"), scenario };
+        drop_service(shop, seed.folder.path());
         seed
     }
 
-    fn start(folder: TempDir) -> Self {
+    fn start(folder: TempDir, scenario: &'static Scenario) -> Self {
         let mut service = binary(folder.path())
-            .args(["serve", "--port", "0", "--api", "documented", "--data", ".service.db"])
+            .args(["serve", "--port", "0", "--api", scenario.api, "--data", ".service.db"])
             .stdout(Stdio::piped())
             .spawn()
             .expect("the binary starts");
@@ -106,7 +61,7 @@ impl Shop {
         assert!(ready.is_some(), "it says that it runs");
         // One who stops listening would end it.
         std::thread::spawn(move || lines.count());
-        Self { folder, service, origin }
+        Self { folder, scenario, service, origin }
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
@@ -188,10 +143,10 @@ impl Shop {
         for (_, path) in self.requests().into_iter().filter(|(method, _)| method == "POST") {
             *made.entry(path).or_default() += 1;
         }
-        for (path, count) in MADE {
+        for &(path, count) in self.scenario.made {
             assert_eq!(made.get(path).copied().unwrap_or(0), count, "{what}: made at {path}: {made:?}");
         }
-        for (path, list, name, expected) in THERE {
+        for &(path, list, name, expected) in self.scenario.there {
             let listed = self.get(path);
             let mut names: Vec<&str> = listed[list]
                 .as_array()
@@ -216,8 +171,8 @@ impl Seed {
     /// A copy of its own, with the service running.
     pub fn open(&self) -> Shop {
         let folder = tempfile::tempdir().expect("a folder");
-        copy(self.0.path(), folder.path());
-        Shop::start(folder)
+        copy(self.folder.path(), folder.path());
+        Shop::start(folder, self.scenario)
     }
 }
 

@@ -103,3 +103,29 @@ fn what_names_a_segment_that_was_found_again_points_at_the_new_one() {
     let (_, steps) = world.plan(after);
     assert!([1, 3].iter().all(|at| steps[*at].refs["a"] == "new"), "{steps:#?}");
 }
+
+const TRIAL: &str = "experiments: {e: {audience: {tag: x}, device_types: all, variants: [\
+                     {push: {notification: {alert: A}}, schedule: {scheduled_time: 2031-01-01T10:00}}, \
+                     {push: {notification: {alert: B}}, schedule: {scheduled_time: 2031-01-01T10:00}}]}}";
+
+#[test]
+fn what_an_earlier_run_was_deleting_to_replace_it_is_made_anew() {
+    let after = TRIAL.replace("alert: A", "alert: C");
+    let deleting = |time: &str| {
+        let mut world = in_doubt_in(World::in_sync(TRIAL, Level::Extended), TRIAL, "experiments/e");
+        let open = world.ledger.open.get_mut(&address("experiments/e")).unwrap();
+        (open.intent.verb, open.intent.id) = (Verb::Delete, Some("#e".to_owned()));
+        world.now = time.parse().unwrap();
+        world
+    };
+    let mut world = deleting("2030-06-01T00:00:00Z");
+    assert!(world.told(&after).contains("delete experiments/e"), "it is still there: {}", world.told(&after));
+    world.remove("experiments/e");
+    let made = "+ experiments/e\n0 forget experiments/e\n1 create experiments/e POST /api/experiments after 0\n";
+    assert_eq!(world.told(&after), made);
+    assert_eq!(world.told("segments: {s: {criteria: {tag: x}}}").matches("forget experiments/e").count(), 1);
+
+    let mut world = deleting("2031-01-02T00:00:00Z");
+    world.remove("experiments/e");
+    assert!(!world.told(&after.replace("10:00", "23:59")).contains("create"), "people may have got it");
+}
