@@ -14,7 +14,7 @@ fn what_is_not_ours_stays_as_it_is() {
     let service = project.serve();
     service.segment("theirs", "t");
     project.good(&["apply", "--yes"]);
-    project.good(&["destroy", "--yes"]);
+    project.good(&["destroy", "--confirm", "local"]);
     assert_eq!(service.segments(), ["theirs"]);
     assert!(service.writes().iter().all(|line| !line.contains("theirs")));
 }
@@ -83,13 +83,15 @@ fn destroy_takes_all_of_ours_away_and_asks_first() {
     let project = Project::new(TWO);
     let service = project.serve();
     project.good(&["apply", "--yes"]);
-    let ran = project.run(&["destroy"]);
+    // A yes is not enough: it takes the name of what is emptied.
+    let ran = project.run(&["destroy", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["--confirm local"]);
     assert_eq!(changes(&ran), ["- segments/a", "- segments/b"]);
     assert_eq!(service.segments().len(), 2);
-    let ran = project.good(&["destroy", "--yes", "--only", "segments/b"]);
+    let ran = project.good(&["destroy", "--confirm", "local", "--only", "segments/b"]);
     assert_eq!(changes(&ran), ["- segments/b"]);
     assert_eq!(service.segments(), ["a"]);
-    project.good(&["destroy", "--yes"]);
+    project.good(&["destroy", "--confirm", "local"]);
     assert_eq!(service.segments().len(), 0);
 }
