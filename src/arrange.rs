@@ -1,6 +1,8 @@
 //! From changes to steps: what waits for what, what has to be re-pointed, and what cannot be deleted yet.
 
 mod choose;
+mod deletions;
+mod hand_over;
 mod order;
 mod sends;
 
@@ -13,19 +15,22 @@ use crate::compare::{Compared, Situation, by_hand_done, how};
 use crate::exchange::Request;
 use crate::kinds::remote::segments;
 use crate::kinds::{self, Create, Resource, Segment};
-use crate::ledger::{Owned, Verb};
-use crate::live::Seen;
-use crate::plan::{Action, Change, Reason, Shown, Step};
+use crate::ledger::{Owned, Retired, Verb};
+use crate::plan::{Action, Change, Moved, Reason, Shown, Step};
+use hand_over::Wanted;
 use order::Draft;
 
-pub use choose::Choice;
+pub use choose::{LeftOut, choose};
 pub use sends::sends;
 
 /// The changes in the order of their addresses, and the steps that carry them out.
 pub fn arrange(mut compared: Vec<Compared>, situation: &Situation) -> (Vec<Change>, Vec<Step>) {
     cascade(&mut compared, situation);
+    let wanted = Wanted::new(&compared);
+    let went = wanted.hand_over(&mut compared);
     let (made, last) = (BTreeMap::new(), BTreeMap::new());
-    let mut arranging = Arranging { situation, drafts: Vec::new(), made, last, changes: Vec::new() };
+    let old = old_versions(&compared, &wanted, situation);
+    let mut arranging = Arranging { situation, wanted, old, drafts: Vec::new(), made, last, changes: Vec::new() };
     let blocked = blocked(&compared, situation);
     for one in &mut compared {
         if let Some(by) = blocked.get(&one.change.address) {
@@ -35,6 +40,7 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation) -> (Vec<Chang
         arranging.draft(one);
     }
     arranging.retired();
+    arranging.hand_over(&went);
     arranging.references();
     arranging.deletions(&compared);
     let Arranging { drafts, changes: mut held, .. } = arranging;
@@ -43,6 +49,10 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation) -> (Vec<Chang
         // What is held is said of the change that it belongs to.
         if let Some(at) = held.iter().position(|other| other.address == change.address && other.id == change.id) {
             let other = held.remove(at);
+            // What is gone is deleted for good measure alone: that it waits is no news.
+            if change.moved == Some(Moved::Removed) {
+                continue;
+            }
             if change.action == Action::Delete {
                 change.action = other.action;
             }
@@ -133,8 +143,19 @@ fn is_owned(situation: &Situation, address: &Address) -> bool {
     situation.ledger.owned.contains_key(address)
 }
 
-fn is_in_doubt(one: &Compared) -> bool {
-    one.change.reasons.iter().any(|reason| matches!(reason, Reason::InDoubt { .. }))
+/// The old versions that nothing declares: those that an earlier run could not delete, and those whose successor was found.
+fn old_versions(compared: &[Compared], wanted: &Wanted, situation: &Situation) -> Vec<Retired> {
+    let mut old: Vec<Retired> = wanted.unwanted(situation.ledger).into_iter().cloned().collect();
+    for one in compared {
+        let address = &one.change.address;
+        if let (Some(found), Some(before)) = (&one.recovered, situation.ledger.owned.get(address))
+            && found.id != before.id
+        {
+            let Owned { id, spec, refs, .. } = before.clone();
+            old.push(Retired { address: address.clone(), id, spec, refs });
+        }
+    }
+    old
 }
 
 fn is_late(change: &Change) -> bool {
@@ -143,6 +164,9 @@ fn is_late(change: &Change) -> bool {
 
 struct Arranging<'s> {
     situation: &'s Situation<'s>,
+    wanted: Wanted,
+    /// What something new stands in for.
+    old: Vec<Retired>,
     drafts: Vec<Draft>,
     /// The draft that makes a thing, by its address.
     made: BTreeMap<Address, usize>,
@@ -200,7 +224,7 @@ impl Arranging<'_> {
             self.adopt(one, owned, owned.past);
         }
         match one.change.action {
-            Action::Create => self.create(one),
+            Action::Create => self.create_again(one),
             Action::Update => self.update(one),
             Action::Replace => {
                 let life = kinds::api(address).lifecycle(self.situation.level);
@@ -242,22 +266,37 @@ impl Arranging<'_> {
         step.id = Some(owned.id.clone());
         step.spec = if agreed { one.change.desired.clone() } else { Some(owned.spec.clone()) };
         step.refs.clone_from(&owned.refs);
-        step.stamp = one.stamp.clone().or_else(|| one.recovered.as_ref().and_then(|found| found.stamp.clone()));
+        // A stamp is remembered for what the service has, and for nothing else.
+        let found = one.recovered.as_ref().and_then(|found| found.stamp.clone());
+        step.stamp = if agreed { one.stamp.clone().or(found) } else { found };
         let declared = self.situation.units.get(&one.change.address);
         step.protect = declared.map_or(owned.protect, |unit| unit.protect);
         step.past = past;
         self.push(Draft::new(step));
     }
 
+    /// Makes something, also what was ours and is gone. The old one has no successor to be retired for where both have the same
+    /// identity, or where it cannot be deleted; else it is deleted for good measure, since it may only have been out of sight.
+    fn create_again(&mut self, one: &Compared) {
+        let address = &one.change.address;
+        let Some(owned) = one.owned.as_ref().filter(|_| !one.released) else { return self.create(one) };
+        let api = kinds::api(address);
+        let level = self.situation.level;
+        let deletes =
+            api.lifecycle(level).create != Create::Upsert && api.delete(&owned.id, &owned.spec, level).is_some();
+        if deletes {
+            self.create(one);
+            self.delete_owned(one);
+        } else {
+            let step = self.step(address, Verb::Forget);
+            self.push(Draft::new(step));
+            self.create(one);
+        }
+    }
+
     fn create(&mut self, one: &Compared) {
         let Some(spec) = &one.change.desired else { return };
         let api = kinds::api(&one.change.address);
-        let gone = one.owned.is_some() && one.change.action == Action::Create && !one.released;
-        if gone && api.lifecycle(self.situation.level).create != Create::Upsert {
-            // The old one is known to be gone. It is no old version that would have to be deleted.
-            let step = self.step(&one.change.address, Verb::Forget);
-            self.push(Draft::new(step));
-        }
         let mut step = self.writing(one, Verb::Create, spec, Some(api.create(spec)));
         let same = self.situation.live.named(&one.change.address.kind, &one.change.name);
         step.seen = same.map(|found| found.id.clone()).collect();
@@ -284,27 +323,26 @@ impl Arranging<'_> {
     }
 
     fn delete_owned(&mut self, one: &Compared) {
-        if let Some(owned) = &one.owned {
-            self.delete(&one.change.address, &owned.id, &owned.spec, owned.refs.values());
+        // What another address declares from now on stays.
+        if let Some(owned) = one.owned.as_ref().filter(|owned| !self.wanted.keeps(&one.change.address, &owned.spec)) {
+            self.delete(&one.change.address, &owned.id, &owned.spec);
         }
     }
 
-    fn delete<'r>(&mut self, address: &Address, id: &str, spec: &Value, refs: impl Iterator<Item = &'r String>) {
+    fn delete(&mut self, address: &Address, id: &str, spec: &Value) {
         let request = kinds::api(address).delete(id, spec, self.situation.level);
         let mut step = self.step(address, Verb::Delete);
         step.id = Some(id.to_owned());
         step.spec = Some(spec.clone());
         step.request = request.map(shown);
-        let mut draft = Draft::new(step);
-        draft.used = refs.cloned().collect();
-        self.push(draft);
+        self.push(Draft::new(step));
     }
 
     /// Old versions that an earlier run could not delete.
     fn retired(&mut self) {
-        for old in &self.situation.ledger.retired {
+        for old in self.old.clone() {
             let api = kinds::api(&old.address);
-            self.delete(&old.address, &old.id, &old.spec, old.refs.values());
+            self.delete(&old.address, &old.id, &old.spec);
             self.changes.push(Change {
                 address: old.address.clone(),
                 action: Action::Delete,
@@ -324,6 +362,15 @@ impl Arranging<'_> {
         }
     }
 
+    /// An address lets go of a thing once another has it.
+    fn hand_over(&mut self, went: &BTreeMap<Address, Address>) {
+        for (from, to) in went {
+            if let (Some(forget), Some(made)) = (self.last.get(from), self.made.get(to)) {
+                self.drafts[*forget].after.insert(*made);
+            }
+        }
+    }
+
     /// What is written names segments that exist, or waits for the step that makes them.
     fn references(&mut self) {
         for number in 0..self.drafts.len() {
@@ -333,13 +380,17 @@ impl Arranging<'_> {
                 segments(kinds::api(address).audiences(), spec).into_iter().map(str::to_owned).collect();
             for key in keys {
                 let target = segment(&key);
-                let taken_up = |draft: &Draft| draft.step.verb == Verb::Adopt && draft.step.address == target;
                 if let Some(made) = self.made.get(&target) {
                     let made = *made;
                     self.drafts[number].after.insert(made);
-                } else if let Some(at) = self.drafts.iter().position(taken_up) {
-                    // It may have been found again, in the place of another: the ledger takes it up first.
-                    let id = self.drafts[at].step.id.clone().unwrap_or_default();
+                    // What is deleted to be made anew is not deleted before it can be.
+                    let same = |before: &usize| self.drafts[*before].step.address == self.drafts[number].step.address;
+                    if let Some(before) = number.checked_sub(1).filter(same)
+                        && self.drafts[before].step.verb == Verb::Delete
+                    {
+                        self.drafts[before].after.insert(made);
+                    }
+                } else if let Some((at, id)) = self.found_again(&target) {
                     self.drafts[number].after.insert(at);
                     self.drafts[number].step.refs.insert(key, id);
                 } else if let Some(owned) = self.situation.ledger.owned.get(&target) {
@@ -349,120 +400,13 @@ impl Arranging<'_> {
         }
     }
 
-    /// A segment is deleted after everything that points at it has been re-pointed or deleted; while something still does,
-    /// it stays.
-    fn deletions(&mut self, compared: &[Compared]) {
-        let deletes = |draft: &Draft| draft.step.verb == Verb::Delete && draft.step.address.kind == Segment::KEY;
-        loop {
-            let mut dropped = None;
-            let numbers: Vec<usize> = (0..self.drafts.len()).filter(|number| deletes(&self.drafts[*number])).collect();
-            for number in numbers {
-                let id = self.drafts[number].step.id.clone().unwrap_or_default();
-                let mut still = BTreeSet::new();
-                let mut after = BTreeSet::new();
-                for user in self.users(&id, compared) {
-                    match self.frees(&user, &id) {
-                        Some(step) => drop(after.insert(step)),
-                        None => drop(still.insert(user)),
-                    }
-                }
-                // Old versions that point at it are gone before it.
-                let old = self.drafts.iter().enumerate().filter(|(_, draft)| draft.used.contains(&id));
-                after.extend(old.map(|(other, _)| other).filter(|other| *other != number));
-                if still.is_empty() {
-                    self.drafts[number].after.extend(after);
-                } else {
-                    dropped = Some((number, id, still.into_iter().collect()));
-                    break;
-                }
-            }
-            let Some((number, id, by)) = dropped else { return };
-            self.hold(number, id, by);
-        }
-    }
-
-    /// What points at an id, as far as is known, and is not past.
-    fn users(&self, id: &str, compared: &[Compared]) -> Vec<Address> {
-        let now = self.situation.now;
-        let mut users = Vec::new();
-        for one in compared {
-            let address = &one.change.address;
-            // What was perhaps made points at it, perhaps.
-            let intent = self.situation.ledger.open.get(address).map(|open| &open.intent).filter(|_| is_in_doubt(one));
-            if intent.is_some_and(|intent| intent.refs.values().any(|other| other == id)) {
-                users.push(address.clone());
-                continue;
-            }
-            let Some(owned) = &one.owned else { continue };
-            let api = kinds::api(address);
-            let over =
-                owned.past || api.runs(&owned.spec).is_some_and(|runs| runs.last.is_some_and(|last| last <= now));
-            let live = match self.situation.live.of(address) {
-                Seen::There(found) => found.spec.as_ref(),
-                _ => None,
-            };
-            // What the service showed may be older than what was last applied.
-            let shown = live.is_some_and(|spec| segments(api.audiences(), spec).contains(&id));
-            let points = shown || owned.refs.values().any(|other| other == id);
-            if points && !over {
-                users.push(address.clone());
-            }
-        }
-        users
-    }
-
-    /// The step after which something of ours no longer points at an id.
-    fn frees(&self, user: &Address, id: &str) -> Option<usize> {
-        self.drafts.iter().position(|draft| {
-            let step = &draft.step;
-            step.address == *user
-                && match step.verb {
-                    Verb::Update => !step.refs.values().any(|other| other == id),
-                    // What is forgotten before it is made anew is known to be gone.
-                    Verb::Delete | Verb::Forget => true,
-                    _ => false,
-                }
-        })
-    }
-
-    /// Takes a deletion out of the plan, and says why.
-    fn hold(&mut self, number: usize, id: String, by: Vec<Address>) {
-        let draft = self.drafts.remove(number);
-        for other in &mut self.drafts {
-            other.after =
-                other.after.iter().filter(|at| **at != number).map(|at| at - usize::from(*at > number)).collect();
-        }
-        for made in self.made.values_mut() {
-            *made -= usize::from(*made > number);
-        }
-        // Nothing more is drafted from here on.
-        self.last.clear();
-        let reason = Reason::StillUsed { id: id.clone(), by };
-        let Step { address, spec, .. } = draft.step;
-        if let Some(change) =
-            self.changes.iter_mut().find(|change| change.address == address && change.id.as_ref() == Some(&id))
-        {
-            change.action = Action::ByHand;
-            change.reasons.push(reason);
-            return;
-        }
-        let name = spec.as_ref().map(|spec| kinds::api(&address).name(spec)).unwrap_or_default();
-        self.changes.push(Change {
-            address,
-            action: Action::ByHand,
-            name,
-            place: None,
-            id: Some(id),
-            desired: None,
-            live: spec.clone(),
-            ledger: spec,
-            moved: None,
-            reasons: vec![reason],
-            sends: Vec::new(),
-            protect: false,
-            broadcast: false,
-            ignored: Vec::new(),
-        });
+    /// The id of something that was found again, and the step with which the ledger takes it up.
+    fn found_again(&self, address: &Address) -> Option<(usize, String)> {
+        let known = self.situation.ledger.owned.get(address).map(|owned| &owned.id);
+        let mut drafts = self.drafts.iter().enumerate();
+        let (at, draft) = drafts.find(|(_, draft)| draft.step.address == *address && draft.step.verb == Verb::Adopt)?;
+        let id = draft.step.id.as_ref().filter(|id| Some(*id) != known)?;
+        Some((at, id.clone()))
     }
 }
 

@@ -4,7 +4,7 @@
 //! service has.
 
 mod fields;
-mod recover;
+mod recovery;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -106,11 +106,12 @@ pub struct Compared {
 pub fn compare(situation: &Situation) -> Vec<Compared> {
     let Situation { units, ledger, .. } = situation;
     let addresses: BTreeSet<&Address> = units.keys().chain(ledger.owned.keys()).chain(ledger.open.keys()).collect();
-    let known = Known::new(situation);
-    addresses
-        .into_iter()
-        .map(|address| One { situation, address, api: kinds::api(address), known: &known }.compared())
-        .collect()
+    let mut known = Known::new(situation);
+    // What was found again has its new id for whoever names it, also before the ledger has taken that up.
+    let found =
+        |address: &Address| Some((address.clone(), One::new(situation, address, &known).compared().recovered?.id));
+    known.renewed = ledger.open.keys().filter(|address| is_segment(address)).filter_map(found).collect();
+    addresses.into_iter().map(|address| One::new(situation, address, &known).compared()).collect()
 }
 
 /// Segments by their ids, with the keys that they have in the project.
@@ -121,7 +122,6 @@ pub struct Names<'l> {
 
 impl<'l> Names<'l> {
     pub fn new(ledger: &'l Ledger) -> Self {
-        let is_segment = |address: &Address| *address.kind == *<kinds::Segment as kinds::Resource>::KEY;
         let retired = ledger.retired.iter().filter(|old| is_segment(&old.address));
         let owned = ledger.owned.iter().filter(|(address, _)| is_segment(address));
         let keys = retired
@@ -139,11 +139,19 @@ impl<'l> Names<'l> {
     }
 }
 
+fn is_segment(address: &Address) -> bool {
+    address.kind == <kinds::Segment as kinds::Resource>::KEY
+}
+
 /// What every comparison needs, worked out once.
 struct Known<'s> {
     names: Names<'s>,
     /// Every id that is ours, by kind.
     ids: BTreeSet<(&'s str, &'s str)>,
+    /// What is ours under any address, where that is ours to choose.
+    identities: BTreeSet<(&'s str, String)>,
+    /// The ids of segments that were found again after their answers were lost.
+    renewed: BTreeMap<Address, String>,
     /// What is listed, by kind and name.
     named: HashMap<(&'static str, &'s str), Vec<&'s Found>>,
 }
@@ -156,7 +164,12 @@ impl<'s> Known<'s> {
                 named.entry((*kind, found.name.as_str())).or_default().push(found);
             }
         }
-        Self { names: Names::new(situation.ledger), ids: situation.ledger.ids(), named }
+        let ledger = situation.ledger;
+        let identity = |(address, owned): (&'s Address, &Owned)| {
+            Some((&*address.kind, kinds::api(address).identity(&owned.spec)?))
+        };
+        let identities = ledger.owned.iter().filter_map(identity).collect();
+        Self { names: Names::new(ledger), ids: ledger.ids(), identities, renewed: BTreeMap::new(), named }
     }
 
     /// Things of a name that are not ours.
@@ -174,7 +187,11 @@ struct One<'s> {
     known: &'s Known<'s>,
 }
 
-impl One<'_> {
+impl<'s> One<'s> {
+    fn new(situation: &'s Situation<'s>, address: &'s Address, known: &'s Known<'s>) -> Self {
+        Self { situation, address, api: kinds::api(address), known }
+    }
+
     fn compared(&self) -> Compared {
         let unit = self.situation.units.get(self.address);
         let mut owned = self.situation.ledger.owned.get(self.address).cloned();
@@ -252,7 +269,9 @@ impl One<'_> {
         }
         if let Seen::There(found) = seen {
             out.change.live = found.spec.as_ref().map(|spec| self.known.names.by_key(self.api, spec));
-            if ids.is_empty() {
+            let identity = self.api.identity(&unit.spec).map(|identity| (&*self.address.kind, identity));
+            let is_ours = identity.is_some_and(|identity| self.known.identities.contains(&identity));
+            if ids.is_empty() && !is_ours {
                 ids.push(found.id.clone());
             }
         }
@@ -333,10 +352,11 @@ impl One<'_> {
         let mut stale = Vec::new();
         for key in segments(self.api.audiences(), desired) {
             let address = Address::new(<kinds::Segment as kinds::Resource>::KEY, key);
-            let Some(target) = ledger.owned.get(&address) else { continue };
+            let now = ledger.owned.get(&address).map(|target| &target.id);
+            let Some(now) = self.known.renewed.get(&address).or(now) else { continue };
             let points = match &read {
-                Some(ids) => ids.contains(target.id.as_str()),
-                None => owned.refs.get(key).is_none_or(|id| *id == target.id),
+                Some(ids) => ids.contains(now.as_str()),
+                None => owned.refs.get(key).is_none_or(|id| id == now),
             };
             let declared = segments(self.api.audiences(), &owned.spec).contains(&key);
             if !points && declared && !stale.contains(&address) {

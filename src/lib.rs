@@ -2,10 +2,15 @@
 //!
 //! A project is a folder with a project file and manifests. [`manifest::read_project`] reads all of it into trees that know
 //! where each value stands; `resolve` makes of them what one target gets, typed: the [`manifest::Desired`] state. The
-//! [`kinds`] say what can be declared, made of the nouns in [`model`]. [`check`] finds what types cannot say and judges how
-//! much it matters. [`render`] shows it, and [`cli`] is the commands.
+//! [`kinds`] say what can be declared, made of the nouns in [`model`], and what the service's API lets one do with it.
+//! [`check`] finds what types cannot say and judges how much it matters.
 //!
-//! Deciding is pure: no check reads a file or the clock. What each layer may use is in `ARCHITECTURE.md`, and a test.
+//! [`live`] asks the service what it has, through the [`client`]; the [`ledger`] remembers what was applied. [`compare`] holds
+//! the three against each other, [`arrange`] turns the changes into ordered steps, and both together are the [`plan`]: data,
+//! which [`render`] shows, [`guard`] may refuse and [`apply`] carries out. [`cli`] is the commands.
+//!
+//! Deciding is pure: nothing there reads a file, a clock or the network. What each layer may use is in `ARCHITECTURE.md`, and a
+//! test.
 
 pub mod address;
 pub mod apply;

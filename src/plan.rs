@@ -37,6 +37,11 @@ pub struct Plan {
     pub manifests: Digest,
     /// Where the ledger stood.
     pub ledger: Position,
+    #[serde(default)]
+    pub aim: Aim,
+    /// Which part of it was asked for.
+    #[serde(default, skip_serializing_if = "Choice::is_all")]
+    pub choice: Choice,
     /// How near the time of a new push may be.
     pub min_lead_seconds: i64,
     /// What the whole plan is about, in the order of addresses.
@@ -46,6 +51,35 @@ pub struct Plan {
     /// What `--only` and `--except` left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<Address>,
+}
+
+/// Which addresses a plan is about, by patterns such as `segments/*` or `scheduled_pushes/sale`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub except: Vec<String>,
+}
+
+impl Choice {
+    /// Whether nothing is left out.
+    pub fn is_all(&self) -> bool {
+        self.only.is_empty() && self.except.is_empty()
+    }
+}
+
+/// What a plan brings about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Aim {
+    /// What the manifests say.
+    #[default]
+    Manifests,
+    /// That nothing of ours is left.
+    Nothing,
+    /// What was there before a deed of the history.
+    Before(usize),
 }
 
 /// What happens to a resource, or to a part that is applied by itself.
@@ -264,6 +298,8 @@ pub struct About {
     pub level: Level,
     pub manifests: Digest,
     pub ledger: Position,
+    pub aim: Aim,
+    pub choice: Choice,
     pub min_lead_seconds: i64,
 }
 
@@ -272,7 +308,7 @@ const LIFE: jiff::SignedDuration = jiff::SignedDuration::from_hours(72);
 
 impl Plan {
     pub fn new(about: About, changes: Vec<Change>, steps: Vec<Step>, left_out: Vec<Address>, now: Timestamp) -> Self {
-        let About { target, origin, level, manifests, ledger, min_lead_seconds } = about;
+        let About { target, origin, level, manifests, ledger, aim, choice, min_lead_seconds } = about;
         Self {
             format: FORMAT,
             tool: env!("CARGO_PKG_VERSION").to_owned(),
@@ -283,6 +319,8 @@ impl Plan {
             expires: now.checked_add(LIFE).unwrap_or(Timestamp::MAX),
             manifests,
             ledger,
+            aim,
+            choice,
             min_lead_seconds,
             changes,
             steps,
@@ -292,8 +330,8 @@ impl Plan {
 
     /// What the plan is, apart from when it was made: two plans of the same changes have the same digest.
     pub fn digest(&self) -> Digest {
-        let Self { format, target, origin, level, manifests, ledger, changes, steps, left_out, .. } = self;
-        Digest::of_data(&(format, target, origin, level, manifests, ledger, changes, steps, left_out))
+        let Self { format, target, origin, level, manifests, ledger, aim, changes, steps, left_out, .. } = self;
+        Digest::of_data(&(format, target, origin, level, manifests, ledger, aim, changes, steps, left_out))
     }
 
     /// How many changes there are of an action.

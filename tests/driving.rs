@@ -82,7 +82,17 @@ impl World {
         let (changes, steps) = arrange(compare(&situation), &situation);
         let position = self.log().position().expect("a place");
         let (target, manifests) = ("local".to_owned(), digest(units));
-        let about = About { target, origin, level, manifests, ledger: position, min_lead_seconds: min_lead.as_secs() };
+        let aim = pushplan::plan::Aim::Manifests;
+        let about = About {
+            target,
+            origin,
+            level,
+            manifests,
+            ledger: position,
+            aim,
+            choice: Default::default(),
+            min_lead_seconds: min_lead.as_secs(),
+        };
         (Plan::new(about, changes, steps, Vec::new(), now), ledger)
     }
 

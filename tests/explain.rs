@@ -26,6 +26,10 @@ fn without_a_topic_every_code_and_every_kind_is_listed() {
             kind.key
         );
     }
+    for file in ["faults.toml", "service.toml"] {
+        assert!(ran.stdout.contains(&format!("\n  {file} ")), "{file}");
+        assert!(Folder::new().run(&["serve", "--help"]).stdout.contains(&format!("pushplan explain {file}")), "{file}");
+    }
     assert!(ran.stdout.lines().all(|line| line.chars().count() <= 100));
 }
 
@@ -104,6 +108,7 @@ fn an_unknown_topic_is_a_usage_error_with_the_nearest_one() {
         ("pipelines.outcom.delay", "pipelines.outcome.delay"),
         ("delay", "pipelines.outcome.delay"),
         ("quiet_hour", "targets.quiet_hours"),
+        ("fault.toml", "faults.toml"),
     ] {
         let ran = explain(&[topic]);
         assert_eq!((ran.code, ran.stdout.as_str()), (64, ""), "{topic}");

@@ -67,6 +67,14 @@ impl Serve {
     }
 }
 
+impl Drop for Serve {
+    /// A test that fails leaves nothing running.
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[tokio::test]
 async fn where_no_service_runs_one_is_started_that_remembers() {
     let folder = Folder::project("segments: {}\n");

@@ -21,7 +21,26 @@ fn run(line: &str, folder: &Path) -> String {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
-    text
+    lasting(&text)
+}
+
+/// A text with what differs from run to run left open: ids that the service chooses, and the digest of a plan.
+fn lasting(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_hexdigit()) {
+        let end = rest[at..].find(|c: char| !c.is_ascii_hexdigit() && c != '-').map_or(rest.len(), |end| at + end);
+        let lengths: Vec<usize> = rest[at..end].split('-').map(str::len).collect();
+        out.push_str(&rest[..at]);
+        let is_digest = lengths == [4, 4] && out.to_ascii_lowercase().ends_with("plan ");
+        out.push_str(match lengths[..] {
+            [8, 4, 4, 4, 12] => "<id>",
+            _ if is_digest => "<digest>",
+            _ => &rest[at..end],
+        });
+        rest = &rest[end..];
+    }
+    out + rest
 }
 
 #[test]

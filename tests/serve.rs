@@ -280,3 +280,125 @@ fn devices_that_were_kept_are_not_added_to() {
     assert!(served.screen.contains("11, as they were"), "{}", served.screen);
     assert_eq!(served.get("/local/devices", None).1["count"], 11);
 }
+
+#[test]
+fn the_screen_shows_webhooks_and_faults_where_they_are_given() {
+    let folder = Folder::new();
+    folder.write("faults.toml", folder.run(&["explain", "faults.toml"]).stdout);
+    folder.write("service.toml", folder.run(&["explain", "service.toml"]).stdout);
+    let files = ["--faults", "faults.toml", "--config", "service.toml"];
+    let served = Served::start(&folder, &[&files[..], &["--webhook", "http://127.0.0.1:9000/own"]].concat());
+    let screen = &served.screen;
+    assert!(screen.lines().count() <= 20, "one screen:\n{screen}");
+    for words in [
+        "  Webhooks    http://127.0.0.1:9000/own, http://127.0.0.1:9000/events and http://127.0.0.1:9000/orders\n",
+        "  Faults      status on POST /api/segments*, rate-limit on /api/push, refuse on /api/templates and 10 more; seed 7\n",
+    ] {
+        assert!(screen.contains(words), "`{words}` is missing:\n{screen}");
+    }
+    folder.write("faults.toml", "");
+    folder.write("service.toml", "");
+    let served = Served::start(&folder, &files);
+    for words in ["none: faults.toml holds no [[fault]]\n", "none: service.toml holds no [[webhook]]\n"] {
+        assert!(served.screen.contains(words), "`{words}` is missing:\n{}", served.screen);
+    }
+    let served = Served::start(&folder, &[]);
+    assert!(!served.screen.contains("Webhooks") && !served.screen.contains("Faults"), "{}", served.screen);
+}
+
+#[test]
+fn a_virtual_clock_is_kept_and_never_goes_back() {
+    let folder = Folder::new();
+    let data = ["--data", "kept.db"];
+    let served = Served::start(&folder, &[&data[..], &["--clock", "2035-11-23T08:59Z"]].concat());
+    assert_eq!(served.request("POST", "/local/clock", None, r#"{"by": "2h"}"#).0, 200);
+    served.signal("-INT");
+    assert_eq!(served.end(), Some(0));
+
+    let served = Served::start(&folder, &data);
+    let words = "Clock       stands at 2035-11-23T10:59:00Z, as it was kept, until POST /local/clock moves it\n";
+    assert!(served.screen.contains(words), "{}", served.screen);
+    assert_eq!(served.get("/local/clock", None).1["now"], "2035-11-23T10:59:00Z");
+    served.signal("-INT");
+    assert_eq!(served.end(), Some(0));
+
+    let back = folder.run(&["serve", "--port", "0", "--data", "kept.db", "--clock", "2035-11-23T08:59Z"]);
+    assert_eq!(back.code, 1, "{back:?}");
+    for words in ["stands at 2035-11-23T10:59:00Z", "never goes back", "leave --clock out"] {
+        assert!(back.stderr.contains(words), "{}", back.stderr);
+    }
+    let served = Served::start(&folder, &[&data[..], &["--clock", "2035-11-24T00:00Z"]].concat());
+    assert!(served.screen.contains("stands at 2035-11-24T00:00:00Z until"), "{}", served.screen);
+}
+
+#[test]
+fn a_file_that_holds_other_applications_says_so() {
+    let folder = Folder::new();
+    let served = Served::start(&folder, &["--data", "kept.db", "--app", "shop:a-secret", "--devices", "3"]);
+    assert!(served.screen.contains("Storage     kept.db\n"), "{}", served.screen);
+    served.signal("-INT");
+    assert_eq!(served.end(), Some(0));
+    let served = Served::start(&folder, &["--data", "kept.db"]);
+    let words = "kept.db; what it holds of shop is left alone: --app offers it\n";
+    assert!(served.screen.contains(words), "{}", served.screen);
+    served.signal("-INT");
+    assert_eq!(served.end(), Some(0));
+    let served = Served::start(&folder, &["--data", "kept.db", "--app", "shop:a-secret"]);
+    assert!(served.screen.contains("3, as they were"), "{}", served.screen);
+}
+
+/// Whether an answer is what is shown, in which `...` stands for anything.
+fn is_like(answer: &str, shown: &str) -> bool {
+    let mut parts: Vec<&str> = shown.split("...").collect();
+    let last = parts.pop().unwrap_or_default();
+    let Some(mut rest) = answer.strip_prefix(parts.first().copied().unwrap_or(last)) else { return false };
+    if parts.is_empty() {
+        return rest.is_empty();
+    }
+    for part in &parts[1..] {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+/// The README's walk through the service, in a shell: what a line `#> ` shows is what the command before it answers.
+#[test]
+fn the_walk_of_the_readme_answers_what_it_shows() {
+    let readme = include_str!("../README.md");
+    let section = readme.split("## The service, built in\n").nth(1).expect("the section");
+    let blocks: Vec<&str> = section.split("```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect();
+    let arguments: Vec<&str> = blocks[0].strip_prefix("pushplan serve ").expect("a command").split(' ').collect();
+    if Command::new("curl").arg("--version").stdout(Stdio::null()).status().is_err() {
+        #[expect(clippy::print_stderr, reason = "whoever runs the test is told what it left out")]
+        {
+            eprintln!("not run: the README shows curl, and there is none");
+        }
+        return;
+    }
+    // Behind each thing that is shown comes a line that ends what was answered.
+    let shown: Vec<&str> = blocks[1].lines().filter_map(|line| line.strip_prefix("#> ")).collect();
+    assert!(shown.len() > 5, "{shown:?}");
+    let mut script = String::new();
+    for line in blocks[1].lines() {
+        match line.strip_prefix("#> ") {
+            Some(_) => script.push_str("printf '\\n<end>\\n'"),
+            None => script.push_str(line),
+        }
+        script.push('\n');
+    }
+    let served = Served::start(&Folder::new(), &arguments);
+    let mut shell = Command::new("sh");
+    shell.args(["-euc", &script]).env("NO_PROXY", "*");
+    for name in ["PUSHPLAN_ORIGIN", "PUSHPLAN_APP_KEY", "PUSHPLAN_MASTER_SECRET"] {
+        shell.env(name, exported(&served.screen, name).expect("it is on the screen"));
+    }
+    let ran = shell.output().expect("a shell");
+    let answers = String::from_utf8(ran.stdout).expect("UTF-8");
+    assert!(ran.status.success(), "{answers}\n{}", String::from_utf8_lossy(&ran.stderr));
+    let answers: Vec<&str> = answers.split("\n<end>\n").collect();
+    assert_eq!(answers.len(), shown.len() + 1, "{answers:?}");
+    for (shown, answer) in shown.into_iter().zip(answers) {
+        assert!(is_like(answer, shown), "the README shows {shown}\nand it answers {answer}");
+    }
+}

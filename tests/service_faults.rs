@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use pushplan::service::{Running, Settings, faults};
@@ -314,12 +315,55 @@ fn faults_are_for_loopback_alone() {
     assert!(rules.may_listen("127.0.0.1".parse().unwrap()).is_ok() && rules.may_listen("::1".parse().unwrap()).is_ok());
 }
 
+/// The sample that a user is shown holds every kind, and is understood.
+#[test]
+fn the_sample_of_a_file_of_faults_has_every_kind() {
+    let folder = Folder::new();
+    let sample = folder.run(&["explain", "faults.toml"]).stdout;
+    assert_eq!(folder.run(&["explain", "faults"]).stdout, sample);
+    let rules = faults::read(&Source::new("faults.toml", &sample)).unwrap_or_else(|error| panic!("{error}"));
+    let shown: BTreeSet<&str> = rules.rules.iter().map(|rule| rule.fault.kind()).collect();
+    let error = faults::read(&Source::new("faults.toml", "[[fault]]\nkind = \"x\"")).expect_err("no such kind");
+    let listed: BTreeSet<&str> = error.split('"').skip(1).step_by(2).filter(|kind| *kind != "x").collect();
+    assert!(listed.len() > 5, "all kinds are listed: {error}");
+    assert_eq!(shown, listed);
+}
+
+/// Each fault of the sample does what the sample says of it.
+#[tokio::test]
+async fn the_sample_of_a_file_of_faults_does_what_it_says() {
+    let sample = Folder::new().run(&["explain", "faults.toml"]).stdout;
+    let service = Service::new(&sample).await;
+    let mut segments = Vec::new();
+    for number in 0..40 {
+        let status = service.post(&format!("s{number}")).await.expect("an answer").status().as_u16();
+        segments.push(status);
+    }
+    assert_eq!(segments[..2], [201, 201], "`after` lets two pass");
+    assert_eq!(segments.iter().filter(|status| **status == 503).count(), 3, "`times`: {segments:?}");
+    assert_eq!(service.segments(), 40, "`when` is after");
+    let limited = service.get("/api/push").await.expect("an answer");
+    assert_eq!((limited.status().as_u16(), &limited.headers()["retry-after"]), (429, &"2".parse().unwrap()));
+    assert!(service.get("/api/templates").await.is_err(), "refused");
+    assert!(service.get("/api/templates").await.is_err(), "closed");
+    assert_eq!(service.get("/api/templates").await.expect("an answer").status().as_u16(), 200);
+    let since = Instant::now();
+    service.get("/api/reports/devices").await.expect("an answer");
+    assert!(since.elapsed() >= Duration::from_millis(250), "delayed");
+    let html = service.get("/api/experiments").await.expect("an answer").text().await.expect("text");
+    assert!(html.contains("<html"), "{html}");
+}
+
 #[test]
 fn what_is_wrong_in_a_file_of_faults_is_told_with_its_place() {
     let folder = Folder::new();
     for (text, said) in [
         ("sead = 1", "faults.toml:1:1: unknown field `sead`, expected `seed` or `fault`"),
         ("[[fault]]\nkind = \"dely\"", "faults.toml:2:8: there is no fault \"dely\"; did you mean \"delay\"?"),
+        ("[[fault]]\nkind = \"dely\"", "There are \"refuse\", \"close\", \"status\", \"rate-limit\""),
+        ("[[fault]]\nkind = \"chaos\"", "there is no fault \"chaos\"; there are \"refuse\", \"close\""),
+        ("[[fault]]\nmethod = \"GET\"", "missing field `kind`, which is \"refuse\", \"close\""),
+        ("sead = 1", "`pushplan explain faults.toml` prints a sample"),
         ("[[fault]]\nkind = \"refuse\"\nms = 5", "faults.toml:3:6: `ms` means nothing to the fault \"refuse\""),
         ("[[fault]]\nkind = \"delay\"", "faults.toml:2:8: the fault \"delay\" needs `ms`"),
         ("[[fault]]\nkind = \"delay\"\nms = -1", "faults.toml:3:6: "),

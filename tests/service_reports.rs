@@ -69,7 +69,8 @@ impl Service {
     /// Sends a push to all devices.
     async fn send(&self, push: Value, push_type: PushType, group_id: Option<&str>) -> String {
         self.change(|app, now| {
-            let out = Outgoing { push_type, group_id, device_types: &DeviceTypes::All, push: &push };
+            let device_types = &DeviceTypes::All;
+            let out = Outgoing { push_type, group_id, variant: None, device_types, push: &push };
             let everybody: Vec<u32> = app.devices.installed().iter().collect();
             app.send(&out, everybody, now)
         })
@@ -85,7 +86,7 @@ impl Service {
     }
 
     async fn move_clock(&self, to: &str) {
-        assert!(self.running.engine.move_clock(time(to)).await.expect("kept"));
+        assert!(self.running.engine.move_clock(time(to)).await.expect("kept").is_some());
     }
 
     /// The status and the body of a GET. An address may be whole, as `next_page` is.

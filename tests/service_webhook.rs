@@ -361,6 +361,7 @@ async fn a_push_is_told_once_and_each_device_after_it() {
         let out = Outgoing {
             push_type: PushType::BroadcastPush,
             group_id: None,
+            variant: None,
             device_types: &DeviceTypes::All,
             push: &push,
         };

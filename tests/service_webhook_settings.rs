@@ -102,6 +102,11 @@ fn what_is_wrong_in_the_file_of_webhooks_is_told_with_its_place() {
             "service.toml:3:18: there are no events of the type `SENT`; did you mean SEND?",
         ),
         (
+            "[[webhook]]\nurl = \"http://127.0.0.1/\"\ntypes = [\"PURCHASE\"]\n",
+            "of the type `PURCHASE`; there are PUSH_BODY, OPEN, SEND, CONTROL, CLOSE",
+        ),
+        ("[webhooks]\n", "`pushplan explain service.toml` prints a sample"),
+        (
             "[[webhook]]\nurl = \"http://127.0.0.1/\"\n[webhook.headers]\nHost = \"x\"\n",
             "service.toml:4:1: the header `Host` is part of every delivery",
         ),
@@ -131,4 +136,27 @@ fn a_file_of_webhooks_names_connections() {
     assert_eq!(webhooks[0].authorization.as_deref(), Some("Basic dTpw"));
     assert_eq!(webhooks[2].authorization.as_deref(), Some("Bearer x"));
     assert!(EVENT_TYPES.iter().all(|kind| webhooks[2].wants(kind)) && !webhooks[0].wants("OPEN"));
+}
+
+/// The sample that a user is shown is understood, with the default application, and names every type.
+#[test]
+fn the_sample_of_a_file_of_webhooks_is_right() {
+    let folder = Folder::new();
+    let sample = folder.run(&["explain", "service.toml"]).stdout;
+    let read = |text: &str| {
+        let source = pushplan::source::Source::new("service.toml", text);
+        pushplan::service::webhook::read(&source, &["local-application-key0"])
+    };
+    let webhooks = read(&sample).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(webhooks.len(), 2);
+    assert!(webhooks[1].wants("SEND") && !webhooks[1].wants("CLOSE"));
+    assert!(webhooks[1].authorization.is_some() && webhooks[1].headers.len() == 1);
+    for kind in EVENT_TYPES {
+        assert!(sample.contains(kind), "{kind}");
+    }
+    // What is commented out is right as well.
+    let other = sample.replace("auth = ", "# ").replace("# authorization = ", "authorization = ");
+    assert_eq!(read(&other).unwrap()[1].authorization.as_deref(), Some("Bearer ..."));
+    let with_ca = sample.replace("# ca = ", "ca = ");
+    assert!(read(&with_ca).unwrap_err().contains("authority.pem"));
 }

@@ -28,6 +28,8 @@ fn plan(steps: Vec<Step>) -> Plan {
         expires: noon(),
         manifests: Digest::of(b""),
         ledger: Position { lineage: "l".to_owned(), seq: 0 },
+        aim: crate::plan::Aim::Manifests,
+        choice: crate::plan::Choice::default(),
         min_lead_seconds: 300,
         changes: Vec::new(),
         steps,

@@ -7,47 +7,64 @@ use crate::compare::Compared;
 use crate::kinds;
 use crate::kinds::remote::segments;
 use crate::kinds::{Resource, Segment};
-use crate::plan::Action;
+use crate::plan::{Action, Choice};
 
-/// Which addresses are meant, by patterns such as `segments/*` or `scheduled_pushes/sale`.
-#[derive(Clone, Debug, Default)]
-pub struct Choice {
-    pub only: Vec<String>,
-    pub except: Vec<String>,
+/// What is left alone, and what was asked for in vain.
+#[derive(Debug, Default)]
+pub struct LeftOut {
+    /// What would have been changed.
+    pub addresses: Vec<Address>,
+    /// Patterns that mean nothing that there is.
+    pub idle: Vec<String>,
 }
 
-impl Choice {
-    fn takes(&self, address: &Address) -> bool {
-        let is = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, address));
-        (self.only.is_empty() || is(&self.only)) && !is(&self.except)
+/// Leaves alone what is not chosen, and says what that is. What a chosen one needs is chosen with it; what needs something that
+/// is left out by name, and is not there yet, is left out with it.
+pub fn choose(choice: &Choice, compared: &mut [Compared]) -> LeftOut {
+    let is = |patterns: &[String], address: &Address| patterns.iter().any(|pattern| matches(pattern, address));
+    let mut taken: BTreeSet<Address> = BTreeSet::new();
+    let mut open: Vec<&Address> = compared.iter().map(|one| &one.change.address).collect();
+    open.retain(|address| choice.only.is_empty() || is(&choice.only, address));
+    let mut open: Vec<Address> = open.into_iter().cloned().collect();
+    while let Some(address) = open.pop() {
+        if is(&choice.except, &address) || !taken.insert(address.clone()) {
+            continue;
+        }
+        open.extend(compared.iter().filter(|one| one.change.address == address).flat_map(needs));
     }
+    let there: BTreeSet<Address> =
+        compared.iter().filter(|one| one.owned.is_some()).map(|one| one.change.address.clone()).collect();
+    loop {
+        let lacks = |one: &&Compared| {
+            let missing = |needed: &Address| !taken.contains(needed) && !there.contains(needed);
+            taken.contains(&one.change.address) && needs(one).iter().any(missing)
+        };
+        let Some(one) = compared.iter().find(lacks) else { break };
+        taken.remove(&one.change.address);
+    }
+    let idle = choice
+        .only
+        .iter()
+        .chain(&choice.except)
+        .filter(|pattern| !compared.iter().any(|one| matches(pattern, &one.change.address)));
+    let mut left = LeftOut { addresses: Vec::new(), idle: idle.cloned().collect() };
+    for one in compared.iter_mut().filter(|one| !taken.contains(&one.change.address)) {
+        if !matches!(one.change.action, Action::Keep | Action::Past) {
+            left.addresses.push(one.change.address.clone());
+        }
+        one.change.action = Action::Keep;
+        one.change.reasons.clear();
+        one.change.moved = None;
+        (one.refresh, one.close, one.released, one.recovered) = (false, false, false, None);
+    }
+    left
+}
 
-    /// Leaves alone what is not chosen, and says what that is. What a chosen one needs is chosen with it.
-    pub fn apply(&self, compared: &mut [Compared]) -> Vec<Address> {
-        let mut taken: BTreeSet<Address> = BTreeSet::new();
-        let mut open: Vec<Address> =
-            compared.iter().map(|one| &one.change.address).filter(|address| self.takes(address)).cloned().collect();
-        while let Some(address) = open.pop() {
-            if !taken.insert(address.clone()) {
-                continue;
-            }
-            let desired = compared.iter().find(|one| one.change.address == address);
-            let Some(spec) = desired.and_then(|one| one.change.desired.as_ref()) else { continue };
-            let named = segments(kinds::api(&address).audiences(), spec);
-            open.extend(named.into_iter().map(|key| Address::new(Segment::KEY, key)));
-        }
-        let mut left = Vec::new();
-        for one in compared.iter_mut().filter(|one| !taken.contains(&one.change.address)) {
-            if !matches!(one.change.action, Action::Keep | Action::Past) {
-                left.push(one.change.address.clone());
-            }
-            one.change.action = Action::Keep;
-            one.change.reasons.clear();
-            one.change.moved = None;
-            (one.refresh, one.close, one.released, one.recovered) = (false, false, false, None);
-        }
-        left
-    }
+/// The segments that something names.
+fn needs(one: &Compared) -> Vec<Address> {
+    let Some(spec) = &one.change.desired else { return Vec::new() };
+    let named = segments(kinds::api(&one.change.address).audiences(), spec);
+    named.into_iter().map(|key| Address::new(Segment::KEY, key)).collect()
 }
 
 /// Whether a pattern means an address or what it is a part of. `*` stands for any letters.

@@ -62,10 +62,18 @@ impl Adopt {
             }
         }
         let chosen = if self.all_matching {
+            for (address, ids) in found.iter().filter(|(_, ids)| ids.len() > 1) {
+                context.out.note(&format!("Left alone: {}", several(address, ids).message));
+            }
             found.iter().filter_map(|(address, ids)| Some((address.clone(), one(ids)?))).collect()
         } else {
             self.named(site, &planned.ledger, &found)?
         };
+        if chosen.is_empty() && !found.is_empty() {
+            return Err(Failure::new("nothing was adopted: each declared name that is taken has several namesakes")
+                .exit(Exit::Refused)
+                .help("name one of them: pushplan adopt ADDRESS --id ID"));
+        }
         if chosen.is_empty() {
             context.out.print("Nothing to adopt: whatever has a declared name on the service is ours already.");
             return Ok(Exit::Done);
@@ -115,16 +123,23 @@ impl Adopt {
                     return Err(Failure::new(format!("nothing on the service has the name of {address}"))
                         .help("name the thing that is meant with --id, or let `pushplan apply` create it"));
                 }
-                (None, ids) => {
-                    return Err(Failure::new(format!("{} have the name of {address}: {}", ids.len(), ids.join(", ")))
-                        .exit(Exit::Refused)
-                        .help(format!("pushplan adopt {address} --id ID")));
-                }
+                (None, ids) => return Err(several(&address, ids)),
             };
+            if ledger.ids().contains(&(&*address.kind, id.as_str())) {
+                return Err(Failure::new(format!("{id} is ours already, under another address"))
+                    .exit(Exit::Refused)
+                    .help("one thing has one address; `pushplan history` says which"));
+            }
             chosen.push((address, id));
         }
         Ok(chosen)
     }
+}
+
+fn several(address: &Address, ids: &[String]) -> Failure {
+    Failure::new(format!("{} have the name of {address}: {}", ids.len(), ids.join(", ")))
+        .exit(Exit::Refused)
+        .help(format!("pushplan adopt {address} --id ID"))
 }
 
 fn one(ids: &[String]) -> Option<String> {

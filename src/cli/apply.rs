@@ -9,14 +9,15 @@ use jiff::Timestamp;
 use super::planning::{Chosen, Place, Planned, Site, Wish};
 use super::signals::{Signal, Stop};
 use super::target::Opened;
-use super::{Context, Ended, runtime, who};
+use super::{Context, Ended, ledger, runtime, who};
 use crate::address::Address;
-use crate::apply::{self, Ending, Fate, OnError, Report, Settings, StepReport};
+use crate::apply::{self, Ending, Fate, OnError, Report, Settings};
 use crate::failure::{Exit, Failure};
 use crate::guard::{self, Limits};
-use crate::plan::{NoPlan, Plan, Reason, Step};
-use crate::render::{self, Style};
-use crate::render::{Progress, Showing};
+use crate::ledger::{Done, Entry, Outcome, Record, Verb};
+use crate::manifest::files::describe;
+use crate::plan::{NoPlan, Plan, Reason};
+use crate::render::{self, Progress, Showing, Style};
 
 /// Make the service what the manifests say.
 #[derive(Debug, Args)]
@@ -82,22 +83,59 @@ pub enum Format {
 
 impl Apply {
     pub fn run(&self, context: &Context) -> Ended {
+        if self.plan.is_some() && (!self.chosen.is_all() || !self.done.is_empty()) {
+            return Err(Failure::usage(
+                "a saved plan is applied as it is: --only, --except and --done go with a new one",
+            ));
+        }
         let saved = self.plan.as_deref().map(load).transpose()?;
         let site = self.place.read(context, Timestamp::now())?;
         let mut done = BTreeSet::new();
         for address in &self.done {
             done.insert(Address::try_from(address.clone()).map_err(Failure::usage)?);
         }
-        let wish = Wish { choice: self.chosen.choice(), done, destroy: false };
-        self.how.run(&site, &wish, saved.as_ref(), "Apply this plan?", context)
+        let aim = saved.as_ref().map(|plan| plan.aim).unwrap_or_default();
+        let wish = Wish { choice: self.chosen.choice(), done, aim };
+        self.how.run(&site, &wish, saved.as_ref(), &Asking::YES, context)
+    }
+}
+
+/// What a person is asked before a plan is applied.
+#[derive(Debug)]
+pub struct Asking<'a> {
+    pub question: &'a str,
+    /// The answer that goes on.
+    pub wanted: &'a str,
+    /// The answer that was given on the command line.
+    pub given: Option<&'a str>,
+    /// The flag that gives it.
+    pub flag: &'a str,
+    /// Whether the answer allows as many deletions as the plan has.
+    pub deletes: bool,
+}
+
+impl Asking<'_> {
+    const YES: Asking<'static> = Asking {
+        question: "Apply this plan? Only `yes` goes on:",
+        wanted: "yes",
+        given: None,
+        flag: "--yes",
+        deletes: false,
+    };
+
+    /// The usual question about something else.
+    pub fn about<'a>(question: &'a str) -> Asking<'a> {
+        Asking { question, ..Asking::YES }
     }
 }
 
 /// The plan that a file holds.
 fn load(path: &Path) -> Result<Plan, Failure> {
     let shown = path.display();
-    let text =
-        fs::read_to_string(path).map_err(|error| Failure::new(format!("the plan {shown} cannot be read: {error}")))?;
+    let text = fs::read_to_string(path).map_err(|error| {
+        Failure::new(format!("the plan {shown} cannot be read: {}", describe(&error)))
+            .help("`pushplan plan --out FILE` writes one")
+    })?;
     Plan::load(&text).map_err(|no| {
         let failure = match no {
             NoPlan::NotAPlan(why) => Failure::new(format!("{shown} is not a plan: {why}")),
@@ -112,10 +150,10 @@ fn load(path: &Path) -> Result<Plan, Failure> {
 
 impl How {
     /// Plans, shows, asks, applies, and says what became of it.
-    pub fn run(&self, site: &Site, wish: &Wish, saved: Option<&Plan>, question: &str, context: &Context) -> Ended {
+    pub fn run(&self, site: &Site, wish: &Wish, saved: Option<&Plan>, asking: &Asking, context: &Context) -> Ended {
         runtime()?.block_on(async {
             let opened = site.open().await?;
-            let ended = self.plan_and_apply(site, &opened, wish, saved, question, context).await;
+            let ended = self.plan_and_apply(site, &opened, wish, saved, asking, context).await;
             opened.close().await;
             ended
         })
@@ -127,13 +165,14 @@ impl How {
         opened: &Opened,
         wish: &Wish,
         saved: Option<&Plan>,
-        question: &str,
+        asking: &Asking<'_>,
         context: &Context,
     ) -> Ended {
         let wish = match saved {
             Some(plan) => &chosen_as(plan, wish),
             None => wish,
         };
+        ledger::take_in(context, &site.log)?;
         let planned = site.plan(opened, wish, context).await?;
         if let Some(saved) = saved {
             let moved = saved.moved(&planned.plan);
@@ -145,10 +184,11 @@ impl How {
         }
         let plan = &planned.plan;
         if self.format == Format::Text {
-            super::plan::show(plan, super::plan::Format::Text, context);
+            let style = Style { width: context.out.width(), color: context.out.is_colored() };
+            context.out.print(&render::plan::before_apply(plan, style));
         }
         self.not_done(plan, wish)?;
-        self.guard(site, plan)?;
+        self.guard(site, plan, asking)?;
         if plan.steps.is_empty() {
             let report =
                 Report { run: String::new(), ending: Ending::Done, ledger: plan.ledger.seq, steps: Vec::new() };
@@ -156,14 +196,14 @@ impl How {
             return Ok(Exit::Done);
         }
         if !plan.is_empty() && saved.is_none() {
-            self.ask(question)?;
+            self.ask(asking)?;
         }
         let (report, signal) = self.drive(site, opened, planned.clone(), context).await?;
         self.show(&report, plan, context);
         Ok(exit(&report, signal))
     }
 
-    /// What was said to be done by hand, and is not.
+    /// What was said to be done by hand, and is not, or was nothing to be done.
     fn not_done(&self, plan: &Plan, wish: &Wish) -> Result<(), Failure> {
         for address in &wish.done {
             let change = plan.changes.iter().find(|change| change.address == *address);
@@ -174,15 +214,20 @@ impl How {
                     .exit(Exit::Refused)
                     .help("turn it off in the dashboard, then say so again"));
             }
+            let was = plan.steps.iter().any(|step| step.address == *address && step.verb == Verb::Forget);
+            if !was {
+                return Err(Failure::usage(format!("the plan asks for nothing to be done by hand to {address}"))
+                    .help("`pushplan plan` says what is to be done by hand"));
+            }
         }
         Ok(())
     }
 
-    fn guard(&self, site: &Site, plan: &Plan) -> Result<(), Failure> {
+    fn guard(&self, site: &Site, plan: &Plan, asking: &Asking) -> Result<(), Failure> {
         let usual = Limits::default();
         let limits = Limits {
             max_deletes: site.max_deletes.unwrap_or(usual.max_deletes),
-            allow_deletes: self.allow_deletes,
+            allow_deletes: if asking.deletes { Some(usize::MAX) } else { self.allow_deletes },
             allow_sends: self.allow_sends,
         };
         let refused = guard::guards(plan, &limits);
@@ -196,23 +241,31 @@ impl How {
         Err(Failure::new(message).exit(Exit::Refused).help(help))
     }
 
-    fn ask(&self, question: &str) -> Result<(), Failure> {
-        if self.yes {
+    fn ask(&self, asking: &Asking) -> Result<(), Failure> {
+        let Asking { question, wanted, given, flag, .. } = asking;
+        let given = given.or((self.yes && *wanted == "yes").then_some("yes"));
+        let answer = match given {
+            Some(given) => given.to_owned(),
+            None if !io::stdin().is_terminal() => {
+                return Err(Failure::new("there is nobody to ask whether this plan is to be applied")
+                    .exit(Exit::Refused)
+                    .help(format!("pass {flag}, or apply a plan that was looked at: pushplan apply PLAN")));
+            }
+            None => {
+                let mut answer = String::new();
+                let mut to = io::stderr().lock();
+                // Who sees no question gives no answer, and nothing is applied.
+                let _ = write!(to, "{question} ").and_then(|()| to.flush());
+                let _ = io::stdin().read_line(&mut answer);
+                answer.trim().to_owned()
+            }
+        };
+        if answer == *wanted {
             return Ok(());
         }
-        if !io::stdin().is_terminal() {
-            return Err(Failure::new("there is nobody to ask whether this plan is to be applied")
-                .exit(Exit::Refused)
-                .help("pass --yes, or apply a plan that was looked at: pushplan apply PLAN"));
-        }
-        let mut answer = String::new();
-        let mut to = io::stderr().lock();
-        let _ = write!(to, "{question} Only `yes` goes on: ").and_then(|()| to.flush());
-        let _ = io::stdin().read_line(&mut answer);
-        match answer.trim() {
-            "yes" => Ok(()),
-            _ => Err(Failure::new("not applied: nothing was changed").exit(Exit::Refused)),
-        }
+        Err(Failure::new("not applied: nothing was changed")
+            .exit(Exit::Refused)
+            .help(format!("the answer that goes on is `{wanted}`")))
     }
 
     async fn drive(
@@ -224,6 +277,7 @@ impl How {
     ) -> Result<(Report, Option<Signal>), Failure> {
         let settings = Settings {
             concurrency: usize::from(self.concurrency),
+            send_within: site.send_within,
             on_error: match self.on_error {
                 WhenFailed::Stop => OnError::Stop,
                 WhenFailed::Continue => OnError::Continue,
@@ -232,7 +286,6 @@ impl How {
         };
         let stop = Stop::listen().map_err(|error| Failure::new(error.to_string()))?;
         let Planned { plan, ledger } = planned;
-        let shown = plan.clone();
         let mut progress = Progress::start(&context.out, &plan, self.showing());
         let asked = async {
             stop.asked().await;
@@ -240,11 +293,13 @@ impl How {
                 .out
                 .note("Stopping: what is on its way is awaited, nothing more is begun. Ctrl-C again ends at once.");
         };
-        let mut finished = |number: usize, fate: &Fate| {
-            progress.finished(&shown, &[(number, fate.clone())]);
-        };
+        let shown = plan.clone();
+        let mut finished = |step: usize, fate: &Fate| progress.finished(&shown, &[(step, fate.clone())]);
         let report = apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut finished).await;
         progress.end();
+        keep(&report, site, context);
+        // Everything is written; what makes reading faster may fail.
+        let _ = site.log.checkpoint(&who::actor(), Timestamp::now());
         Ok((report, stop.by()))
     }
 
@@ -260,12 +315,37 @@ impl How {
     fn show(&self, report: &Report, plan: &Plan, context: &Context) {
         let style = Style { width: context.out.width(), color: context.out.is_colored() };
         match self.format {
-            Format::Text if report.steps.is_empty() => {}
+            Format::Text if plan.is_empty() && report.ending == Ending::Done => {}
             Format::Text => context.out.print(&render::report::text(report, plan, style)),
             Format::Json => context.out.exact(render::report::json(report, plan).as_bytes()),
             Format::Jsonl => context.out.print(&render::report::last_line(report, plan)),
         }
     }
+}
+
+/// What was done and the ledger could not be told is kept beside it, and taken in by the next command that writes.
+fn keep(report: &Report, site: &Site, context: &Context) {
+    let unrecorded = report.steps.iter().filter(|step| !step.recorded).filter_map(|step| {
+        let result = match step.fate.clone() {
+            Fate::Done { id } => Done::Done { id },
+            Fate::Failed { why } => Done::Not { why },
+            Fate::Unknown { why } => Done::Unknown { why },
+            Fate::Skipped { .. } | Fate::NotStarted => return None,
+        };
+        Some(Outcome { address: step.address.clone(), verb: step.verb, result, unsettled: None })
+    });
+    let outcomes: Vec<Outcome> = unrecorded.collect();
+    if outcomes.is_empty() {
+        return;
+    }
+    let record = Record::Outcomes(outcomes);
+    let entry = Entry { seq: report.ledger + 1, at: Timestamp::now(), actor: who::actor(), record };
+    context.out.note(&match site.log.keep(&entry) {
+        Ok(file) => format!("What could not be written to the ledger is kept in {file}; the next apply takes it in."),
+        Err(why) => {
+            format!("What was done could not be kept either ({why}); the next apply looks for it on the service.")
+        }
+    });
 }
 
 /// How a command ends that ended so.
@@ -279,7 +359,5 @@ fn exit(report: &Report, signal: Option<Signal>) -> Exit {
 
 /// A saved plan was made with a choice of its own, which holds for it still.
 fn chosen_as(plan: &Plan, wish: &Wish) -> Wish {
-    let mut choice = wish.choice.clone();
-    choice.except.extend(plan.left_out.iter().map(ToString::to_string));
-    Wish { choice, done: wish.done.clone(), destroy: wish.destroy }
+    Wish { choice: plan.choice.clone(), done: wish.done.clone(), aim: plan.aim }
 }

@@ -1,9 +1,10 @@
 use clap::Args;
 use jiff::Timestamp;
 
-use super::apply::How;
+use super::apply::{Asking, How};
 use super::planning::{Chosen, Place, Wish};
 use super::{Context, Ended};
+use crate::plan::Aim;
 
 /// Delete everything of ours on the service. Nothing else is touched.
 #[derive(Debug, Args)]
@@ -14,6 +15,10 @@ pub struct Destroy {
     #[command(flatten)]
     chosen: Chosen,
 
+    /// Do not ask: the name of the target, to show that it is the one that is meant
+    #[arg(long, value_name = "TARGET", conflicts_with = "yes")]
+    confirm: Option<String>,
+
     #[command(flatten)]
     how: How,
 }
@@ -21,7 +26,16 @@ pub struct Destroy {
 impl Destroy {
     pub fn run(&self, context: &Context) -> Ended {
         let site = self.place.read(context, Timestamp::now())?;
-        let wish = Wish { choice: self.chosen.choice(), destroy: true, ..Wish::default() };
-        self.how.run(&site, &wish, None, &format!("Delete all of this from {}?", site.target), context)
+        let wish = Wish { choice: self.chosen.choice(), aim: Aim::Nothing, ..Wish::default() };
+        let question = format!("Delete all of this? Only the name of the target, `{}`, goes on:", site.target);
+        let flag = format!("--confirm {}", site.target);
+        let asking = Asking {
+            question: &question,
+            wanted: &site.target,
+            given: self.confirm.as_deref(),
+            flag: &flag,
+            deletes: true,
+        };
+        self.how.run(&site, &wish, None, &asking, context)
     }
 }

@@ -120,9 +120,8 @@ pub async fn start(root: &Path, api: Level) -> Result<(Running, Served), Failure
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(|error| cannot(error.to_string()))?;
     let running = service::start(settings, listener).await.map_err(|error| cannot(error.0))?;
-    population::fill(&running.engine, |_| population::sample(DEVICES, SEED))
-        .await
-        .map_err(|error| cannot(error.to_string()))?;
+    let filled = population::fill(&running.engine, |_| population::sample(DEVICES, SEED)).await;
+    filled.map_err(|why| cannot(why.to_string()))?;
     let served = Served {
         origin: format!("http://{}", running.address),
         pid: std::process::id(),

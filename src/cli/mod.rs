@@ -7,6 +7,7 @@ mod explain;
 mod fix;
 mod fmt;
 mod forget;
+mod graph;
 mod history;
 mod init;
 mod ledger;
@@ -16,6 +17,7 @@ mod planning;
 mod private;
 mod project;
 mod resolve;
+mod revert;
 mod schema;
 mod scope;
 mod serve;
@@ -60,10 +62,12 @@ enum Command {
     Explain(explain::Explain),
     Fmt(fmt::Fmt),
     Forget(forget::Forget),
+    Graph(graph::Graph),
     History(history::History),
     Init(init::Init),
     Plan(plan::Plan),
     Resolve(resolve::Resolve),
+    Revert(revert::Revert),
     Schema(schema::Schema),
     Serve(serve::Serve),
     Show(show::Show),
@@ -97,10 +101,12 @@ pub fn main() -> ExitCode {
         Command::Explain(command) => command.run(&context),
         Command::Fmt(command) => command.run(&context),
         Command::Forget(command) => command.run(&context),
+        Command::Graph(command) => command.run(&context),
         Command::History(command) => command.run(&context),
         Command::Init(command) => command.run(&context),
         Command::Plan(command) => command.run(&context),
         Command::Resolve(command) => command.run(&context),
+        Command::Revert(command) => command.run(&context),
         Command::Serve(command) => command.run(&context),
         Command::Show(command) => command.run(&context),
         Command::Schema(command) => command.run(&context),

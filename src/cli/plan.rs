@@ -3,8 +3,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
-use super::planning::{Chosen, Place, Wish};
-use super::{Context, Ended, private, runtime};
+use super::planning::{Chosen, Place, Site, Wish, unreadable};
+use super::{Context, Ended, ledger, private, runtime};
 use crate::failure::{Exit, Failure};
 use crate::plan::Plan as Planned;
 use crate::render;
@@ -40,27 +40,42 @@ pub enum Format {
 impl Plan {
     pub fn run(&self, context: &Context) -> Ended {
         let site = self.place.read(context, Timestamp::now())?;
-        let plan = runtime()?.block_on(async {
-            let opened = site.open().await?;
-            let wish = Wish { choice: self.chosen.choice(), ..Wish::default() };
-            let planned = site.plan(&opened, &wish, context).await;
-            opened.close().await;
-            planned
-        })?;
-        let plan = plan.plan;
-        if let Some(path) = &self.out {
-            save(&plan, path)?;
-        }
-        show(&plan, self.format, context);
-        if let Some(path) = self.out.as_deref().filter(|_| self.format == Format::Text) {
-            context.out.note(&format!("Saved. Next: pushplan apply {}", path.display()));
-        }
+        let wish = Wish { choice: self.chosen.choice(), ..Wish::default() };
+        let plan = make(&site, &wish, self.out.as_deref(), self.format, context)?;
         Ok(if self.detailed_exitcode && !plan.is_empty() { Exit::Changes } else { Exit::Done })
     }
 }
 
+/// Makes a plan, saves it where that is asked for, and prints it.
+pub fn make(
+    site: &Site,
+    wish: &Wish,
+    out: Option<&Path>,
+    format: Format,
+    context: &Context,
+) -> Result<Planned, Failure> {
+    if let Some(words) = ledger::pending(&site.log.kept().map_err(unreadable)?) {
+        context.out.note(&words);
+    }
+    let planned = runtime()?.block_on(async {
+        let opened = site.open().await?;
+        let planned = site.plan(&opened, wish, context).await;
+        opened.close().await;
+        planned
+    })?;
+    let plan = planned.plan;
+    if let Some(path) = out {
+        save(&plan, path)?;
+    }
+    show(&plan, format, context);
+    if let Some(path) = out.filter(|_| format == Format::Text) {
+        context.out.note(&format!("Saved. Next: pushplan apply {}", path.display()));
+    }
+    Ok(plan)
+}
+
 /// Prints a plan.
-pub fn show(plan: &Planned, format: Format, context: &Context) {
+fn show(plan: &Planned, format: Format, context: &Context) {
     let style = render::Style { width: context.out.width(), color: context.out.is_colored() };
     match format {
         Format::Text => context.out.print(&render::plan::text(plan, style)),

@@ -1,5 +1,6 @@
 //! What planning commands share: reading the project, opening the target, and making a plan of both.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,17 +11,19 @@ use jiff::{SignedDuration, Timestamp};
 use super::target::{self, Opened};
 use super::{Context, project, who};
 use crate::address::Address;
-use crate::arrange::{Choice, arrange};
+use crate::arrange::{arrange, choose};
 use crate::client::fetch;
 use crate::compare::{self, Situation, Unit, compare};
 use crate::failure::{Exit, Failure};
 use crate::finding::Severity;
-use crate::ledger::{AppendError, Entry, FileLog, Ledger, Log, Record, Seq, Unreadable};
+use crate::ledger::history;
+use crate::ledger::{AppendError, Entry, FileLog, Ledger, Log, Owned, Record, Seq, Unreadable};
 use crate::live::Look;
 use crate::manifest::{Manifests, Target, read_project};
-use crate::plan::{About, Plan};
+use crate::plan::{About, Aim, Choice, Plan};
 use crate::render::Style;
 use crate::render::findings::{self, Found, Report};
+use crate::text;
 
 /// Which project, and which of its targets.
 #[derive(Clone, Debug, Args)]
@@ -47,6 +50,11 @@ pub struct Chosen {
 }
 
 impl Chosen {
+    /// Whether nothing is left out.
+    pub fn is_all(&self) -> bool {
+        self.only.is_empty() && self.except.is_empty()
+    }
+
     pub fn choice(&self) -> Choice {
         Choice { only: self.only.clone(), except: self.except.clone() }
     }
@@ -56,16 +64,18 @@ impl Chosen {
 const MIN_LEAD: SignedDuration = SignedDuration::from_mins(5);
 /// How long the service may take until everybody sees what was done, where the target does not say.
 const SETTLE: SignedDuration = SignedDuration::from_secs(10);
+/// How long after its intent a request may leave, where the target does not say.
+const SEND_WITHIN: SignedDuration = SignedDuration::from_mins(1);
 
 /// A project that was read and is free of errors, and the target that it is applied to.
 #[derive(Debug)]
 pub struct Site {
-    pub root: PathBuf,
     pub manifests: Manifests,
     pub target: String,
     pub units: BTreeMap<Address, Unit>,
     pub min_lead: SignedDuration,
     pub settle: SignedDuration,
+    pub send_within: SignedDuration,
     pub max_deletes: Option<usize>,
     pub log: FileLog,
 }
@@ -94,18 +104,18 @@ impl Place {
         }
         let (desired, _) = manifests.resolve(Some(&name));
         let units = compare::units(&desired, &manifests.sources);
-        let Target { min_lead, settle, max_deletes, .. } = target;
+        let Target { min_lead, settle, send_within, max_deletes, .. } = target;
         let seconds = |delay: &Option<crate::node::At<crate::model::delay::Delay>>, usual: SignedDuration| {
             delay.as_ref().map_or(usual, |delay| SignedDuration::from_secs(delay.value.0))
         };
         Ok(Site {
             min_lead: seconds(min_lead, MIN_LEAD),
             settle: seconds(settle, SETTLE),
+            send_within: seconds(send_within, SEND_WITHIN),
             max_deletes: max_deletes.as_ref().and_then(|most| usize::try_from(most.value).ok()),
             log: FileLog::new(&root, &name),
             units,
             target: name,
-            root,
             manifests,
         })
     }
@@ -145,8 +155,7 @@ pub struct Wish {
     pub choice: Choice,
     /// What a person says has been done by hand.
     pub done: BTreeSet<Address>,
-    /// Everything of ours is to go.
-    pub destroy: bool,
+    pub aim: Aim,
 }
 
 /// A plan, and the ledger that it was made from.
@@ -165,8 +174,7 @@ impl Site {
     pub async fn plan(&self, opened: &Opened, wish: &Wish, context: &Context) -> Result<Planned, Failure> {
         let (ledger, position) = self.ledger().await?;
         self.wait_until_settled(&ledger, context).await;
-        let nothing = BTreeMap::new();
-        let units = if wish.destroy { &nothing } else { &self.units };
+        let units = &*self.aimed(wish.aim, &ledger)?;
         let live = self.fetch(opened, units, &ledger).await?;
         let now = Timestamp::now();
         let situation = Situation {
@@ -176,13 +184,21 @@ impl Site {
             level: opened.level,
             now,
             min_lead: self.min_lead,
-            deletes: wish.destroy || !units.is_empty(),
+            deletes: wish.aim != Aim::Manifests || !units.is_empty(),
             done: &wish.done,
             adopt: true,
             own_only: true,
         };
         let mut compared = compare(&situation);
-        let left_out = wish.choice.apply(&mut compared);
+        let left = choose(&wish.choice, &mut compared);
+        if let Some(pattern) = left.idle.first() {
+            let known: Vec<String> = compared.iter().map(|one| one.change.address.to_string()).collect();
+            let failure = Failure::usage(format!("`{pattern}` means nothing that is declared or ours"));
+            return Err(match text::nearest(pattern, known.iter().map(String::as_str)) {
+                Some(near) => failure.help(format!("did you mean {near}?")),
+                None => failure.help("an address is such as segments/lapsed-buyers; `*` stands for any letters"),
+            });
+        }
         let (changes, steps) = arrange(compared, &situation);
         let about = About {
             target: self.target.clone(),
@@ -190,9 +206,49 @@ impl Site {
             level: opened.level,
             manifests: compare::digest(units),
             ledger: position,
+            aim: wish.aim,
+            choice: wish.choice.clone(),
             min_lead_seconds: self.min_lead.as_secs(),
         };
-        Ok(Planned { plan: Plan::new(about, changes, steps, left_out, now), ledger })
+        Ok(Planned { plan: Plan::new(about, changes, steps, left.addresses, now), ledger })
+    }
+
+    /// What is to be there.
+    fn aimed(&self, aim: Aim, ledger: &Ledger) -> Result<Cow<'_, BTreeMap<Address, Unit>>, Failure> {
+        Ok(match aim {
+            Aim::Manifests => Cow::Borrowed(&self.units),
+            Aim::Nothing => Cow::Owned(BTreeMap::new()),
+            Aim::Before(number) => Cow::Owned(self.before(number, ledger)?),
+        })
+    }
+
+    /// What the ledger remembers, with everything that a deed changed as it was before.
+    fn before(&self, number: usize, ledger: &Ledger) -> Result<BTreeMap<Address, Unit>, Failure> {
+        let entries = self.log.history().map_err(unreadable)?;
+        let deeds = history::deeds(&entries);
+        let deed = deeds.iter().find(|deed| deed.number == number).ok_or_else(|| {
+            Failure::usage(format!("the history has no number {number}")).help("`pushplan history` lists what there is")
+        })?;
+        let before = Ledger::replay(entries.iter().filter(|entry| entry.seq < deed.first).cloned());
+        let mut owned = ledger.owned.clone();
+        for changed in &deed.changes {
+            match before.owned.get(&changed.address) {
+                Some(old) => drop(owned.insert(changed.address.clone(), old.clone())),
+                None => drop(owned.remove(&changed.address)),
+            }
+        }
+        let unit = |(address, owned): (Address, Owned)| {
+            let declared = self.units.get(&address);
+            let unit = Unit {
+                spec: owned.spec,
+                place: declared.and_then(|unit| unit.place.clone()),
+                protect: owned.protect,
+                broadcast: declared.is_some_and(|unit| unit.broadcast),
+                ignore: declared.map(|unit| unit.ignore.clone()).unwrap_or_default(),
+            };
+            (address, unit)
+        };
+        Ok(owned.into_iter().map(unit).collect())
     }
 
     pub async fn fetch(

@@ -17,6 +17,7 @@ use crate::manifest::Project;
 use crate::render::Ready;
 use crate::service::population::{self, Population};
 use crate::service::{self, Engine, Level, Settings, VENDOR};
+use crate::text;
 
 /// Run the messaging service on this machine: no account is needed.
 #[derive(Debug, Args)]
@@ -42,6 +43,8 @@ pub struct Serve {
     data: Option<PathBuf>,
 
     /// Start a virtual clock at this time, such as 2026-11-27T08:59Z. It moves when it is told to.
+    ///
+    /// A file of --data keeps it: without this, the clock goes on from where it stood.
     #[arg(long, value_name = "TIME", value_parser = time)]
     clock: Option<Timestamp>,
 
@@ -144,9 +147,12 @@ impl Serve {
         // It is taken away again when this ends, however it ends.
         let _note = match self.announce(&ready.origin, &running.engine) {
             Ok(note) => {
-                let used = note
-                    .is_some()
-                    .then(|| ("Project", "commands of this project use it as the target `local`".to_owned()));
+                let used = "commands of this project use it as the target `local`";
+                let used = match self.data {
+                    Some(_) => used.to_owned(),
+                    None => format!("{used}; --data .pushplan/service.db keeps what they make"),
+                };
+                let used = note.is_some().then_some(("Project", used));
                 ready.rows.extend(used);
                 note
             }
@@ -237,21 +243,9 @@ impl Serve {
                         Api::Extended => "extended: the contract, and what the live service has gained".to_owned(),
                     },
                 ),
-                (
-                    "Storage",
-                    match &self.data {
-                        Some(path) => path.display().to_string(),
-                        None => "in memory, gone when it stops; --data FILE keeps it".to_owned(),
-                    },
-                ),
+                ("Storage", self.storage(engine)),
                 ("Devices", devices),
-                (
-                    "Clock",
-                    match self.clock {
-                        Some(at) => format!("stands at {at} until POST /local/clock moves it"),
-                        None => "the real time".to_owned(),
-                    },
-                ),
+                ("Clock", self.time_shown(engine)),
                 (
                     "Listens on",
                     match address.ip().is_loopback() {
@@ -259,7 +253,31 @@ impl Serve {
                         false => format!("{address}, other machines too"),
                     },
                 ),
-            ],
+            ]
+            .into_iter()
+            .chain(self.options.shown(&engine.settings))
+            .collect(),
+        }
+    }
+}
+
+impl Serve {
+    /// Where everything is kept. What nobody can reach there this time is said, or it would seem to be lost.
+    fn storage(&self, engine: &Engine) -> String {
+        let Some(path) = &self.data else { return "in memory, gone when it stops; --data FILE keeps it".to_owned() };
+        let name = path.display();
+        let others: Vec<&str> = engine.unoffered.iter().map(String::as_str).collect();
+        match others.is_empty() {
+            true => name.to_string(),
+            false => format!("{name}; what it holds of {} is left alone: --app offers it", text::all_of(&others)),
+        }
+    }
+
+    fn time_shown(&self, engine: &Engine) -> String {
+        let kept = if self.clock.is_none() { ", as it was kept," } else { "" };
+        match engine.clock.is_virtual() {
+            true => format!("stands at {}{kept} until POST /local/clock moves it", engine.clock.now()),
+            false => "the real time".to_owned(),
         }
     }
 }

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::failure::Failure;
-use crate::service::faults::{self, Rules};
+use crate::service::Settings;
+use crate::service::faults::{self, Rule, Rules};
 use crate::service::webhook::{self, Webhook};
 use crate::source::Source;
+use crate::text;
 
 #[derive(Debug, Args)]
 pub struct ServiceOptions {
@@ -28,11 +30,13 @@ pub struct ServiceOptions {
     #[arg(long, value_name = "FILE", requires = "webhook")]
     webhook_ca: Option<PathBuf>,
 
-    /// A file with webhooks, such as service.toml.
+    /// A file with webhooks; `pushplan explain service.toml` prints a sample.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// A file that says which requests fail on purpose, and how. On loopback only.
+    /// A file that says which requests fail on purpose, and how; `pushplan explain faults.toml` prints a sample.
+    ///
+    /// On loopback only.
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
 }
@@ -62,15 +66,35 @@ impl ServiceOptions {
         }
         if let Some(path) = &self.config {
             let keys: Vec<&str> = apps.iter().map(|(key, _)| key.as_str()).collect();
-            webhooks.extend(webhook::read(&open(path)?, &keys).map_err(Failure::new)?);
+            webhooks.extend(webhook::read(&open(path)?, &keys).map_err(|why| wrong(why, "service.toml"))?);
         }
         Ok(webhooks)
+    }
+
+    /// What the screen of a service that has started says of them, where they were given.
+    pub fn shown(&self, settings: &Settings) -> Vec<(&'static str, String)> {
+        let mut rows = Vec::new();
+        if !self.webhook.is_empty() || self.config.is_some() {
+            let mut urls: Vec<&str> = settings.webhooks.iter().map(|webhook| webhook.url.as_str()).collect();
+            urls.dedup();
+            rows.push(("Webhooks", first_few(&urls).unwrap_or_else(|| none_of(self.config.as_deref(), "webhook"))));
+        }
+        if let Some(Rules { seed, rules }) = &settings.faults {
+            let each = |rule: &Rule| {
+                let method = rule.method.as_ref().map_or(String::new(), |method| format!("{method} "));
+                format!("{} on {method}{}", rule.fault.kind(), rule.path)
+            };
+            let rules: Vec<String> = rules.iter().map(each).collect();
+            let some = first_few(&rules).map(|few| format!("{few}; seed {seed}"));
+            rows.push(("Faults", some.unwrap_or_else(|| none_of(self.faults.as_deref(), "fault"))));
+        }
+        rows
     }
 
     /// What goes wrong on purpose.
     pub fn faults(&self) -> Result<Option<Rules>, Failure> {
         let Some(path) = &self.faults else { return Ok(None) };
-        faults::read(&open(path)?).map(Some).map_err(Failure::new)
+        faults::read(&open(path)?).map(Some).map_err(|why| wrong(why, "faults.toml"))
     }
 }
 
@@ -78,4 +102,25 @@ fn open(path: &Path) -> Result<Source, Failure> {
     let name = path.display().to_string();
     let text = fs::read_to_string(path).map_err(|error| Failure::new(format!("{name}: {error}")))?;
     Ok(Source::new(name, text))
+}
+
+fn wrong(why: String, sample: &str) -> Failure {
+    Failure::new(why).help(format!("`pushplan explain {sample}` prints a sample of all that can stand there"))
+}
+
+/// How many names a line of the screen has.
+const FEW: usize = 3;
+
+/// Some names and how many more there are, for one line; `None` where there are none.
+fn first_few<S: AsRef<str>>(names: &[S]) -> Option<String> {
+    let mut few: Vec<String> = names.iter().take(FEW).map(|name| name.as_ref().to_owned()).collect();
+    if names.len() > FEW {
+        few.push(format!("{} more", names.len() - FEW));
+    }
+    (!few.is_empty()).then(|| text::all_of(&few))
+}
+
+fn none_of(file: Option<&Path>, what: &str) -> String {
+    let file = file.map_or(String::new(), |file| file.display().to_string());
+    format!("none: {file} holds no [[{what}]]")
 }

@@ -99,6 +99,10 @@ impl Remote for OpenChannel {
         Ok(Some(Found { id: id.to_owned(), name, stamp: None, spec: Some(spec) }))
     }
 
+    fn identity(spec: &Value) -> Option<String> {
+        Some(format!("{} of {}", text(&spec["address"]), text(&spec["open"]["open_platform_name"])))
+    }
+
     fn create(spec: &Value) -> Request {
         let mut channel = spec.clone();
         channel["type"] = "open".into();

@@ -137,6 +137,11 @@ pub trait Remote: Resource {
         None
     }
 
+    /// What it is on the service, where that is ours to choose: of two with the same, each is the other.
+    fn identity(spec: &Value) -> Option<String> {
+        Self::own_id(spec)
+    }
+
     fn create(spec: &Value) -> Request;
 
     /// The id of what was created.
@@ -192,6 +197,7 @@ pub trait Api: Debug + Send + Sync {
     fn get(&self, id: &str, spec: &Value, level: Level) -> Option<Request>;
     fn got(&self, id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String>;
     fn own_id(&self, spec: &Value) -> Option<String>;
+    fn identity(&self, spec: &Value) -> Option<String>;
     fn create(&self, spec: &Value) -> Request;
     fn created(&self, spec: &Value, answer: &Answer) -> Option<String>;
     fn update(&self, id: &str, old: &Value, new: &Value, level: Level) -> Option<Request>;
@@ -238,6 +244,9 @@ impl<R: Remote> Api for Row<R> {
     }
     fn own_id(&self, spec: &Value) -> Option<String> {
         R::own_id(spec)
+    }
+    fn identity(&self, spec: &Value) -> Option<String> {
+        <R as Remote>::identity(spec)
     }
     fn create(&self, spec: &Value) -> Request {
         R::create(&wire::<R>(spec))

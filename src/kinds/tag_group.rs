@@ -116,6 +116,10 @@ impl Remote for TagGroup {
         member(spec).map(|(_, id, _)| id)
     }
 
+    fn identity(spec: &Value) -> Option<String> {
+        member(spec).map(|(own, id, _)| format!("{own} {id} in {}", text(&spec["group"])))
+    }
+
     fn create(spec: &Value) -> Request {
         operation(spec, "set")
     }

@@ -67,6 +67,9 @@ shape! {
         min_lead: Option<At<Delay>>,
         /// How long after it was lost a request may still take effect, such as `10s`, which it is where this is left out.
         settle: Option<At<Delay>>,
+        /// How long after it was written down that it would be sent a request may leave, such as `1m`, which it is where this
+        /// is left out. After a crash, that and `settle` are waited for.
+        send_within: Option<At<Delay>>,
     }
 }
 
@@ -358,6 +361,9 @@ impl Target {
             && most.value < 0
         {
             wrong(most.span, format!("`{}` is not a number of deletions", most.value), "0 or more");
+        }
+        if let Some(time) = self.send_within.as_ref().filter(|time| time.value.0 < 1) {
+            wrong(time.span, format!("`{}` is too short for a request to leave", time.value.0), "1s or more");
         }
         for time in [&self.min_lead, &self.settle].into_iter().flatten().filter(|time| time.value.0 < 0) {
             wrong(time.span, format!("`{}` is not a length of time", time.value.0), "0 or more");

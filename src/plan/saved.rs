@@ -66,9 +66,11 @@ impl Plan {
         unless(self.target == fresh.target, &format!("it is for the target {}", self.target));
         unless(self.origin == fresh.origin, &format!("it is for the service at {}", self.origin));
         unless(self.level == fresh.level, "the target's api level is another one");
-        unless(self.ledger.lineage == fresh.ledger.lineage, "the ledger is another one");
+        // A ledger has its lineage from its first record on.
+        let same_ledger = self.ledger.seq == 0 || self.ledger.lineage == fresh.ledger.lineage;
+        unless(same_ledger, "the ledger is another one");
         let since = fresh.ledger.seq.saturating_sub(self.ledger.seq);
-        if self.ledger.lineage == fresh.ledger.lineage && fresh.ledger.seq != self.ledger.seq {
+        if same_ledger && fresh.ledger.seq != self.ledger.seq {
             unless(false, &format!("something has been applied since: the ledger is {since} records further"));
         }
         unless(self.manifests == fresh.manifests, "the manifests say something else");
@@ -101,7 +103,7 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::model::level::Level;
-    use crate::plan::{About, Position};
+    use crate::plan::{About, Aim, Choice, Position};
 
     fn plan() -> Plan {
         let about = About {
@@ -110,6 +112,8 @@ mod tests {
             level: Level::Documented,
             manifests: Digest::of(b"a"),
             ledger: Position { lineage: "l".into(), seq: 7 },
+            aim: Aim::Manifests,
+            choice: Choice::default(),
             min_lead_seconds: 300,
         };
         Plan::new(about, Vec::new(), Vec::new(), Vec::new(), "2030-01-01T00:00:00Z".parse().unwrap())
@@ -143,6 +147,8 @@ mod tests {
         assert_eq!(saved.moved(&later), ["it expired at 2030-01-04T00:00:00Z"]);
         let applied = Plan { ledger: Position { seq: 9, ..saved.ledger.clone() }, ..plan() };
         assert_eq!(saved.moved(&applied), ["something has been applied since: the ledger is 2 records further"]);
+        let first = Plan { ledger: Position { lineage: String::new(), seq: 0 }, ..plan() };
+        assert_eq!(first.moved(&plan()), ["something has been applied since: the ledger is 7 records further"]);
         let edited = Plan { manifests: Digest::of(b"b"), ..plan() };
         assert_eq!(saved.moved(&edited), ["the manifests say something else"]);
         assert!(matches!(Plan::load("{}"), Err(NoPlan::NotAPlan(_))));

@@ -13,8 +13,8 @@ use crate::manifest::fields::Place;
 const WIDTH: usize = 100;
 const BOLD: Style = Style::new().bold();
 
-/// All codes by family, and all kinds.
-pub fn topics() -> String {
+/// All codes by family, all kinds, and the files that have a sample, each with what it is for.
+pub fn topics(files: &[(&str, &str)]) -> String {
     let mut out = String::new();
     for (family, about) in FAMILIES {
         heading(&mut out, about);
@@ -28,7 +28,14 @@ pub fn topics() -> String {
     for kind in KINDS {
         row(&mut out, &[(kind.key, widest)], kind.purpose);
     }
-    out.push_str("\n`pushplan explain` with a code, a kind or a field such as pipelines.outcome.delay says more.\n");
+    out.push('\n');
+    heading(&mut out, "files of pushplan serve");
+    let widest = files.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+    for (name, about) in files {
+        row(&mut out, &[(name, widest)], about);
+    }
+    out.push_str("\n`pushplan explain` with a code, a kind or a field such as pipelines.outcome.delay says more;\n");
+    out.push_str("with a file, it prints a sample to begin with.\n");
     out
 }
 

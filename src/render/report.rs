@@ -1,9 +1,12 @@
 //! What became of an apply, for people and for programs.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::layout::{self, Paint, Row, Style, Words};
+use crate::address::Address;
 use crate::apply::{Ending, Fate, Report, StepReport};
 use crate::kinds::{self, Create, Read};
 use crate::ledger::Verb;
@@ -126,7 +129,17 @@ fn ended(report: &Report, plan: &Plan) -> Words {
 
 /// `3 created, 1 updated; 2 failed, 4 not started.`
 fn numbers(report: &Report, plan: &Plan) -> Words {
-    let done = |verb: Verb| report.steps.iter().filter(|step| step.verb == verb && step.fate.is_done()).count();
+    // That the ledger remembers a stamp or a protection is no news.
+    let kept: BTreeSet<&Address> = plan
+        .changes
+        .iter()
+        .filter(|change| change.action == Action::Keep && change.reasons.is_empty())
+        .map(|change| &change.address)
+        .collect();
+    let is_news = |step: &StepReport| step.verb != Verb::Adopt || !kept.contains(&step.address);
+    let done = |verb: Verb| {
+        report.steps.iter().filter(|step| step.verb == verb && step.fate.is_done() && is_news(step)).count()
+    };
     let verbs = [Verb::Create, Verb::Update, Verb::Delete, Verb::Adopt, Verb::Forget];
     let verbs = verbs.map(|verb| (done(verb), past_tense(verb)));
     let mut parts: Vec<String> =
@@ -175,7 +188,7 @@ pub fn next(report: &Report, plan: &Plan) -> Vec<Next> {
         }
         Ending::Done => {}
         Ending::Partly | Ending::Interrupted => {
-            found.push(command("To go on; what is done is not done again", "pushplan apply"))
+            found.push(command("To go on; what is done is not done again", "pushplan apply"));
         }
         Ending::Conflict => {
             found.push(command("Who it is", "pushplan history"));

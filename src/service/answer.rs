@@ -11,12 +11,15 @@ use uuid::Uuid;
 use crate::finding::{Finding, Severity};
 use crate::node::Node;
 use crate::source::Source;
+use crate::text;
 
 /// A status, a body and what else the header says.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: u16,
     pub location: Option<String>,
+    /// The methods that are possible, where another was tried.
+    pub allow: Option<String>,
     /// JSON.
     pub body: Option<String>,
 }
@@ -30,12 +33,12 @@ impl Answer {
 
     /// The bare body, where it is JSON already.
     pub fn text(status: u16, body: String) -> Self {
-        Self { status, location: None, body: Some(body) }
+        Self { status, location: None, allow: None, body: Some(body) }
     }
 
     /// An empty answer.
     pub fn empty(status: u16) -> Self {
-        Self { status, location: None, body: None }
+        Self { status, location: None, allow: None, body: None }
     }
 
     /// `{"ok": true, ...}`.
@@ -85,11 +88,13 @@ pub struct Refusal {
     pub code: u32,
     pub error: String,
     pub details: Option<Value>,
+    /// The methods that are possible, where another was tried.
+    pub allow: Option<String>,
 }
 
 impl Refusal {
     fn new(code: u32, error: impl Into<String>) -> Self {
-        Self { status: (code / 100) as u16, code, error: error.into(), details: None }
+        Self { status: (code / 100) as u16, code, error: error.into(), details: None, allow: None }
     }
 
     /// The body could not be parsed.
@@ -113,8 +118,10 @@ impl Refusal {
             "path": body.path_to(first.at),
             "location": { "line": position.line, "column": position.column },
         });
-        if let Some(help) = &first.help {
-            details["help"] = help.as_str().into();
+        let help = [first.label.as_str(), first.help.as_deref().unwrap_or_default()];
+        let help: Vec<&str> = help.into_iter().filter(|words| !words.is_empty()).collect();
+        if !help.is_empty() {
+            details["help"] = help.join("; ").into();
         }
         Some(Self { details: Some(details), ..Self::new(40000, "Could not parse request body.") })
     }
@@ -147,6 +154,12 @@ impl Refusal {
 
     pub fn not_allowed(error: impl Into<String>) -> Self {
         Self::new(40501, error)
+    }
+
+    /// There is something here, but nothing for this method.
+    pub fn no_such_method(method: &str, possible: &[&str]) -> Self {
+        let error = format!("{method} is not possible here; {} is", text::any_of(possible));
+        Self { allow: Some(possible.join(", ")), ..Self::not_allowed(error) }
     }
 
     pub fn not_acceptable() -> Self {
@@ -189,7 +202,7 @@ impl Refusal {
         if let Some(details) = &self.details {
             body["details"] = details.clone();
         }
-        Answer::bare(self.status, body)
+        Answer { allow: self.allow.clone(), ..Answer::bare(self.status, body) }
     }
 }
 

@@ -1,26 +1,62 @@
 //! What time it is: the real time, or one that is moved by hand.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
+
+use super::store::{Kept, Row};
+
+/// Where a file of data has its virtual clock, which belongs to no application.
+const NO_APP: &str = "";
+const TABLE: &str = "clock";
+const KEY: &str = "now";
 
 #[derive(Debug)]
 pub enum Clock {
     Real,
     /// Stands still until somebody moves it.
-    Virtual(Mutex<Timestamp>),
+    Virtual(Mutex<Hand>),
+}
+
+#[derive(Debug)]
+pub struct Hand {
+    at: Timestamp,
+    /// Where it stands in the file.
+    kept: Option<Timestamp>,
 }
 
 impl Clock {
-    pub fn new(start: Option<Timestamp>) -> Self {
-        start.map_or(Self::Real, |start| Self::Virtual(Mutex::new(start)))
+    /// A virtual clock where one is to start or was kept, and the real one otherwise.
+    ///
+    /// What was kept happened before the time at which the clock stood: it goes on from there, or later, and never from an
+    /// earlier time.
+    pub fn new(start: Option<Timestamp>, rows: &[Kept]) -> Result<Self, String> {
+        let row = rows.iter().find(|row| row.app == NO_APP && row.table == TABLE && row.key == KEY);
+        let kept = match row.map(|row| row.value.parse()) {
+            None => None,
+            Some(Ok(at)) => Some(at),
+            Some(Err(_)) => return Err("the time of the virtual clock in the data cannot be read".to_owned()),
+        };
+        match (start, kept) {
+            (Some(start), Some(kept)) if start < kept => Err(format!(
+                "the data stands at {kept}, and time never goes back: --clock {start} is past; leave --clock out to go on from there, or give a later time or another file"
+            )),
+            (start, kept) => {
+                let at = start.or(kept);
+                Ok(at.map_or(Self::Real, |at| Self::Virtual(Mutex::new(Hand { at, kept }))))
+            }
+        }
+    }
+
+    fn hand(&self) -> Option<MutexGuard<'_, Hand>> {
+        match self {
+            Self::Real => None,
+            Self::Virtual(hand) => Some(hand.lock().unwrap_or_else(PoisonError::into_inner)),
+        }
     }
 
     pub fn now(&self) -> Timestamp {
-        match self {
-            Self::Real => Timestamp::now(),
-            Self::Virtual(at) => *at.lock().unwrap_or_else(std::sync::PoisonError::into_inner),
-        }
+        self.hand().map_or_else(Timestamp::now, |hand| hand.at)
     }
 
     pub fn is_virtual(&self) -> bool {
@@ -29,12 +65,20 @@ impl Clock {
 
     /// Moves a virtual clock forward; the real one and a move back are left alone, and `false` says so.
     pub fn move_to(&self, to: Timestamp) -> bool {
-        let Self::Virtual(at) = self else { return false };
-        let mut at = at.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let forward = to >= *at;
-        if forward {
-            *at = to;
-        }
-        forward
+        let Some(mut hand) = self.hand().filter(|hand| to >= hand.at) else { return false };
+        hand.at = to;
+        true
     }
+
+    /// The row to keep, where a virtual clock has moved since this was last asked.
+    pub fn row(&self) -> Option<Row> {
+        let mut hand = self.hand().filter(|hand| hand.kept != Some(hand.at))?;
+        hand.kept = Some(hand.at);
+        Some(Row { app: NO_APP.to_owned(), table: TABLE, key: KEY.to_owned(), value: Some(hand.at.to_string()) })
+    }
+}
+
+/// The applications that rows are of.
+pub fn owners(rows: &[Kept]) -> impl Iterator<Item = &str> {
+    rows.iter().map(|row| row.app.as_str()).filter(|app| *app != NO_APP)
 }

@@ -1,5 +1,6 @@
 //! The one place where state is looked at and changed.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -11,10 +12,10 @@ use subtle::ConstantTimeEq;
 use tokio::sync::{Notify, watch};
 
 use super::Settings;
-use super::clock::Clock;
+use super::clock::{Clock, owners};
 use super::faults::{Faults, History, Lag, Rules};
 use super::requests::Requests;
-use super::state::State;
+use super::state::{State, Traffic};
 use super::store::{Store, Ticket};
 
 /// State, its keeper and its clock.
@@ -26,6 +27,8 @@ pub struct Engine {
     pub media_type: HeaderValue,
     /// What clients asked of the API.
     pub requests: Requests,
+    /// Applications that the data holds and nobody can reach this time.
+    pub unoffered: BTreeSet<String>,
     state: RwLock<State>,
     store: Option<Store>,
     /// Something was changed that may fall due earlier than what is waited for.
@@ -72,16 +75,31 @@ impl Engine {
                 (Some(store), kept)
             }
         };
+        let clock = Clock::new(settings.clock, &kept)?;
+        let offered = |app: &&str| settings.apps.iter().any(|(key, _)| key == app);
+        let unoffered: BTreeSet<String> = owners(&kept).filter(|app| !offered(app)).map(str::to_owned).collect();
         let lags = settings.faults.as_ref().map(Rules::lags).unwrap_or_default();
         let history = (!lags.is_empty()).then(|| Mutex::new(History::new(&kept, &lags)));
         let state = State::new(&settings, kept, store.is_some() || history.is_some())?;
-        let clock = Clock::new(settings.clock);
         let media_type = media_type(&settings.vendor)?;
         let events = watch::Sender::new(state.events_written());
         let faults = settings.faults.clone().map(Faults::new);
         let requests = Requests::new(settings.apps.iter().map(|(_, secret)| secret.clone()));
         let (state, changed, broken) = (RwLock::new(state), Notify::new(), watch::Sender::new(None));
-        Ok(Self { settings, clock, media_type, requests, state, store, changed, events, broken, faults, history })
+        Ok(Self {
+            settings,
+            clock,
+            media_type,
+            requests,
+            unoffered,
+            state,
+            store,
+            changed,
+            events,
+            broken,
+            faults,
+            history,
+        })
     }
 
     /// The application of a key and a secret. All are compared, in a time that tells nothing of either.
@@ -182,12 +200,13 @@ impl Engine {
             let waited_for = state.next_due();
             let now = self.clock.now();
             let value = guarded(|| change(&mut state, now)).inspect_err(|_| self.undo(&mut state))?;
-            let rows = state.take_rows();
+            let mut rows = state.take_rows();
             if let Some(history) = self.history.as_ref().filter(|_| !rows.is_empty()) {
                 history.lock().unwrap_or_else(PoisonError::into_inner).record(rows.clone());
             }
             let written = state.events_written();
             self.events.send_if_modified(|seen| std::mem::replace(seen, written) != written);
+            rows.extend(self.store.as_ref().and_then(|_| self.clock.row()));
             // Handed over under the lock, so that rows are written in the order in which they were made.
             let ticket = self.store.as_ref().filter(|_| !rows.is_empty()).map(|store| store.submit(rows));
             ((value, ticket), waited_for == state.next_due())
@@ -241,16 +260,18 @@ impl Engine {
         }
     }
 
-    /// Moves a virtual clock forward, firing whatever falls due on the way, in time order.
-    pub async fn move_clock(&self, to: Timestamp) -> Result<bool, NotDone> {
+    /// Moves a virtual clock forward, firing whatever falls due on the way, in time order. Tells how much was sent then;
+    /// `None` where the clock cannot go there.
+    pub async fn move_clock(&self, to: Timestamp) -> Result<Option<Traffic>, NotDone> {
         let clock = &self.clock;
         self.write(|state, _| {
             let now = clock.now();
             if !clock.is_virtual() || to < now {
-                return false;
+                return None;
             }
+            let before = state.traffic();
             state.fire_due(to, true);
-            clock.move_to(to)
+            clock.move_to(to).then(|| state.traffic() - before)
         })
         .await
     }

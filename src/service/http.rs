@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, LOCATION};
+use hyper::header::{ACCEPT, ALLOW, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, LOCATION};
 use hyper::http::request::Parts;
 use hyper::http::uri::Authority;
 use hyper::server::conn::http1::Builder;
@@ -115,6 +115,9 @@ fn write(answer: Answer, kind: HeaderValue) -> Response {
     if let Some(location) = answer.location {
         response = response.header(LOCATION, location);
     }
+    if let Some(allow) = answer.allow {
+        response = response.header(ALLOW, allow);
+    }
     response.body(Full::from(answer.body.unwrap_or_default())).unwrap_or_default()
 }
 
@@ -142,7 +145,7 @@ fn admit<'e>(engine: &'e Engine, headers: &HeaderMap, entry: &mut Entry<'_>) -> 
     if accepts(headers) { Ok(app) } else { Err(Refusal::not_acceptable()) }
 }
 
-/// The same for the control API: it takes no credentials, and answers this machine alone.
+/// The same for the control API: it answers this machine alone. Credentials only say which application is meant.
 async fn enter_locally(
     engine: &Engine,
     address: SocketAddr,
@@ -154,7 +157,8 @@ async fn enter_locally(
         return Err(pass_over(body, engine.settings.patience, refusal).await);
     }
     let body = read_body(body, engine.settings.patience).await?;
-    kept(local::answer(engine, take_apart(address, &parts, body)).await)
+    let caller = authenticate(engine, &parts.headers);
+    kept(local::answer(engine, caller, take_apart(address, &parts, body)).await)
 }
 
 /// An answer, unless the request came to nothing.
@@ -164,7 +168,7 @@ fn kept(answered: Result<Answered, NotDone>) -> Answered {
             NotDone::NotKept(_) => (503, 50301),
             NotDone::Defect => (500, 50001),
         };
-        Err(Refusal { status, code, error: why.to_string(), details: None })
+        Err(Refusal { status, code, error: why.to_string(), details: None, allow: None })
     })
 }
 

@@ -51,7 +51,8 @@ pub fn read(name: &str, text: &str) -> Result<Population, String> {
         let mut reader = Reader::of_wire();
         let form = Form::decode(node, &mut reader);
         if let Some(finding) = reader.findings.into_vec().first() {
-            return Err(at(finding.at.range().start, &finding.message));
+            let label = if finding.label.is_empty() { String::new() } else { format!(": {}", finding.label) };
+            return Err(at(finding.at.range().start, &format!("{}{label}", finding.message)));
         }
         let start = node.span.range().start;
         let form = form.ok_or_else(|| at(start, "not a device"))?;

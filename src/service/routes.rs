@@ -145,12 +145,16 @@ pub fn find(method: &str, path: &str, level: Level) -> Result<(&'static Route, V
     }
     let near = parts.get(1).and_then(|family| PATTERNS.get(family)).into_iter().flatten();
     let offered = near.filter(|(route, _)| route.level <= level);
-    let fitting: Vec<_> = offered.filter_map(|(route, pattern)| Some((route, matches(pattern, &parts)?))).collect();
+    let mut fitting: Vec<_> = offered.filter_map(|(route, pattern)| Some((route, matches(pattern, &parts)?))).collect();
     let Some(fewest) = fitting.iter().map(|(_, params)| params.len()).min() else {
         return Err(Refusal::not_found("Resource"));
     };
-    let found = fitting.into_iter().find(|(route, params)| params.len() == fewest && route.method == method);
-    let (route, params) = found.ok_or_else(|| Refusal::not_allowed(format!("{method} is not possible here")))?;
+    fitting.retain(|(_, params)| params.len() == fewest);
+    let Some(place) = fitting.iter().position(|(route, _)| route.method == method) else {
+        let possible: Vec<&str> = fitting.iter().map(|(route, _)| route.method).collect();
+        return Err(Refusal::no_such_method(method, &possible));
+    };
+    let (route, params) = fitting.swap_remove(place);
     Ok((route, params))
 }
 

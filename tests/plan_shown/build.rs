@@ -31,6 +31,8 @@ pub fn plan(changes: impl IntoIterator<Item = Building>) -> Plan {
         expires: time("2026-11-17T09:00:00Z"),
         manifests: Digest::of(b"manifests"),
         ledger: Position { lineage: "l".to_owned(), seq: 41 },
+        aim: pushplan::plan::Aim::Manifests,
+        choice: pushplan::plan::Choice::default(),
         min_lead_seconds: 300,
         changes: Vec::new(),
         steps: Vec::new(),

@@ -24,11 +24,11 @@ fn deleting(segments: (usize, usize), templates: (usize, usize)) -> Plan {
     plan(all("segments", segments).chain(all("templates", templates)))
 }
 
-fn push(audience: Value) -> Value {
+fn push(audience: &Value) -> Value {
     json!({"name": "p", "schedule": [{"scheduled_time": "2026-11-27T1400"}], "push": {"audience": audience}})
 }
 
-fn broadcasting(audience: Value) -> Building {
+fn broadcasting(audience: &Value) -> Building {
     change(Action::Create, "scheduled_pushes/p").desired(push(audience))
 }
 
@@ -78,12 +78,12 @@ fn each_guard_refuses_what_it_guards_and_nothing_else() {
         ("a protected replacement", change(Action::Replace, "segments/a").protect(), &["protect"]),
         ("a protected update", change(Action::Update, "segments/a").protect(), &[]),
         ("an old version of something protected", change(Action::Delete, "segments/a").protect().why(retired()), &[]),
-        ("a push to everybody", broadcasting(all()), &["broadcast"]),
-        ("a push to everybody or somebody", broadcasting(json!({"OR": [{"tag": "x"}, "all"]})), &["broadcast"]),
-        ("a push to some of everybody", broadcasting(json!({"AND": [{"tag": "x"}, "all"]})), &[]),
-        ("a push to nobody", broadcasting(json!({"NOT": "all"})), &[]),
-        ("a push to everybody that is meant", broadcasting(all()).broadcast(), &[]),
-        ("a push to everybody that is kept", change(Action::Keep, "scheduled_pushes/p").desired(push(all())), &[]),
+        ("a push to everybody", broadcasting(&all()), &["broadcast"]),
+        ("a push to everybody or somebody", broadcasting(&json!({"OR": [{"tag": "x"}, "all"]})), &["broadcast"]),
+        ("a push to some of everybody", broadcasting(&json!({"AND": [{"tag": "x"}, "all"]})), &[]),
+        ("a push to nobody", broadcasting(&json!({"NOT": "all"})), &[]),
+        ("a push to everybody that is meant", broadcasting(&all()).broadcast(), &[]),
+        ("a push to everybody that is kept", change(Action::Keep, "scheduled_pushes/p").desired(push(&all())), &[]),
         ("a segment of everybody", change(Action::Create, "segments/a").desired(json!({"criteria": "all"})), &[]),
         ("a new push that is too late", change(Action::Create, "scheduled_pushes/p").why(late()), &["too_late"]),
         ("a push that is changed by hand", change(Action::ByHand, "scheduled_pushes/p").why(late()), &[]),
@@ -103,7 +103,7 @@ fn a_segment_that_holds_everybody_is_everybody() {
     let segment = |key: &str, criteria: Value| {
         change(Action::Keep, &format!("segments/{key}")).desired(json!({"display_name": key, "criteria": criteria}))
     };
-    let to_a = || broadcasting(json!({"segment": "a"}));
+    let to_a = || broadcasting(&json!({"segment": "a"}));
     let chain = plan([to_a(), segment("a", json!({"segment": "b"})), segment("b", json!("all"))]);
     assert_eq!(refused(&chain, &Limits::default()), ["broadcast"]);
     let circle = plan([to_a(), segment("a", json!({"segment": "b"})), segment("b", json!({"segment": "a"}))]);
@@ -116,7 +116,7 @@ fn a_refusal_has_numbers_and_the_way_out() {
     all.changes.extend(deleting((7, 12), (0, 0)).changes);
     all.changes.extend(
         plan([
-            broadcasting(json!("all")),
+            broadcasting(&json!("all")),
             change(Action::Update, "tag_groups/g/named_users/u").sends("pipelines/p", "vip", "named user u"),
         ])
         .changes,

@@ -26,7 +26,7 @@ fn template(name: &str, alert: &str) -> Value {
     json!({"name": name, "push": {"notification": {"alert": alert}}, "variables": []})
 }
 
-fn push(time: &str, audience: Value) -> Value {
+fn push(time: &str, audience: &Value) -> Value {
     json!({
         "name": "Black Friday",
         "schedule": [{"scheduled_time": time}],
@@ -117,8 +117,8 @@ pub fn campaign() -> Plan {
         change(Action::ByHand, "scheduled_pushes/black-friday")
             .name("Black Friday")
             .at("campaigns/black-friday.yaml", 7)
-            .ledger(push("2026-11-27T1100", json!({"segment": "lapsed-buyers"})))
-            .desired(push("2026-11-27T1400", json!({"segment": "lapsed-buyers"})))
+            .ledger(push("2026-11-27T1100", &json!({"segment": "lapsed-buyers"})))
+            .desired(push("2026-11-27T1400", &json!({"segment": "lapsed-buyers"})))
             .moved(Moved::Git)
             .why(Reason::InDashboard { old: Some("c0de".to_owned()) }),
         change(Action::Update, "tag_groups/loyalty/named_users/u-1001")
@@ -162,7 +162,7 @@ fn create() -> Plan {
         change(Action::Create, "scheduled_pushes/black-friday")
             .name("Black Friday")
             .at("campaigns/black-friday.yaml", 7)
-            .desired(push("2026-11-27T1400", json!({"segment": "lapsed-buyers"})))
+            .desired(push("2026-11-27T1400", &json!({"segment": "lapsed-buyers"})))
             .step(2, Verb::Create, Method::Post, "/api/schedules"),
         change(Action::Create, "experiments/bf-text-test")
             .at("campaigns/black-friday.yaml", 30)
@@ -327,17 +327,17 @@ pub fn stuck() -> Plan {
             .desired(criteria(&["US"]))
             .why(Reason::Collision { ids: ids(&["3e9c", "4f0d"]) }),
         change(Action::ByHand, "scheduled_pushes/lost")
-            .desired(push("2026-11-27T1400", json!("all")))
+            .desired(push("2026-11-27T1400", &json!("all")))
             .broadcast()
             .why(Reason::InDoubt { since, candidates: Vec::new() }),
         change(Action::ByHand, "templates/found")
             .desired(template("found", "Found"))
             .why(Reason::InDoubt { since, candidates: ids(&["77aa", "88bb"]) }),
         change(Action::Create, "scheduled_pushes/near")
-            .desired(push("2026-11-16T0903", json!({"tag": "vip"})))
+            .desired(push("2026-11-16T0903", &json!({"tag": "vip"})))
             .why(Reason::TooLate { at: time("2026-11-16T09:03:00Z") }),
         change(Action::Create, "scheduled_pushes/late")
-            .desired(push("2026-11-15T0903", json!({"tag": "vip"})))
+            .desired(push("2026-11-15T0903", &json!({"tag": "vip"})))
             .why(Reason::TooLate { at: time("2026-11-15T09:03:00Z") }),
         change(Action::ByHand, "experiments/gone")
             .ledger(experiment("one"))

@@ -10,7 +10,11 @@ const ONE: &str = "segments: {a: {criteria: {tag: x}}}";
 
 /// An earlier run wrote down that it would create this, and was never heard of again.
 fn in_doubt(yaml: &str, name: &str, level: Level) -> World {
-    let mut world = World::in_sync("", level);
+    in_doubt_in(World::in_sync("", level), yaml, name)
+}
+
+fn in_doubt_in(mut world: World, yaml: &str, name: &str) -> World {
+    let level = world.level;
     let spec = declared(yaml)[&address(name)].spec.clone();
     let intent = Intent {
         address: address(name),
@@ -82,4 +86,46 @@ fn what_cannot_be_listed_is_left_to_a_person() {
     assert_eq!(world.told(yaml), "! scheduled_pushes/p InDoubt\n");
     let world = in_doubt(yaml, "scheduled_pushes/p", Level::Extended);
     assert_eq!(world.told(yaml), "+ scheduled_pushes/p\n0 create scheduled_pushes/p POST /api/schedules\n");
+}
+
+#[test]
+fn what_names_a_segment_that_was_found_again_points_at_the_new_one() {
+    let before = "segments: {a: {criteria: {tag: x}}, b: {criteria: {not: {segment: a}}}}";
+    let after =
+        "segments: {a: {criteria: {tag: y}}, b: {criteria: {not: {segment: a}}}, c: {criteria: {not: {segment: a}}}}";
+    let mut world = in_doubt_in(World::in_sync(before, Level::Documented), after, "segments/a");
+    let found = there("new", "y");
+    world.live.listed.get_mut("segments").unwrap().insert("new".into(), found);
+    let told = "± segments/b Repoint NotInPlace\n+ segments/c\n0 adopt segments/a\n\
+                1 create segments/b POST /api/segments after 0\n2 delete segments/b DELETE /api/segments/%23b after 1\n\
+                3 create segments/c POST /api/segments after 0\n";
+    assert_eq!(world.told(after), told);
+    let (_, steps) = world.plan(after);
+    assert!([1, 3].iter().all(|at| steps[*at].refs["a"] == "new"), "{steps:#?}");
+}
+
+const TRIAL: &str = "experiments: {e: {audience: {tag: x}, device_types: all, variants: [\
+                     {push: {notification: {alert: A}}, schedule: {scheduled_time: 2031-01-01T10:00}}, \
+                     {push: {notification: {alert: B}}, schedule: {scheduled_time: 2031-01-01T10:00}}]}}";
+
+#[test]
+fn what_an_earlier_run_was_deleting_to_replace_it_is_made_anew() {
+    let after = TRIAL.replace("alert: A", "alert: C");
+    let deleting = |time: &str| {
+        let mut world = in_doubt_in(World::in_sync(TRIAL, Level::Extended), TRIAL, "experiments/e");
+        let open = world.ledger.open.get_mut(&address("experiments/e")).unwrap();
+        (open.intent.verb, open.intent.id) = (Verb::Delete, Some("#e".to_owned()));
+        world.now = time.parse().unwrap();
+        world
+    };
+    let mut world = deleting("2030-06-01T00:00:00Z");
+    assert!(world.told(&after).contains("delete experiments/e"), "it is still there: {}", world.told(&after));
+    world.remove("experiments/e");
+    let made = "+ experiments/e\n0 forget experiments/e\n1 create experiments/e POST /api/experiments after 0\n";
+    assert_eq!(world.told(&after), made);
+    assert_eq!(world.told("segments: {s: {criteria: {tag: x}}}").matches("forget experiments/e").count(), 1);
+
+    let mut world = deleting("2031-01-02T00:00:00Z");
+    world.remove("experiments/e");
+    assert!(!world.told(&after.replace("10:00", "23:59")).contains("create"), "people may have got it");
 }

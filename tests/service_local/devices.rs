@@ -202,7 +202,7 @@ async fn events_of_the_app_are_in_the_stream() {
 #[tokio::test]
 async fn samples_go_into_empty_applications_only() {
     let service = Service::with(None, &[APP, OTHER]).await;
-    service.put("mine", &json!({"device_type": "ios"})).await;
+    service.put(&format!("mine?app={}", APP.0), &json!({"device_type": "ios"})).await;
     let filled = population::fill(&service.running.engine, |place| population::sample(30, place as u64)).await.unwrap();
     assert_eq!(filled, [(1, false), (30, true)]);
     let again = population::fill(&service.running.engine, |place| population::sample(40, place as u64)).await.unwrap();

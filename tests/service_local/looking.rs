@@ -142,14 +142,14 @@ async fn what_waits_is_shown_with_its_time_until_it_is_sent() {
 #[tokio::test]
 async fn applications_share_nothing() {
     let service = Service::with(Some(NOON.parse().unwrap()), &[OTHER, APP]).await;
-    service.put("a", &json!({"device_type": "ios", "tags": ["x"]})).await;
-    // The application that is given first is the usual one, whatever its key.
+    let own = format!("a?app={}", OTHER.0);
+    service.put(&own, &json!({"device_type": "ios", "tags": ["x"]})).await;
     assert_eq!(service.get(&format!("/devices?app={}", OTHER.0)).await["count"], 1);
     assert_eq!(service.get(&format!("/devices?app={}", APP.0)).await["count"], 0);
     let path = format!("/devices/a?app={}", APP.0);
     assert_eq!(service.local("GET", &path, &Value::Null).await.0, 404);
     service.local("PUT", &path, &json!({"device_type": "android"})).await;
-    assert_eq!(service.get("/devices/a").await["device"]["device_type"], "ios");
+    assert_eq!(service.get(&format!("/devices/{own}")).await["device"]["device_type"], "ios");
     let count = service.post(&format!("/audience?app={}", APP.0), &json!({"audience": {"tag": "x"}})).await;
     assert_eq!(count["count"], 0);
 

@@ -60,6 +60,50 @@ async fn every_device_gets_exactly_one_variant() {
 }
 
 #[tokio::test]
+async fn what_a_device_got_what_was_sent_and_events_tell_the_variant() {
+    let service = Service::at(NOW).await;
+    let devices: Vec<String> = (0..20).map(|number| format!("device-{number}")).collect();
+    for device in &devices {
+        service.device(device, "ios").await;
+    }
+    let made = service.post("/api/experiments", test_of(&[variant("A", None), variant("B", None)])).await.expect(201);
+    let id = made["experiment_id"].as_str().expect("an id");
+    let mut sends = [0_u64, 0];
+    for device in &devices {
+        let got = service.get(&format!("/local/devices/{device}/received")).await.expect(200)["received"][0].clone();
+        let number = variant_of(id, device, 2);
+        assert_eq!((&got["experiment_id"], &got["variant"]), (&json!(id), &json!(number)), "{got}");
+        assert_eq!(got["notification"]["alert"], ["A", "B"][number]);
+        sends[number] += 1;
+    }
+    let events = service.get("/local/events").await.expect(200);
+    let of_type = |kind: &str| -> Vec<Value> {
+        let all = events["events"].as_array().expect("events").iter();
+        all.filter(|event| event["type"] == kind).map(|event| event["body"].clone()).collect()
+    };
+    assert_eq!(of_type("SEND").len(), 20);
+    for number in [0, 1] {
+        let of_it = |body: &&Value| body["experiment_id"] == id && body["variant"] == number;
+        assert_eq!(of_type("SEND").iter().filter(of_it).count() as u64, sends[number]);
+        let bodies: Vec<Value> = of_type("PUSH_BODY").into_iter().filter(|body| of_it(&body)).collect();
+        assert_eq!(bodies.len(), 1, "what each variant says is told once");
+        assert_eq!(bodies[0]["payload"]["notification"]["alert"], ["A", "B"][number]);
+    }
+    let sent = service.get("/local/sent").await.expect(200)["sent"][0].clone();
+    assert_eq!(sent["variants"], json!({ "0": sends[0], "1": sends[1] }));
+
+    let tap = json!({ "push_id": made["push_id"] });
+    service.post(&format!("/local/devices/{}/tap", devices[0]), tap).await.expect(200);
+    let results = service.get("/local/experiments").await.expect(200)["experiments"][0].clone();
+    assert_eq!((&results["experiment_id"], &results["push_id"]), (&json!(id), &made["push_id"]));
+    for number in [0, 1] {
+        let taps = u64::from(variant_of(id, &devices[0], 2) == number);
+        let expected = json!({ "variant": number, "sends": sends[number], "taps": taps, "opens": 0 });
+        assert_eq!(results["variants"][number], expected);
+    }
+}
+
+#[tokio::test]
 async fn an_experiment_can_be_deleted_only_before_it_starts() {
     let service = Service::at(NOW).await;
     service.device("a", "ios").await;

@@ -55,6 +55,25 @@ async fn what_fell_due_while_the_service_was_down_is_sent_once_and_late() {
 }
 
 #[tokio::test]
+async fn a_virtual_clock_goes_on_from_where_it_stood() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("data.sqlite");
+    let first = Service::on_file(&file, Some("2026-11-27T08:00:00Z")).await;
+    first.device("a", "ios").await;
+    first.post("/api/schedules", json!([at("2026-11-27T0900"), at("2026-11-27T1100")])).await.expect(201);
+    first.move_clock("2026-11-27T10:00:00Z").await;
+    first.stop().await;
+
+    let second = Service::on_file(&file, None).await;
+    let clock = second.get("/local/clock").await.expect(200);
+    assert_eq!((&clock["now"], &clock["virtual"]), (&json!("2026-11-27T10:00:00Z"), &json!(true)), "{clock}");
+    assert_eq!(second.shown("a").len(), 1, "what is not due yet is not sent");
+    second.move_clock("2026-11-27T11:00:00Z").await;
+    assert_eq!(second.shown("a").len(), 2);
+    second.stop().await;
+}
+
+#[tokio::test]
 async fn everything_is_as_it_was_after_a_restart() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("data.sqlite");

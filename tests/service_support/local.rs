@@ -28,6 +28,8 @@ pub fn rows() -> Vec<Row> {
         })
     };
     let clock = |now: &str, next: Value| json!({ "now": now, "virtual": true, "next_due": next });
+    let mut moved = clock("2026-11-27T09:00:30Z", "<any>".into());
+    moved["sent"] = json!({ "pushes": 0, "sends": 0 });
     let some = |name: &str, count: u64| json!({ "count": count, name: "<any>" });
     let form = json!({
         "device_type": "ios", "opt_in": true, "named_user": "user-1", "tags": { "crm": ["vip"] },
@@ -79,8 +81,7 @@ pub fn rows() -> Vec<Row> {
         Row::new("GET", "/local/requests", "/local/requests?method=PUT", 200, some("requests", 1)),
         Row::new("DELETE", "/local/requests", "/local/requests", 204, Value::Null),
         Row::new("GET", "/local/clock", "/local/clock", 200, clock(NOW, "<any>".into())),
-        Row::new("POST", "/local/clock", "/local/clock", 200, clock("2026-11-27T09:00:30Z", "<any>".into()))
-            .body(json!({ "by": 30 })),
+        Row::new("POST", "/local/clock", "/local/clock", 200, moved).body(json!({ "by": 30 })),
         Row::new("GET", "/local/sent", "/local/sent", 200, some("sent", 2)),
         Row::new("GET", "/local/due", "/local/due", 200, json!({ "count": "<any>", "due": "<any>" })),
         Row::new(
@@ -90,13 +91,20 @@ pub fn rows() -> Vec<Row> {
             200,
             json!({ "count": "<any>", "events": "<any>", "next": "<any>" }),
         ),
+        Row::new(
+            "GET",
+            "/local/experiments",
+            "/local/experiments",
+            200,
+            json!({ "count": "<any>", "experiments": "<any>" }),
+        ),
         Row::new("GET", "/local/webhooks", "/local/webhooks", 200, json!({ "count": 0, "webhooks": [] })),
         Row::new(
             "GET",
             "/local/health",
             "/local/health",
             200,
-            json!({ "ok": true, "now": NOW, "apps": 1, "devices": 3, "durable": false }),
+            json!({ "ok": true, "pid": "<any>", "now": NOW, "apps": 1, "devices": 3, "durable": false }),
         ),
     ]
 }

@@ -175,7 +175,7 @@ async fn a_receiver_is_trusted_by_the_authority_that_the_file_of_webhooks_names(
     let (folder, receiver) = (Folder::new(), Receiver::new());
     let url = format!("https://{}/events", receiver.address);
     folder.write("settings/ca.pem", CA);
-    folder.write("settings/service.toml", &format!("[[webhook]]\nurl = \"{url}\"\nca = \"ca.pem\"\n"));
+    folder.write("settings/service.toml", format!("[[webhook]]\nurl = \"{url}\"\nca = \"ca.pem\"\n"));
     let service = Service::start(&folder, &["--config", "settings/service.toml"], &[]);
     assert_delivered(&service, &receiver).await;
 }

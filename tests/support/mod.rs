@@ -84,3 +84,10 @@ impl Folder {
         }
     }
 }
+
+impl std::fmt::Display for Ran {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { stdout, stderr, code } = self;
+        write!(f, "exit {code}\n{stdout}--- stderr\n{stderr}")
+    }
+}

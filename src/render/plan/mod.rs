@@ -15,7 +15,7 @@ use crate::kinds::{self, Delete};
 use crate::plan::{Action, Change, Moved, Plan, Reason, Step};
 
 pub use json::json;
-pub use text::{refusals, text};
+pub use text::{before_apply, refusals, text};
 
 /// A plan in the order in which people read it.
 #[derive(Debug)]

@@ -187,13 +187,19 @@ fn part(change: &Change) -> Row {
     let fields = found.fields.iter().filter(|field| !is_said(field.old.or(field.new)));
     let mut words = Words::default();
     for (number, field) in fields.enumerate() {
-        let (old, new) = match (field.old, field.new) {
-            (Some(old), Some(new)) => pair(old, new),
-            (old, new) => (old.map_or("(none)".to_owned(), shown), new.map_or("(none)".to_owned(), shown)),
-        };
         let before = if number > 0 { "; " } else { "" };
-        words =
-            words.and(&format!("{before}{} ", field.path)).paint(&old, Paint::Old).and(" -> ").paint(&new, Paint::New);
+        words = words.and(&format!("{before}{} ", field.path));
+        words = match (field.old, field.new, change.action) {
+            (Some(old), Some(new), _) => {
+                let (old, new) = pair(old, new);
+                words.paint(&old, Paint::Old).and(" -> ").paint(&new, Paint::New)
+            }
+            // The sign of what comes or goes as a whole says it.
+            (None, Some(new), Action::Create) => words.paint(&shown(new), Paint::New),
+            (Some(old), None, Action::Delete) => words.paint(&shown(old), Paint::Old),
+            (None, Some(new), _) => words.and("(none) -> ").paint(&shown(new), Paint::New),
+            (old, None, _) => words.paint(&old.map(shown).unwrap_or_default(), Paint::Old).and(" -> (none)"),
+        };
     }
     Row::new(&format!("{} {own}", change.action.symbol()), words).paint(paint_of(change.action))
 }

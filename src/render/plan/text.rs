@@ -14,6 +14,15 @@ const NAME: usize = 60;
 /// The whole plan: what happens, the riskiest first; what was changed on the service; what has had its time; how much of
 /// each there is, and what to do next.
 pub fn text(plan: &Plan, style: Style) -> String {
+    whole(plan, style, true)
+}
+
+/// The same for whoever is about to apply it: what to do next needs no word.
+pub fn before_apply(plan: &Plan, style: Style) -> String {
+    whole(plan, style, false)
+}
+
+fn whole(plan: &Plan, style: Style, next: bool) -> String {
     let view = View::of(plan);
     let mut out = String::new();
     for block in &view.blocks {
@@ -22,7 +31,7 @@ pub fn text(plan: &Plan, style: Style) -> String {
     drift(&mut out, &view, style);
     past(&mut out, &view.past, style);
     left_out(&mut out, plan, style);
-    out.push_str(&end(&view, style));
+    out.push_str(&end(&view, style, next));
     out
 }
 
@@ -116,7 +125,7 @@ fn left_out(out: &mut String, plan: &Plan, style: Style) {
 }
 
 /// How much of each there is, and what to do next.
-fn end(view: &View, style: Style) -> String {
+fn end(view: &View, style: Style, next: bool) -> String {
     let mut out = String::new();
     let plan = view.plan;
     if view.blocks.is_empty() && view.drift.is_empty() {
@@ -137,14 +146,18 @@ fn end(view: &View, style: Style) -> String {
         line = line.and(" ").paint(&format!("{stuck} {wait} for your decision."), Paint::Asks);
     }
     layout::paragraph(&mut out, &line, 0, style);
-    let next = match (plan.steps.is_empty(), stuck) {
+    let then = match (plan.steps.is_empty(), stuck) {
         (false, 0) => "pushplan apply",
         (true, 0) => "what is to be done by hand, above",
         (false, _) => "decide what waits, above, then pushplan apply",
         (true, _) => "decide what waits, above",
     };
-    let line = Words::new("Plan ").paint(&plan.digest().short(), Paint::Strong);
-    layout::paragraph(&mut out, &line.and(&format!(" for {}. Next: ", plan.target)).and(next), 0, style);
+    let mut line = Words::new("Plan ").paint(&plan.digest().short(), Paint::Strong);
+    line = line.and(&format!(" for {}.", plan.target));
+    if next {
+        line = line.and(" Next: ").and(then);
+    }
+    layout::paragraph(&mut out, &line, 0, style);
     out
 }
 

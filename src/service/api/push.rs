@@ -51,7 +51,7 @@ pub(super) fn send(
     push: &Value,
 ) -> String {
     let to = app.members(audience, call.now);
-    let out = Outgoing { push_type: PushType::of(audience), group_id: None, device_types, push };
+    let out = Outgoing { push_type: PushType::of(audience), group_id: None, variant: None, device_types, push };
     app.send(&out, to, call.now)
 }
 

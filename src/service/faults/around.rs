@@ -104,7 +104,8 @@ fn instead(fault: &Fault) -> Response {
         Fault::Status(status, _) => (*status, "The service has a problem", None),
         _ => (500, "The service has a problem", None),
     };
-    let refusal = Refusal { status, code: u32::from(status) * 100, error: error.to_owned(), details: None };
+    let refusal =
+        Refusal { status, code: u32::from(status) * 100, error: error.to_owned(), details: None, allow: None };
     let body = refusal.answer().body.unwrap_or_default();
     let mut response = hyper::Response::builder().status(status).header(CONTENT_TYPE, "application/json");
     if let Some(retry_after) = retry_after {

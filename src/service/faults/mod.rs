@@ -86,6 +86,26 @@ pub enum Lag {
     For(Duration),
 }
 
+impl Fault {
+    /// The kind, as a file of faults calls it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Refuse => "refuse",
+            Self::Close(_) => "close",
+            Self::Status(..) => "status",
+            Self::RateLimit { .. } => "rate-limit",
+            Self::Delay(..) => "delay",
+            Self::Truncate => "truncate",
+            Self::Garble => "garble",
+            Self::Html(_) => "html",
+            Self::Duplicate => "duplicate",
+            Self::Reorder => "reorder",
+            Self::Loop => "loop",
+            Self::Lag(_) => "lag",
+        }
+    }
+}
+
 impl Rules {
     /// Whether a service with faults may listen on an address: only those on this machine get to see them.
     pub fn may_listen(&self, address: IpAddr) -> Result<(), String> {

@@ -1,19 +1,6 @@
 //! Reading a file of faults.
 //!
-//! Every rule may have `method`, `path` (`*` stands for anything), `probability`, `times` (how often at most) and `after` (how
-//! many requests pass first). The kinds and their keys are in [`KINDS`].
-//!
-//! ```toml
-//! seed = 7
-//!
-//! [[fault]]
-//! kind = "status"
-//! status = 503
-//! when = "after"
-//! method = "POST"
-//! path = "/api/segments*"
-//! probability = 0.2
-//! ```
+//! `sample.toml` beside this file shows all that can stand there. The kinds and their keys are in [`KINDS`].
 
 use std::time::Duration;
 
@@ -22,7 +9,7 @@ use serde::Deserialize;
 use toml::{Spanned, Value};
 
 use super::{Fault, Lag, Rule, Rules, When, is_api};
-use crate::service::config::{at, read as read_toml};
+use crate::service::config::{at, instead, read as read_toml};
 use crate::source::Source;
 use crate::text;
 
@@ -51,13 +38,13 @@ struct File {
     #[serde(default)]
     seed: u64,
     #[serde(default)]
-    fault: Vec<Entry>,
+    fault: Vec<Spanned<Entry>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    kind: Spanned<String>,
+    kind: Option<Spanned<String>>,
     method: Option<Spanned<String>>,
     path: Option<Spanned<String>>,
     probability: Option<Spanned<f64>>,
@@ -73,13 +60,28 @@ struct Entry {
 /// What a file of faults says; the first thing wrong in it with its place.
 pub fn read(source: &Source) -> Result<Rules, String> {
     let file: File = read_toml(source)?;
-    let rules = file.fault.iter().map(|entry| Reading { source, entry }.rule());
+    let rules = file.fault.iter().map(|entry| rule(source, entry));
     Ok(Rules { seed: file.seed, rules: rules.collect::<Result<_, _>>()? })
+}
+
+fn rule(source: &Source, entry: &Spanned<Entry>) -> Result<Rule, String> {
+    let place = entry.span();
+    let entry = entry.get_ref();
+    match &entry.kind {
+        Some(kind) => Reading { source, entry, kind }.rule(),
+        None => Err(at(source, place, &format!("missing field `kind`, which is {}", text::any_of(&kinds())))),
+    }
+}
+
+/// All kinds, to choose from.
+fn kinds() -> Vec<String> {
+    KINDS.iter().map(|(kind, _)| format!("\"{kind}\"")).collect()
 }
 
 struct Reading<'f> {
     source: &'f Source,
     entry: &'f Entry,
+    kind: &'f Spanned<String>,
 }
 
 impl Reading<'_> {
@@ -101,13 +103,11 @@ impl Reading<'_> {
 
     /// Keys that a kind does not know would have no effect: that is an error.
     fn only_known_keys(&self) -> Result<(), String> {
-        let Entry { kind, when, status, retry_after, ms, writes, .. } = self.entry;
-        let name = kind.get_ref().as_str();
+        let Entry { when, status, retry_after, ms, writes, .. } = self.entry;
+        let name = self.kind.get_ref().as_str();
         let Some((_, known)) = KINDS.iter().find(|(kind, _)| *kind == name) else {
-            let names: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).collect();
-            let meant = text::nearest(name, names.iter().copied());
-            let help = meant.map_or_else(|| text::any_of(&names), |meant| format!("did you mean \"{meant}\"?"));
-            return self.wrong(kind, format!("there is no fault \"{name}\"; {help}"));
+            let given = format!("\"{name}\"");
+            return self.wrong(self.kind, format!("there is no fault {given}; {}", instead(&given, &kinds())));
         };
         let given = [
             ("when", when.as_ref().map(Spanned::span)),
@@ -155,7 +155,7 @@ impl Reading<'_> {
     }
 
     fn fault(&self) -> Result<Fault, String> {
-        Ok(match self.entry.kind.get_ref().as_str() {
+        Ok(match self.kind.get_ref().as_str() {
             "refuse" => Fault::Refuse,
             "close" => Fault::Close(self.when()?),
             "status" => Fault::Status(self.status()?, self.when()?),
@@ -186,7 +186,7 @@ impl Reading<'_> {
         match &self.entry.status {
             Some(status) if (500..600).contains(status.get_ref()) => Ok(*status.get_ref()),
             Some(status) => self.wrong(status, "a status is 500 to 599; a 429 is the fault \"rate-limit\""),
-            None => self.wrong(&self.entry.kind, "the fault \"status\" needs `status`, such as 503"),
+            None => self.wrong(self.kind, "the fault \"status\" needs `status`, such as 503"),
         }
     }
 
@@ -203,7 +203,7 @@ impl Reading<'_> {
     fn delay(&self) -> Result<Duration, String> {
         match &self.entry.ms {
             Some(ms) => Ok(Duration::from_millis(*ms.get_ref())),
-            None => self.wrong(&self.entry.kind, "the fault \"delay\" needs `ms`"),
+            None => self.wrong(self.kind, "the fault \"delay\" needs `ms`"),
         }
     }
 
@@ -211,7 +211,7 @@ impl Reading<'_> {
         match (&self.entry.writes, &self.entry.ms) {
             (Some(writes), None) => Ok(Lag::Writes(*writes.get_ref())),
             (None, Some(ms)) => Ok(Lag::For(Duration::from_millis(*ms.get_ref()))),
-            _ => self.wrong(&self.entry.kind, "the fault \"lag\" needs `writes` or `ms`, and not both"),
+            _ => self.wrong(self.kind, "the fault \"lag\" needs `writes` or `ms`, and not both"),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::devices::find;
+use super::form;
 use crate::node::{At, shape};
 use crate::service::answer::{Answer, Answered, Refusal, new_id};
 use crate::service::routes::Call;
@@ -130,7 +131,7 @@ pub fn seen(app: &mut App, call: &Call) -> Answered {
     let seen: Seen = call.request.read()?;
     let at = match &seen.at {
         None => call.now,
-        Some(text) => text.parse().map_err(|_| Refusal::invalid(format!("`{text}` is not a time")))?,
+        Some(text) => form::time(text).map_err(Refusal::invalid)?,
     };
     if at > call.now {
         return Err(Refusal::invalid(format!("{at} has not come yet: it is {}", call.now)));

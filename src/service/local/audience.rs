@@ -1,10 +1,12 @@
 //! Who is in an audience, and why.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::devices::find;
 use super::explain::Explainer;
-use crate::model::audience::Selector;
+use crate::model::audience::{SegmentRef, Selector};
 use crate::model::device::{DeviceType, DeviceTypes};
 use crate::node::{At, shape};
 use crate::service::answer::{Answer, Answered};
@@ -45,12 +47,33 @@ pub fn count(app: &App, call: &Call) -> Answered {
     let mut members = app.members(&audience, call.now);
     members.retain(|number| app.devices.device(*number).is_some_and(|device| is_wanted(&device.device_type)));
     let reachable = |number: &&u32| app.devices.device(**number).is_some_and(Device::is_reachable);
-    let body = json!({
+    let mut body = json!({
         "count": members.len(),
         "reachable": members.iter().filter(reachable).count(),
         "devices": members.iter().take(NAMED).map(|number| app.devices.id(*number)).collect::<Vec<_>>(),
     });
+    let unknown = unknown_segments(app, &audience);
+    if !unknown.is_empty() {
+        body["unknown_segments"] = json!(unknown);
+    }
     Ok(Answer::bare(200, body))
+}
+
+/// The segments that an audience names and that are not there, also within other segments. Nobody is in such a one.
+fn unknown_segments<'a>(app: &'a App, audience: &'a At<Selector>) -> BTreeSet<&'a str> {
+    let (mut unknown, mut seen, mut open) = (BTreeSet::new(), BTreeSet::new(), vec![audience]);
+    while let Some(selector) = open.pop() {
+        selector.walk(&mut |selector| {
+            let Selector::Segment(reference) = &selector.value else { return };
+            let (SegmentRef::Key(id) | SegmentRef::Id(id)) = &reference.value;
+            match app.segments.criteria.get(id) {
+                Some(criteria) if seen.insert(id) => open.push(criteria),
+                Some(_) => {}
+                None => drop(unknown.insert(id.as_str())),
+            }
+        });
+    }
+    unknown
 }
 
 /// Whether a device is in an audience, and why, in words.

@@ -1,7 +1,7 @@
 //! Reading and moving the clock.
 
 use jiff::{Span, Timestamp};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Later;
 use super::form::Time;
@@ -14,9 +14,13 @@ use crate::service::engine::Engine;
 use crate::service::request::Request;
 
 pub fn get(engine: &Engine, _: &Request) -> Answered {
+    Ok(Answer::bare(200, shown(engine)))
+}
+
+fn shown(engine: &Engine) -> Value {
     let next_due = engine.read(|state, _| state.next_due());
     let clock = &engine.clock;
-    Ok(Answer::bare(200, json!({ "now": clock.now(), "virtual": clock.is_virtual(), "next_due": next_due })))
+    json!({ "now": clock.now(), "virtual": clock.is_virtual(), "next_due": next_due })
 }
 
 /// Where the clock is to go: to a time, or on by a while.
@@ -56,12 +60,21 @@ impl Decode for Length {
         let read = match &node.tree {
             Tree::Scalar(scalar) => match resolve(&scalar.text) {
                 Plain::Integer(seconds) => Some(seconds),
-                _ => Delay::parse(&scalar.text).map(|delay| delay.0),
+                // One that leads back is understood as well, and told that time does not.
+                _ => match scalar.text.strip_prefix('-') {
+                    Some(back) => Delay::parse(back).map(|delay| -delay.0),
+                    None => Delay::parse(&scalar.text).map(|delay| delay.0),
+                },
             },
             _ => None,
         };
-        if read.is_none() {
-            reader.unexpected(node, Self::WHAT);
+        match (&read, &node.tree) {
+            (None, Tree::Scalar(scalar)) => {
+                let finding = Finding::new(&codes::YM206, node.span, format!("`{}` is no length of time", scalar.text));
+                reader.report(finding.help(format!("write {}, or a number of seconds", Self::WHAT)));
+            }
+            (None, _) => reader.unexpected(node, Self::WHAT),
+            (Some(_), _) => {}
         }
         read.map(Self)
     }
@@ -75,8 +88,12 @@ pub fn set<'e>(engine: &'e Engine, request: &'e Request) -> Later<'e> {
         };
         let moved = engine.move_clock(to).await?;
         Ok(match moved {
-            true => get(engine, request),
-            false => Err(backwards(engine, to)),
+            Some(sent) => {
+                let mut answer = shown(engine);
+                answer["sent"] = json!(sent);
+                Ok(Answer::bare(200, answer))
+            }
+            None => Err(backwards(engine, to)),
         })
     })
 }

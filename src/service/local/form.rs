@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
+use jiff::civil::DateTime;
 use serde_json::{Value, json};
 
 use crate::codes;
@@ -110,12 +111,19 @@ impl Decode for Time {
 
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
         let text = reader.text(node)?;
-        let read = text.parse().ok();
-        if read.is_none() {
-            reader.report(wrong(node, format!("`{text}` is not a time"), Self::WHAT));
-        }
-        read.map(Self)
+        let read = time(text).map_err(|why| reader.report(wrong(node, why, Self::WHAT)));
+        read.ok().map(Self)
     }
+}
+
+/// A moment, or why it is none.
+pub fn time(text: &str) -> Result<Timestamp, String> {
+    text.parse().map_err(|_| match text.parse::<DateTime>() {
+        Ok(_) => {
+            format!("`{text}` does not say in which time zone: write {text}Z for UTC, or an offset such as +01:00")
+        }
+        Err(_) => format!("`{text}` is not a time such as 2026-11-27T09:00:00Z"),
+    })
 }
 
 /// The id of a named user.

@@ -1,8 +1,11 @@
 //! A look behind the service: what was asked, what went out, what waits, what happened.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::form;
 use crate::service::answer::{Answer, Answered, Refusal};
 use crate::service::engine::Engine;
 use crate::service::request::Request;
@@ -16,7 +19,7 @@ const EVENTS: usize = 1000;
 pub fn requests(engine: &Engine, request: &Request) -> Answered {
     let since = match request.query("since") {
         None => Timestamp::MIN,
-        Some(text) => text.parse().map_err(|_| Refusal::invalid(format!("`since` is not a time: {text}")))?,
+        Some(text) => form::time(text).map_err(|why| Refusal::invalid(format!("`since`: {why}")))?,
     };
     let (method, app) = (request.query("method"), request.query("app"));
     let logged = engine.requests.list(|logged| {
@@ -73,6 +76,34 @@ pub fn webhooks(app: &App, _: &Call) -> Answered {
     });
     let connections: Vec<Value> = connections.collect();
     Ok(Answer::bare(200, json!({ "count": connections.len(), "webhooks": connections })))
+}
+
+/// Experiments, the oldest first, with who got each variant and what came of it.
+pub fn experiments(app: &App, _: &Call) -> Answered {
+    let mut results: BTreeMap<(&str, usize), [u64; 3]> = BTreeMap::new();
+    for (_, receipt) in app.receipts.iter() {
+        let (Some(id), Some(variant)) = (&receipt.experiment_id, receipt.variant) else { continue };
+        let [sends, taps, opens] = results.entry((id, variant)).or_default();
+        *sends += 1;
+        *taps += u64::from(receipt.tapped.is_some());
+        *opens += u64::from(receipt.opened.is_some());
+    }
+    let experiments = app.experiments.iter().map(|(id, kept)| {
+        let count = kept.experiment["variants"].as_array().map_or(0, Vec::len);
+        let variants = (0..count).map(|variant| {
+            let [sends, taps, opens] = results.get(&(id, variant)).copied().unwrap_or_default();
+            json!({ "variant": variant, "sends": sends, "taps": taps, "opens": opens })
+        });
+        json!({
+            "experiment_id": id,
+            "name": kept.experiment["name"],
+            "push_id": kept.push_id,
+            "started": kept.started,
+            "variants": variants.collect::<Vec<_>>(),
+        })
+    });
+    let experiments: Vec<Value> = experiments.collect();
+    Ok(Answer::bare(200, json!({ "count": experiments.len(), "experiments": experiments })))
 }
 
 pub fn health(engine: &Engine, _: &Request) -> Answered {

@@ -1,8 +1,8 @@
 //! The control API: what people do with their devices, and a look behind the service.
 //!
 //! Real devices register through an SDK that the contract does not show. Here they are made, changed, opened and tapped by
-//! requests below `/local/`. These need no credentials and are answered to this machine alone. They are not in the log of
-//! requests.
+//! requests below `/local/`. These need no credentials and are answered to this machine alone; where there are several
+//! applications, credentials or `?app=KEY` say which is meant. They are not in the log of requests.
 
 mod acting;
 mod audience;
@@ -27,13 +27,22 @@ use super::engine::{Engine, NotDone};
 use super::request::Request;
 use super::routes::{self, Call};
 use super::state::App;
+use crate::text;
 
 /// A row of the table.
 #[derive(Clone, Copy)]
 pub struct Route {
     pub method: &'static str,
     pub path: &'static str,
+    /// What may stand in the query, beside the application.
+    query: &'static [&'static str],
     run: Run,
+}
+
+impl Route {
+    const fn asking(self, query: &'static [&'static str]) -> Self {
+        Self { query, ..self }
+    }
 }
 
 /// What a request is about: one application, or the whole service.
@@ -55,20 +64,25 @@ impl fmt::Debug for Route {
 }
 
 const fn read(path: &'static str, run: fn(&App, &Call) -> Answered) -> Route {
-    Route { method: "GET", path, run: Run::Read(run) }
+    Route { method: "GET", path, query: &[], run: Run::Read(run) }
 }
 
 const fn write(method: &'static str, path: &'static str, run: fn(&mut App, &Call) -> Answered) -> Route {
-    Route { method, path, run: Run::Write(run) }
+    Route { method, path, query: &[], run: Run::Write(run) }
 }
 
 const fn service(method: &'static str, path: &'static str, run: fn(&Engine, &Request) -> Answered) -> Route {
-    Route { method, path, run: Run::Service(run) }
+    Route { method, path, query: &[], run: Run::Service(run) }
+}
+
+/// A body that is sent to be looked at and changes nothing.
+const fn ask(path: &'static str, run: fn(&App, &Call) -> Answered) -> Route {
+    Route { method: "POST", path, query: &[], run: Run::Read(run) }
 }
 
 /// Every route of the control API.
 pub static ROUTES: &[Route] = &[
-    read("/local/devices", devices::list),
+    read("/local/devices", devices::list).asking(&["start", "limit"]),
     read("/local/devices/{id}", devices::get),
     write("PUT", "/local/devices/{id}", devices::put),
     write("PATCH", "/local/devices/{id}", devices::patch),
@@ -80,15 +94,16 @@ pub static ROUTES: &[Route] = &[
     write("POST", "/local/devices/{id}/seen", acting::seen),
     write("POST", "/local/devices/{id}/event", acting::event),
     read("/local/devices/{id}/received", devices::received),
-    Route { method: "POST", path: "/local/audience", run: Run::Read(audience::count) },
-    Route { method: "POST", path: "/local/audience/explain", run: Run::Read(audience::explain) },
-    service("GET", "/local/requests", looking::requests),
+    ask("/local/audience", audience::count),
+    ask("/local/audience/explain", audience::explain),
+    service("GET", "/local/requests", looking::requests).asking(&["since", "method"]),
     service("DELETE", "/local/requests", looking::forget_requests),
     service("GET", "/local/clock", clock::get),
-    Route { method: "POST", path: "/local/clock", run: Run::Later(clock::set) },
+    Route { method: "POST", path: "/local/clock", query: &[], run: Run::Later(clock::set) },
     read("/local/sent", looking::sent),
     read("/local/due", looking::due),
-    read("/local/events", looking::events),
+    read("/local/experiments", looking::experiments),
+    read("/local/events", looking::events).asking(&["after", "limit"]),
     read("/local/webhooks", looking::webhooks),
     service("GET", "/local/health", looking::health),
 ];
@@ -126,39 +141,80 @@ fn is_this_machine(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost") || address.is_ok_and(|ip| ip.to_canonical().is_loopback())
 }
 
-/// Answers a request that has been let in.
-pub async fn answer(engine: &Engine, mut request: Request) -> Result<Answered, NotDone> {
+/// Answers a request that has been let in. `caller` is the application whose credentials it carries.
+pub async fn answer(engine: &Engine, caller: Option<&str>, mut request: Request) -> Result<Answered, NotDone> {
     let (route, params) = match find(&request.method, &request.path) {
         Ok(found) => found,
         Err(refusal) => return Ok(Err(refusal)),
     };
     request.params = params;
     let request = &request;
+    let about = match check_query(route, request).and_then(|()| application(engine, caller, request)) {
+        Ok(about) => about,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
     let level = engine.settings.api;
-    let first = engine.settings.apps.first().map_or("", |(key, _)| key);
-    let key = request.query("app").unwrap_or(first);
-    let unknown = || Refusal::not_found("Application");
     match route.run {
         Run::Read(run) => {
             let look = || {
-                engine.read(|state, now| match state.app(key) {
+                engine.read(|state, now| match state.app(one_of(engine, about)?) {
                     Some(app) => run(app, &Call { request, now, level }),
-                    None => Err(unknown()),
+                    None => Err(Refusal::not_found("Application")),
                 })
             };
             engine.show(look).await
         }
         Run::Write(run) => {
             engine
-                .write(|state, now| match state.app_mut(key) {
+                .write(|state, now| match state.app_mut(one_of(engine, about)?) {
                     Some(app) => run(app, &Call { request, now, level }),
-                    None => Err(unknown()),
+                    None => Err(Refusal::not_found("Application")),
                 })
                 .await
         }
         Run::Service(run) => engine.show(|| run(engine, request)).await,
         Run::Later(run) => run(engine, request).await,
     }
+}
+
+/// What a route does not know in the query would have no effect: that is refused.
+fn check_query(route: &Route, request: &Request) -> Result<(), Refusal> {
+    let known = [&["app"], route.query].concat();
+    let Some(unknown) = request.query.keys().find(|name| !known.contains(&name.as_str())) else { return Ok(()) };
+    let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+    Err(Refusal::invalid(format!("`{unknown}` means nothing in the query here; {} does", text::any_of(&known))))
+}
+
+/// The application that a request names, or whose credentials it carries, or the only one. `None`: it could be any.
+fn application<'e>(
+    engine: &'e Engine,
+    caller: Option<&'e str>,
+    request: &'e Request,
+) -> Result<Option<&'e str>, Refusal> {
+    let keys = keys(engine);
+    match (request.query("app"), caller, &keys[..]) {
+        (Some(key), ..) if keys.contains(&key) => Ok(Some(key)),
+        (Some(key), ..) => {
+            let error = format!("there is no application `{key}`; there is {}", text::all_of(&keys));
+            Err(Refusal::not_found("Application").with(json!({ "error": error })))
+        }
+        (None, Some(caller), _) => Ok(Some(caller)),
+        (None, None, [only]) => Ok(Some(only)),
+        (None, None, _) => Ok(None),
+    }
+}
+
+/// The one application that a request is about.
+fn one_of<'e>(engine: &'e Engine, about: Option<&'e str>) -> Result<&'e str, Refusal> {
+    about.ok_or_else(|| {
+        let all = text::all_of(&keys(engine));
+        let error = format!("there are several applications, {all}: say which with ?app=KEY, or with its credentials");
+        Refusal::invalid(error)
+    })
+}
+
+fn keys(engine: &Engine) -> Vec<&str> {
+    engine.settings.apps.iter().map(|(key, _)| key.as_str()).collect()
 }
 
 fn find(method: &str, path: &str) -> Result<(&'static Route, Vec<String>), Refusal> {
@@ -170,8 +226,9 @@ fn find(method: &str, path: &str) -> Result<(&'static Route, Vec<String>), Refus
         let routes: Vec<String> = ROUTES.iter().map(|route| format!("{route:?}")).collect();
         return Err(Refusal::not_found("Resource").with(json!({ "error": "there is nothing here", "routes": routes })));
     }
+    let possible: Vec<&str> = fitting.iter().map(|(route, _)| route.method).collect();
     let found = fitting.into_iter().find(|(route, _)| route.method == method);
-    found.ok_or_else(|| Refusal::not_allowed(format!("{method} is not possible here")))
+    found.ok_or_else(|| Refusal::no_such_method(method, &possible))
 }
 
 #[cfg(test)]

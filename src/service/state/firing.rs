@@ -35,6 +35,7 @@ impl App {
             let out = Outgoing {
                 push_type: PushType::ScheduledPush,
                 group_id: Some(id),
+                variant: None,
                 device_types: &push.device_types,
                 push: &raw,
             };
@@ -65,7 +66,8 @@ impl App {
         let variants = sent.variants.len();
         let mut to = self.members_at(sent.audience, local, now);
         to.retain(|number| variant_of(id, self.devices.id(*number), variants) == variant);
-        let out = Outgoing { push_type, group_id: Some(id), device_types: &sent.device_types, push: &push };
+        let (variant, device_types) = (Some(variant), &sent.device_types);
+        let out = Outgoing { push_type, group_id: Some(id), variant, device_types, push: &push };
         self.send_as(&push_id, &out, to, now);
         self.experiments.change(&mut self.journal, id, |kept| kept.started.get_or_insert(now).to_owned());
     }
@@ -79,9 +81,9 @@ impl App {
             Value::Array(outcomes) => outcomes[outcome]["push"].clone(),
             only => only["push"].clone(),
         };
-        let device_types = one.push.device_types.clone();
-        let out =
-            Outgoing { push_type: PushType::UnicastPush, group_id: Some(id), device_types: &device_types, push: &push };
+        let device_types = &one.push.device_types.clone();
+        let push_type = PushType::UnicastPush;
+        let out = Outgoing { push_type, group_id: Some(id), variant: None, device_types, push: &push };
         // A device that cannot get it is not a push that reached nobody: there is nothing to report.
         if self.devices.device(number).is_some_and(|device| out.reaches(device)) {
             self.send(&out, [number], now);

@@ -38,7 +38,7 @@ pub use registering::OpenChannel;
 pub use responding::CannotRespond;
 pub use schedules::{Moment, Scheduled, moments, newer_form};
 pub use segments::{Segment, Segments};
-pub use sending::{Outgoing, PushType, Receipt, Sent};
+pub use sending::{Outgoing, PushType, Receipt, Sent, Traffic};
 pub use table::{Journal, Table};
 pub use templates::{Missing, Template};
 pub use webhooks::{Cursor, Delivery, Failure, Next, Webhooks};
@@ -135,6 +135,12 @@ impl State {
     /// How many events have been written, of all applications.
     pub fn events_written(&self) -> u64 {
         self.apps.values().map(|app| app.next_offset).sum()
+    }
+
+    /// All that has been sent, of all applications.
+    pub fn traffic(&self) -> Traffic {
+        let apps = || self.apps.values();
+        Traffic { pushes: apps().map(|app| app.sent.len()).sum(), sends: apps().map(|app| app.receipts.len()).sum() }
     }
 
     /// When the next thing falls due.

@@ -1,6 +1,7 @@
 //! Sending: who gets it, what is remembered of it, what it sets off.
 
 use std::collections::BTreeMap;
+use std::ops::Sub;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,9 @@ pub struct Sent {
     pub sends: BTreeMap<String, u64>,
     /// Taps by platform.
     pub direct_responses: BTreeMap<String, u64>,
+    /// Devices by variant, counted from 0; of an experiment alone.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variants: BTreeMap<usize, u64>,
 }
 
 impl Sent {
@@ -64,6 +68,11 @@ pub struct Receipt {
     pub push_id: String,
     pub device: String,
     pub time: Timestamp,
+    /// The experiment and which of its variants this is, counted from 0, where it came of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<usize>,
     /// The notification as it arrived; nothing for a message alone.
     pub notification: Option<Value>,
     /// The Message Center message that came with it.
@@ -75,11 +84,29 @@ pub struct Receipt {
     pub deleted: bool,
 }
 
+/// How much was sent. A push that goes out in parts counts with the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Traffic {
+    pub pushes: usize,
+    /// To one device each.
+    pub sends: usize,
+}
+
+impl Sub for Traffic {
+    type Output = Self;
+
+    fn sub(self, before: Self) -> Self {
+        Self { pushes: self.pushes - before.pushes, sends: self.sends - before.sends }
+    }
+}
+
 /// A push that is about to go out.
 #[derive(Debug)]
 pub struct Outgoing<'p> {
     pub push_type: PushType,
     pub group_id: Option<&'p str>,
+    /// Which variant it is, where `group_id` is an experiment.
+    pub variant: Option<usize>,
     pub device_types: &'p DeviceTypes,
     /// The push as it was given, for the record.
     pub push: &'p Value,
@@ -123,13 +150,22 @@ impl App {
     /// The same for a push whose id is known. What is sent in parts is one push: the parts add up, and a device that has got
     /// it does not get it again.
     pub fn send_as(&mut self, push_id: &str, out: &Outgoing, to: impl IntoIterator<Item = u32>, now: Timestamp) {
-        let again = self.sent.get(push_id).is_some();
+        let before = self.sent.get(push_id);
+        let again = before.is_some();
+        // Variants share the push, not what it says.
+        let is_known =
+            before.is_some_and(|sent| out.variant.is_none_or(|variant| sent.variants.contains_key(&variant)));
+        let experiment_id = out.variant.and(out.group_id);
         let mut sends: BTreeMap<String, u64> = BTreeMap::new();
         let mut about = json!({ "push_id": push_id });
         if let Some(group) = out.group_id {
             about["group_id"] = group.into();
         }
-        if !again {
+        if let Some(variant) = out.variant {
+            about["experiment_id"] = experiment_id.into();
+            about["variant"] = variant.into();
+        }
+        if !is_known {
             let mut body = about.clone();
             body["payload"] = out.push.clone();
             self.announce("PUSH_BODY", body, now);
@@ -147,6 +183,8 @@ impl App {
                 push_id: push_id.to_owned(),
                 device: id.to_owned(),
                 time: now,
+                experiment_id: experiment_id.map(str::to_owned),
+                variant: out.variant,
                 notification: shown.cloned(),
                 message: kept.cloned(),
                 tapped: None,
@@ -163,9 +201,13 @@ impl App {
         for (platform, amount) in &sends {
             self.activity.count(&mut self.journal, "sends", platform, now, *amount);
         }
+        let total: u64 = sends.values().sum();
         let added = self.sent.change(&mut self.journal, push_id, |sent| {
             for (platform, amount) in &sends {
                 *sent.sends.entry(platform.clone()).or_insert(0) += amount;
+            }
+            if let Some(variant) = out.variant {
+                *sent.variants.entry(variant).or_insert(0) += total;
             }
         });
         if added.is_none() {
@@ -177,6 +219,7 @@ impl App {
                 push: out.push.clone(),
                 sends,
                 direct_responses: BTreeMap::new(),
+                variants: out.variant.map(|variant| (variant, total)).into_iter().collect(),
             };
             self.sent.put(&mut self.journal, push_id, sent);
         }

@@ -15,8 +15,8 @@ use base64::prelude::BASE64_STANDARD;
 use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Certificate, Url};
 
+use super::config::instead;
 use super::state::EVENT_TYPES;
-use crate::text;
 
 pub use address::is_allowed;
 pub use config::read;
@@ -123,9 +123,7 @@ fn check_type(kind: &str) -> Result<(), String> {
     if EVENT_TYPES.contains(&kind) {
         return Ok(());
     }
-    let meant = text::nearest(kind, EVENT_TYPES.iter().copied());
-    let help = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
-    Err(format!("there are no events of the type `{kind}`{help}"))
+    Err(format!("there are no events of the type `{kind}`; {}", instead(kind, EVENT_TYPES)))
 }
 
 /// A header that may be configured: those of the delivery itself are its own.

@@ -12,7 +12,7 @@ use pushplan::digest::Digest;
 use pushplan::exchange::{Loss, Meaning, Request};
 use pushplan::ledger::{Ledger, Record};
 use pushplan::live::{Ask, Fetch, Live, Look};
-use pushplan::plan::{About, Plan, Position};
+use pushplan::plan::{About, Aim, Choice, Plan, Position};
 use serde_json::Value;
 
 use super::Protection;
@@ -178,6 +178,8 @@ impl Own {
             manifests: Digest::of(b""),
             ledger: Position { lineage: "simulated".to_owned(), seq: ledger.seq },
             min_lead_seconds: LEAD,
+            aim: Aim::Manifests,
+            choice: Choice::default(),
         };
         Plan::new(about, changes, steps, Vec::new(), now)
     }

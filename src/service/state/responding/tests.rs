@@ -28,7 +28,8 @@ fn app() -> App {
 }
 
 fn send(app: &mut App, push: &Value, at: jiff::Timestamp) -> String {
-    let out = Outgoing { push_type: PushType::BroadcastPush, group_id: None, device_types: &DeviceTypes::All, push };
+    let device_types = &DeviceTypes::All;
+    let out = Outgoing { push_type: PushType::BroadcastPush, group_id: None, variant: None, device_types, push };
     let everybody: Vec<u32> = app.devices.installed().iter().collect();
     app.send(&out, everybody, at)
 }

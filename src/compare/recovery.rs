@@ -1,4 +1,4 @@
-//! What became of an intent without an outcome: held against what the service has.
+//! After a crash: what was about to be done is held against what the service has.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Compared, One, Situation};
 use crate::kinds::{Create, Found, Read};
-use crate::ledger::{Owned, Verb};
+use crate::ledger::{Intent, Owned, Verb};
 use crate::live::Seen;
 use crate::plan::{Action, Reason};
 
@@ -19,13 +19,14 @@ impl One<'_> {
         let (Verb::Create, Some(intended)) = (intent.verb, &intent.spec) else {
             // A change or a deletion shows in what the service has; the ledger's memory follows it.
             if let (Verb::Update, Some(intended), Some(owned), Seen::There(found)) =
-                (intent.verb, &intent.spec, owned, &*seen)
+                (intent.verb, &intent.spec, &mut *owned, &*seen)
                 && found.spec.as_ref().is_some_and(|spec| self.known.names.by_key(self.api, spec) == *intended)
             {
                 owned.spec = intended.clone();
                 owned.refs.clone_from(&intent.refs);
                 out.refresh = true;
             }
+            self.deleted_by_us(intent, owned, seen, out);
             out.close = true;
             return true;
         };
@@ -83,6 +84,16 @@ impl One<'_> {
                 out.change.reasons.push(doubt(new.iter().map(|found| found.id.clone()).collect()));
                 false
             }
+        }
+    }
+
+    /// An earlier run was about to delete it, and it is gone: that is no drift. What has begun may be gone for that reason.
+    fn deleted_by_us(&self, intent: &Intent, owned: &mut Option<Owned>, seen: &Seen, out: &mut Compared) {
+        let Some(old) = owned else { return };
+        let ours = intent.verb == Verb::Delete && intent.id.as_ref() == Some(&old.id);
+        if ours && *seen == Seen::Absent && !self.has_begun(old) {
+            *owned = None;
+            out.released = out.change.desired.is_some();
         }
     }
 

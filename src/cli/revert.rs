@@ -1,0 +1,42 @@
+use std::path::PathBuf;
+
+use clap::Args;
+use jiff::Timestamp;
+
+use super::apply::{Asking, Format, How};
+use super::planning::{Place, Wish};
+use super::{Context, Ended, plan};
+use crate::plan::Aim;
+
+/// Go back to what was there before a run of the history.
+///
+/// The manifests stay as they are: revert the commit too, or the next apply brings its changes back.
+#[derive(Debug, Args)]
+pub struct Revert {
+    /// Its number in `pushplan history`
+    #[arg(value_name = "NUMBER")]
+    number: usize,
+
+    /// Save the plan for `pushplan apply FILE`, and change nothing
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    #[command(flatten)]
+    place: Place,
+
+    #[command(flatten)]
+    how: How,
+}
+
+impl Revert {
+    pub fn run(&self, context: &Context) -> Ended {
+        let site = self.place.read(context, Timestamp::now())?;
+        let wish = Wish { aim: Aim::Before(self.number), ..Wish::default() };
+        if let Some(path) = &self.out {
+            let format = if self.how.format == Format::Text { plan::Format::Text } else { plan::Format::Json };
+            return plan::make(&site, &wish, Some(path), format, context).map(|_| crate::failure::Exit::Done);
+        }
+        let question = format!("Go back to what was there before {}? Only `yes` goes on:", self.number);
+        self.how.run(&site, &wish, None, &Asking::about(&question), context)
+    }
+}

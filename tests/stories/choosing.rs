@@ -1,0 +1,81 @@
+//! A part of a plan.
+
+use crate::world::{Project, changes, says};
+
+const SHOP: &str = "\
+segments:
+  base: {criteria: {tag: base}}
+  east: {criteria: {and: [{segment: base}, {tag: east}]}}
+  alone: {criteria: {tag: alone}}
+templates:
+  winback: {push: {notification: {alert: Hello}}}
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {segment: east}, device_types: [ios], notification: {alert: Sale}}
+";
+
+#[test]
+fn only_takes_what_the_chosen_needs_and_says_what_was_left_out() {
+    let project = Project::new(SHOP);
+    let service = project.serve();
+    let ran = project.good(&["plan", "--only", "scheduled_pushes/sale"]);
+    let mut shown = changes(&ran);
+    shown.sort();
+    assert_eq!(shown, ["+ scheduled_pushes/sale", "+ segments/base", "+ segments/east"]);
+    says(&ran.stdout, &["segments/alone", "templates/winback"]);
+    project.good(&["apply", "--yes", "--only", "scheduled_pushes/sale"]);
+    assert_eq!(service.segments(), ["base", "east"]);
+    let mut rest = project.changes(&[]);
+    rest.sort();
+    assert_eq!(rest, ["+ segments/alone", "+ templates/winback"]);
+}
+
+#[test]
+fn except_leaves_out_what_needs_it_too_and_says_so() {
+    let project = Project::new(SHOP);
+    let service = project.serve();
+    let ran = project.good(&["apply", "--yes", "--except", "segments/base"]);
+    let mut shown = changes(&ran);
+    shown.sort();
+    assert_eq!(shown, ["+ segments/alone", "+ templates/winback"]);
+    says(&ran.stdout, &["segments/base", "segments/east", "scheduled_pushes/sale"]);
+    assert_eq!(service.segments(), ["alone"]);
+}
+
+#[test]
+fn except_leaves_alone_what_is_there() {
+    let project = Project::new(SHOP);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("tag: base", "tag: other");
+    project.edit("alert: Sale", "alert: SALE");
+    let ran = project.good(&["apply", "--yes", "--except", "segments/base"]);
+    assert_eq!(changes(&ran), ["~ scheduled_pushes/sale"]);
+    let id = service.segment_id("base");
+    assert_eq!(&service.get(&format!("/api/segments/{id}"))["criteria"]["tag"], "base");
+    assert_eq!(project.changes(&[]), ["~ segments/base"]);
+}
+
+#[test]
+fn a_pattern_that_means_nothing_is_a_slip() {
+    let project = Project::new(SHOP);
+    let service = project.serve();
+    for option in ["--only", "--except"] {
+        let ran = project.run(&["apply", "--yes", option, "segments/bse"]);
+        assert_eq!(ran.code, 64, "{ran}");
+        says(&ran.stderr, &["`segments/bse` means nothing that is declared or ours", "did you mean segments/base?"]);
+    }
+    assert_eq!(service.writes(), Vec::<String>::new());
+}
+
+#[test]
+fn parts_of_a_resource_are_chosen_by_the_resource() {
+    let manifest = "tag_groups:\n  loyalty: {tags: [gold], members: {named_users: {u-1: [gold], u-2: [gold]}}}\nsegments:\n  a: {criteria: {tag: a}}\n";
+    let project = Project::new(manifest);
+    let _service = project.serve();
+    assert_eq!(project.changes(&["--only", "tag_groups/loyalty"]), ["+ tag_groups/loyalty"]);
+    let ran = project.good(&["apply", "--yes", "--only", "tag_groups/loyalty/named_users/u-2"]);
+    says(&ran.stdout, &["1 created."]);
+    assert_eq!(project.changes(&[]).len(), 2);
+}

@@ -1,0 +1,203 @@
+//! A service that offers the contract's verbs alone.
+
+use serde_json::{Value, json};
+
+use crate::world::{Project, Service, changes, says};
+
+const USERS: &str = "\
+segments:
+  base: {criteria: {tag: base}}
+  east: {criteria: {and: [{segment: base}, {tag: east}]}}
+experiments:
+  texts:
+    audience: {segment: east}
+    device_types: [ios]
+    variants:
+      - {push: {notification: {alert: A}}, schedule: {scheduled_time: 2035-02-01T10:00}}
+      - {push: {notification: {alert: B}}, schedule: {scheduled_time: 2035-02-01T10:00}}
+";
+
+#[test]
+fn a_segment_is_replaced_with_all_who_name_it_in_order() {
+    let project = Project::documented(USERS);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let (base, east) = (service.segment_id("base"), service.segment_id("east"));
+    let texts = service.get("/api/experiments")["experiments"][0]["experiment_id"].clone();
+    let texts = texts.as_str().map_or_else(
+        || service.get("/api/experiments")["experiments"][0]["id"].as_str().expect("an id").to_owned(),
+        str::to_owned,
+    );
+    project.edit("tag: base", "tag: other");
+    let ran = project.good(&["plan"]);
+    let mut shown = changes(&ran);
+    shown.sort();
+    assert_eq!(shown, ["± experiments/texts", "± segments/base", "± segments/east"]);
+    service.forget();
+    project.good(&["apply", "--yes"]);
+    let writes = service.writes();
+    assert_eq!(writes.len(), 6, "{writes:#?}");
+    let at = |line: String| {
+        writes.iter().position(|other| *other == line).unwrap_or_else(|| panic!("{line} in {writes:#?}"))
+    };
+    let old = at(format!("DELETE /api/experiments/scheduled/{texts}"));
+    // Nothing is deleted before what stands in for it can be made, and no segment while something names it.
+    assert_eq!(writes[..2], ["POST /api/segments", "POST /api/segments"]);
+    assert!(old < at("POST /api/experiments".to_owned()), "{writes:#?}");
+    assert!(old < at(format!("DELETE /api/segments/{east}")), "{writes:#?}");
+    assert!(at(format!("DELETE /api/segments/{east}")) < at(format!("DELETE /api/segments/{base}")), "{writes:#?}");
+    assert_eq!(service.segments(), ["base", "east"]);
+    let east = service.get(&format!("/api/segments/{}", service.segment_id("east")));
+    assert!(east.to_string().contains(&service.segment_id("base")), "{east}");
+    assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (3 resources).\n");
+}
+
+#[test]
+fn an_experiment_is_replaced_before_it_starts() {
+    let project = Project::documented(USERS);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("alert: A", "alert: C");
+    service.forget();
+    let ran = project.good(&["apply", "--yes"]);
+    assert_eq!(changes(&ran), ["± experiments/texts"]);
+    let writes = service.writes();
+    assert_eq!(writes.len(), 2);
+    assert!(writes[0].starts_with("DELETE /api/experiments/scheduled/") && writes[1] == "POST /api/experiments");
+    assert_eq!(service.names("/api/experiments", "experiments", "name").len(), 1);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+}
+
+const PIPELINE: &str = "\
+pipelines:
+  remind:
+    enabled: true
+    immediate_trigger: {tag_added: vip}
+    outcome: {push: {audience: triggered, device_types: [ios], notification: {alert: Hello}}}
+segments:
+  a: {criteria: {tag: a}}
+";
+
+fn pipelines(service: &Service) -> Vec<Value> {
+    let mut all: Vec<Value> = Vec::new();
+    for enabled in ["true", "false"] {
+        for one in service.get(&format!("/api/pipelines?enabled={enabled}"))["pipelines"].as_array().expect("a list") {
+            if !all.iter().any(|other| other["uid"] == one["uid"]) {
+                all.push(one.clone());
+            }
+        }
+    }
+    all
+}
+
+/// Turns a pipeline off, as somebody does in the dashboard.
+fn turn_off(service: &Service, pipeline: &Value) {
+    let mut body = json!({"enabled": false});
+    for key in ["name", "immediate_trigger", "historical_trigger", "outcome"] {
+        if !pipeline[key].is_null() {
+            body[key] = pipeline[key].clone();
+        }
+    }
+    service.put(&format!("/api/pipelines/{}", pipeline["uid"].as_str().expect("an id")), &body);
+}
+
+#[test]
+fn a_pipeline_is_changed_by_hand_and_its_successor_is_made_once_the_old_one_is_off() {
+    let project = Project::documented(PIPELINE);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.good(&["apply", "--yes"]);
+    project.edit("alert: Hello", "alert: Bye");
+    let old = pipelines(&service).remove(0);
+    let id = old["uid"].as_str().expect("an id").to_owned();
+    let ran = project.good(&["plan"]);
+    assert_eq!(changes(&ran), ["! pipelines/remind"]);
+    says(
+        &ran.stdout,
+        &["Hello -> Bye", "turn off or remove the old one", &id, "pushplan apply --done pipelines/remind"],
+    );
+    service.forget();
+    // Applying goes on with the rest and says what is left.
+    project.edit("tag: a", "tag: b");
+    let ran = project.good(&["apply", "--yes"]);
+    says(&ran.stdout, &["1 left to do by hand"]);
+    assert!(!service.writes().contains(&"POST /api/pipelines".to_owned()));
+    let ran = project.run(&["apply", "--yes", "--done", "pipelines/remind"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["pipelines/remind is still there and turned on: nothing was changed"]);
+    assert_eq!(pipelines(&service).len(), 1);
+    turn_off(&service, &old);
+    let ran = project.good(&["apply", "--yes", "--done", "pipelines/remind"]);
+    assert_eq!(changes(&ran), ["+ pipelines/remind"]);
+    let on: Vec<Value> = pipelines(&service).into_iter().filter(|one| one["enabled"] == true).collect();
+    assert_eq!(on.len(), 1);
+    assert!(on[0].to_string().contains("Bye"), "{on:?}");
+    assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
+}
+
+#[test]
+fn a_pipeline_that_is_removed_is_turned_off_by_hand_and_then_forgotten() {
+    let project = Project::documented(PIPELINE);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write("segments:\n  a: {criteria: {tag: a}}\n");
+    assert_eq!(project.changes(&[]), ["! pipelines/remind"]);
+    let ran = project.run(&["apply", "--yes", "--done", "pipelines/remind"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    turn_off(&service, &pipelines(&service)[0]);
+    service.forget();
+    project.good(&["apply", "--yes", "--done", "pipelines/remind"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+}
+
+#[test]
+fn a_pipeline_that_somebody_removed_is_made_again_and_that_is_all() {
+    let project = Project::documented(PIPELINE);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    service.delete(&format!("/api/pipelines/{}", pipelines(&service)[0]["uid"].as_str().expect("an id")));
+    assert_eq!(project.changes(&[]), ["+ pipelines/remind"]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(pipelines(&service).len(), 1);
+    assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
+}
+
+const PUSH: &str = "\
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {tag: vip}, device_types: [ios], notification: {alert: Sale}}
+segments:
+  a: {criteria: {tag: a}}
+";
+
+#[test]
+fn a_pending_push_is_changed_by_hand() {
+    let project = Project::documented(PUSH);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("alert: Sale", "alert: SALE");
+    let ran = project.good(&["plan"]);
+    assert_eq!(changes(&ran), ["! scheduled_pushes/sale"]);
+    says(&ran.stdout, &["Sale -> SALE", "pushplan apply --done scheduled_pushes/sale"]);
+    service.forget();
+    project.good(&["apply", "--yes"]);
+    assert!(!service.writes().contains(&"POST /api/schedules".to_owned()));
+    let url = service.get("/api/schedules")["schedules"][0]["url"].as_str().expect("a url").to_owned();
+    service.delete(&format!("/api/schedules/{}", url.rsplit('/').next().expect("an id")));
+    project.good(&["apply", "--yes", "--done", "scheduled_pushes/sale"]);
+    assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+}
+
+#[test]
+fn a_pending_push_that_is_removed_is_removed_by_hand() {
+    let project = Project::documented(PUSH);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write("segments:\n  a: {criteria: {tag: a}}\n");
+    assert_eq!(project.changes(&[]), ["! scheduled_pushes/sale"]);
+    project.good(&["apply", "--yes", "--done", "scheduled_pushes/sale"]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+}

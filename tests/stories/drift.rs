@@ -1,0 +1,146 @@
+//! What somebody changed elsewhere.
+
+use serde_json::json;
+
+use crate::world::{Project, changes, says};
+
+const ONE: &str = "\
+segments:
+  lapsed: {criteria: {tag: lapsed}}
+templates:
+  winback: {push: {notification: {alert: Hello}}}
+";
+
+fn tag(service: &crate::world::Service) -> String {
+    let id = service.segment_id("lapsed");
+    service.get(&format!("/api/segments/{id}"))["criteria"]["tag"].as_str().expect("a tag").to_owned()
+}
+
+#[test]
+fn a_change_on_the_service_is_named_and_put_back() {
+    let project = Project::new(ONE);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let id = service.segment_id("lapsed");
+    service.put(&format!("/api/segments/{id}"), &json!({"display_name": "lapsed", "criteria": {"tag": "theirs"}}));
+    let ran = project.good(&["plan"]);
+    says(
+        &ran.stdout,
+        &[
+            "Changed on the service since the last apply, not in your files. This plan puts it back:",
+            "theirs -> lapsed",
+            "Plan: 1 to update, 1 unchanged.",
+        ],
+    );
+    project.good(&["apply", "--yes"]);
+    assert_eq!(tag(&service), "lapsed");
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+}
+
+#[test]
+fn a_change_on_the_service_that_git_follows_is_no_change() {
+    let project = Project::new(ONE);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let id = service.segment_id("lapsed");
+    service.put(&format!("/api/segments/{id}"), &json!({"display_name": "lapsed", "criteria": {"tag": "theirs"}}));
+    project.edit("tag: lapsed", "tag: theirs");
+    says(&project.good(&["plan"]).stdout, &["No changes."]);
+    service.forget();
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+}
+
+#[test]
+fn a_change_in_git_alone_says_nothing_of_the_service() {
+    let project = Project::new(ONE);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("tag: lapsed", "tag: ours");
+    let ran = project.good(&["plan"]);
+    says(&ran.stdout, &["lapsed -> ours"]);
+    assert!(!ran.stdout.contains("drift"), "{ran}");
+}
+
+#[test]
+fn a_change_on_both_sides_shows_all_three_values() {
+    let project = Project::new(ONE);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let id = service.segment_id("lapsed");
+    service.put(&format!("/api/segments/{id}"), &json!({"display_name": "lapsed", "criteria": {"tag": "theirs"}}));
+    project.edit("tag: lapsed", "tag: ours");
+    let ran = project.good(&["plan"]);
+    says(
+        &ran.stdout,
+        &["theirs -> ours", "last applied: lapsed", "changed in your files and on the service since the last apply"],
+    );
+    project.good(&["apply", "--yes"]);
+    assert_eq!(tag(&service), "ours");
+}
+
+#[test]
+fn what_was_removed_on_the_service_is_made_again_and_that_is_all() {
+    let project = Project::new(ONE);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let id = service.segment_id("lapsed");
+    service.delete(&format!("/api/segments/{id}"));
+    let ran = project.good(&["plan"]);
+    assert_eq!(changes(&ran), ["+ segments/lapsed"]);
+    says(&ran.stdout, &["removed on the service since the last apply; this puts it back"]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["lapsed"]);
+    assert_ne!(service.segment_id("lapsed"), id);
+    let ran = project.good(&["plan"]);
+    assert_eq!(ran.stdout, "No changes. local matches your files (2 resources).\n");
+}
+
+#[test]
+fn an_open_channel_that_was_uninstalled_is_registered_again_and_stays() {
+    let manifest = "\
+open_channels:
+  desk:
+    opt_in: true
+    open: {open_platform_name: sms, identifiers: {number: \"+15550100\"}}
+";
+    let project = Project::new(manifest);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    service.post("/api/channels/open/uninstall", &json!({"address": "desk", "open_platform_name": "sms"}));
+    assert_eq!(project.changes(&[]), ["+ open_channels/desk"]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+    service.forget();
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+}
+
+#[test]
+fn what_was_removed_on_both_sides_is_only_forgotten() {
+    let project = Project::new(ONE);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    service.delete(&format!("/api/segments/{}", service.segment_id("lapsed")));
+    project.edit("segments:\n  lapsed: {criteria: {tag: lapsed}}\n", "");
+    service.forget();
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+}
+
+#[test]
+fn a_field_that_is_left_to_the_dashboard_is_left_alone() {
+    let manifest = "\
+templates:
+  winback:
+    push: {notification: {alert: Hello}}
+    lifecycle: {ignore: [push.notification.alert]}
+";
+    let project = Project::new(manifest);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let id = service.get("/api/templates")["templates"][0]["id"].as_str().expect("an id").to_owned();
+    service.post(&format!("/api/templates/{id}"), &json!({"push": {"notification": {"alert": "Theirs"}}}));
+    says(&project.good(&["plan"]).stdout, &["No changes."]);
+}

@@ -1,0 +1,151 @@
+//! How commands end. Scripts branch on these codes.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::world::{Project, ended, says, signal};
+
+const ONE: &str = "segments:\n  a: {criteria: {tag: a}}\n";
+
+#[test]
+fn exit_0_and_2_tell_whether_there_are_changes_where_that_is_asked() {
+    let project = Project::new(ONE);
+    let _service = project.serve();
+    assert_eq!(project.run(&["plan"]).code, 0);
+    assert_eq!(project.run(&["plan", "--detailed-exitcode"]).code, 2);
+    assert_eq!(project.run(&["apply", "--yes"]).code, 0);
+    assert_eq!(project.run(&["plan", "--detailed-exitcode"]).code, 0);
+}
+
+#[test]
+fn exit_1_when_the_service_does_not_answer() {
+    let project = Project::new(ONE);
+    project.folder.write("pushplan.toml", "[targets.far]\nbase_url = \"http://127.0.0.1:9\"\n");
+    let env =
+        [("PUSHPLAN_ORIGIN", "http://127.0.0.1:9"), ("PUSHPLAN_APP_KEY", "key"), ("PUSHPLAN_MASTER_SECRET", "secret")];
+    let ran = project.run_as(&["plan"], &env);
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&ran.stderr, &["GET /api/segments failed", "nothing was changed"]);
+}
+
+#[test]
+fn exit_1_when_the_list_cannot_be_understood() {
+    for kind in ["truncate", "garble", "html", "loop"] {
+        let project = Project::new(ONE);
+        let service = project.faulty(&format!("[[fault]]\nkind = \"{kind}\"\nmethod = \"GET\"\n"));
+        service.segment("b", "b");
+        service.forget();
+        let ran = project.run(&["apply", "--yes"]);
+        // One page has no next one that could go in a circle.
+        if kind != "loop" || ran.code != 0 {
+            assert_eq!(ran.code, 1, "{kind}: {ran}");
+            assert_eq!(service.writes(), Vec::<String>::new());
+        }
+    }
+}
+
+#[test]
+fn exit_3_when_the_manifests_are_wrong() {
+    let project = Project::new("segments:\n  a: {criteria: {tag: }}\n");
+    assert_eq!(project.run(&["plan"]).code, 3);
+    assert_eq!(project.run(&["apply", "--yes"]).code, 3);
+}
+
+#[test]
+fn exit_4_when_credentials_are_missing_or_refused() {
+    let project = Project::new(ONE);
+    let service = project.serve();
+    project.folder.write("pushplan.toml", format!("[targets.far]\nbase_url = \"{}\"\n", service.origin));
+    let ran = project.run(&["plan"]);
+    assert_eq!(ran.code, 4, "{ran}");
+    assert_eq!(service.asked(), Vec::<String>::new());
+    let env = |secret: &'static str| {
+        [
+            ("PUSHPLAN_ORIGIN", service.origin.as_str()),
+            ("PUSHPLAN_APP_KEY", "local-application-key0"),
+            ("PUSHPLAN_MASTER_SECRET", secret),
+        ]
+    };
+    let ran = project.run_as(&["apply", "--yes"], &env("wrong"));
+    assert_eq!(ran.code, 4, "{ran}");
+    assert!(!ran.stderr.contains("wrong"), "{ran}");
+    assert_eq!(service.writes(), Vec::<String>::new());
+    assert_eq!(project.run_as(&["apply", "--yes"], &env("local-master-secret-00")).code, 0);
+}
+
+#[test]
+fn exit_5_when_a_saved_plan_does_not_hold() {
+    let project = Project::new(ONE);
+    let _service = project.serve();
+    project.good(&["plan", "--out", "p.plan"]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(project.run(&["apply", "p.plan"]).code, 5);
+}
+
+#[test]
+fn exit_6_when_a_part_was_applied() {
+    let manifest = "segments:\n  a: {criteria: {tag: a}}\nnamed_users:\n  u: {channels: [{channel_id: 04cc8283-ae38-4177-b206-6f92cf1992cb, device_type: ios}]}\n";
+    let project = Project::new(manifest);
+    let service = project.serve();
+    let ran = project.run(&["apply", "--yes", "--on-error", "continue"]);
+    assert_eq!(ran.code, 6, "{ran}");
+    says(&ran.stdout, &["Failed: 1", "named_users/u", "was applied to local in part"]);
+    assert_eq!(service.segments(), ["a"]);
+}
+
+#[test]
+fn exit_7_when_a_guard_says_no() {
+    let project = Project::new(ONE);
+    let _service = project.serve();
+    assert_eq!(project.run(&["apply"]).code, 7);
+}
+
+#[test]
+fn exit_64_when_the_command_line_makes_no_sense() {
+    let project = Project::new(ONE);
+    let _service = project.serve();
+    for arguments in [
+        &["plan", "--outt", "x"][..],
+        &["apply", "--concurrency", "0"],
+        &["apply", "--on-error", "panic"],
+        &["apply", "--yes", "--done", "nonsense"],
+        &["apply", "--yes", "--done", "segments/a"],
+        &["plan", "--target", "nowhere"],
+        &["adopt"],
+        &["adopt", "segments/a", "segments/b", "--id", "x"],
+        &["adopt", "segments/a", "--all-matching"],
+        &["show", "nonsense"],
+    ] {
+        let ran = project.run(arguments);
+        assert_eq!(ran.code, 64, "{arguments:?}: {ran}");
+    }
+}
+
+#[test]
+fn exit_130_and_143_when_an_apply_is_interrupted_and_what_is_on_its_way_is_awaited() {
+    for (name, code) in [("-INT", 130), ("-TERM", 143)] {
+        let manifest = "\
+segments:
+  a: {criteria: {tag: a}}
+  b: {criteria: {and: [{segment: a}, {tag: b}]}}
+  c: {criteria: {and: [{segment: b}, {tag: c}]}}
+";
+        let project = Project::new(manifest);
+        let service = project.faulty("[[fault]]\nkind = \"delay\"\nms = 2000\nmethod = \"POST\"\n");
+        let child = project.start(&["apply", "--yes"]);
+        // The log has a request once it is answered: then the next one is on its way.
+        let began = Instant::now();
+        while service.writes().is_empty() {
+            assert!(began.elapsed() < Duration::from_secs(20), "a request leaves");
+            sleep(Duration::from_millis(20));
+        }
+        sleep(Duration::from_millis(500));
+        signal(&child, name);
+        let ran = ended(child);
+        assert_eq!(ran.code, code, "{ran}");
+        says(&ran.stderr, &["Stopping: what is on its way is awaited, nothing more is begun."]);
+        says(&ran.stdout, &["Not started: 1", "segments/c", "Done: 2", "segments/b", "Stopped."]);
+        assert_eq!(service.segments(), ["a", "b"]);
+        assert_eq!(project.changes(&[]), ["+ segments/c"]);
+    }
+}

@@ -1,0 +1,216 @@
+//! What is refused unless somebody says so: exit 7, with numbers and the way out, and nothing was sent.
+
+use std::fmt::Write as _;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::support::Ran;
+use crate::world::{Project, Service, says};
+
+/// So many segments.
+fn segments(count: usize) -> String {
+    let mut text = String::from("segments:\n");
+    for number in 0..count {
+        let _ = writeln!(text, "  s{number}: {{criteria: {{tag: t{number}}}}}");
+    }
+    text
+}
+
+/// That a plan is refused, and nothing is sent.
+#[track_caller]
+fn refused(project: &Project, service: &Service, arguments: &[&str], words: &[&str]) -> Ran {
+    service.forget();
+    let ran = project.run(&[&["apply", "--yes"], arguments].concat());
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, words);
+    assert_eq!(service.writes(), Vec::<String>::new());
+    ran
+}
+
+#[test]
+fn many_deletions_need_a_word() {
+    let project = Project::new(&segments(12));
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write(&segments(7));
+    project.good(&["plan"]);
+    project.write(&segments(6));
+    let words = ["6 of 12 in segments (50 %) would be deleted; the limit is 5, or 20 % of a kind", "--allow-deletes 6"];
+    refused(&project, &service, &[], &words);
+    refused(&project, &service, &["--allow-deletes", "5"], &["6 things would be deleted; --allow-deletes says 5"]);
+    project.good(&["apply", "--yes", "--allow-deletes", "6"]);
+    assert_eq!(service.segments().len(), 6);
+}
+
+#[test]
+fn five_deletions_are_always_allowed() {
+    let project = Project::new(&segments(6));
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write(&segments(1));
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["s0"]);
+}
+
+#[test]
+fn a_target_says_how_many_deletions_are_fine() {
+    let project = Project::with(&segments(4), "max_deletes = 1\n");
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write(&segments(2));
+    refused(&project, &service, &[], &["2 of 4 in segments (50 %) would be deleted; the limit is 1"]);
+    project.good(&["apply", "--yes", "--allow-deletes", "2"]);
+}
+
+#[test]
+fn what_is_protected_stays_also_when_its_whole_block_is_gone() {
+    let manifest = "segments:\n  a: {criteria: {tag: a}, lifecycle: {protect: true}}\n  b: {criteria: {tag: b}}\n";
+    let project = Project::new(manifest);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write("segments:\n  b: {criteria: {tag: b}}\n");
+    let words = ["segments/a is protected and would be deleted or replaced", "lifecycle: {protect: false}"];
+    refused(&project, &service, &[], &words);
+    refused(&project, &service, &["--allow-deletes", "9"], &words);
+    // The way out that it names.
+    project.good(&["apply", "--yes", "--except", "segments/a"]);
+    project.write("segments:\n  a: {criteria: {tag: a}, lifecycle: {protect: false}}\n  b: {criteria: {tag: b}}\n");
+    project.good(&["apply", "--yes"]);
+    project.write("segments:\n  b: {criteria: {tag: b}}\n");
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["b"]);
+}
+
+#[test]
+fn protection_also_holds_against_a_replacement_and_destroy() {
+    let manifest = "segments:\n  a: {criteria: {tag: a}, lifecycle: {protect: true}}\n";
+    let project = Project::documented(manifest);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("tag: a", "tag: b");
+    refused(&project, &service, &[], &["segments/a is protected"]);
+    let ran = project.run(&["destroy", "--yes"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["segments/a is protected"]);
+    assert_eq!(service.segments(), ["a"]);
+}
+
+const TAGGED: &str = "\
+pipelines:
+  remind:
+    enabled: true
+    immediate_trigger: {tag_added: {tag: vip, group: loyalty}}
+    outcome: {push: {audience: triggered, device_types: [ios], notification: {alert: Hello}}}
+tag_groups:
+  loyalty: {tags: [gold, vip], members: {named_users: {u-1: [gold]}}}
+";
+
+#[test]
+fn a_tag_that_sets_off_a_pipeline_sends() {
+    let project = Project::new(TAGGED);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("u-1: [gold]", "u-1: [gold, vip]");
+    let ran = project.good(&["plan"]);
+    says(
+        &ran.stdout,
+        &["SENDS", "pipelines/remind starts when vip is added: named user u-1 gets a message", "1 sends at once."],
+    );
+    let words = ["1 message goes out at once, by tag_groups/loyalty/named_users/u-1", "--allow-sends"];
+    refused(&project, &service, &[], &words);
+    project.good(&["apply", "--yes", "--allow-sends"]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+}
+
+#[test]
+fn a_tag_sends_nothing_while_the_pipeline_is_off() {
+    let project = Project::new(&TAGGED.replace("enabled: true", "enabled: false"));
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("u-1: [gold]", "u-1: [gold, vip]");
+    project.good(&["apply", "--yes"]);
+}
+
+#[test]
+fn an_experiment_without_a_time_sends_at_once() {
+    let manifest = "\
+experiments:
+  texts:
+    audience: {tag: vip}
+    device_types: [ios]
+    variants:
+      - {push: {notification: {alert: A}}}
+      - {push: {notification: {alert: B}}}
+    lifecycle: {allow: [EX102]}
+";
+    let project = Project::new(manifest);
+    let service = project.serve();
+    refused(&project, &service, &[], &["1 message goes out at once, by experiments/texts", "--allow-sends"]);
+    project.good(&["apply", "--yes", "--allow-sends"]);
+    assert_eq!(service.writes(), ["POST /api/experiments"]);
+    // It has been sent: nothing sends it again.
+    project.edit("alert: A", "alert: C");
+    service.forget();
+    project.good(&["apply", "--yes", "--allow-sends"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+}
+
+fn push(time: &str, audience: &str, more: &str) -> String {
+    format!(
+        "scheduled_pushes:\n  sale:\n    schedule: {{scheduled_time: {time}}}\n    push: {{audience: {audience}, device_types: [ios], notification: {{alert: Sale}}}}\n{more}"
+    )
+}
+
+#[test]
+fn a_push_to_everybody_says_that_it_is_meant() {
+    let project = Project::new(&push("2035-01-22T10:00", "all", ""));
+    let service = project.serve();
+    let words = ["scheduled_pushes/sale addresses every device", "lifecycle: {broadcast: true}"];
+    refused(&project, &service, &[], &words);
+    project.write(&push("2035-01-22T10:00", "all", "    lifecycle: {broadcast: true}\n"));
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.writes(), ["POST /api/schedules"]);
+}
+
+#[test]
+fn a_push_whose_time_is_near_is_not_made() {
+    let soon = Timestamp::now() + SignedDuration::from_mins(3);
+    let project = Project::new(&push(&soon.strftime("%Y-%m-%dT%H:%M").to_string(), "{tag: vip}", ""));
+    let service = project.serve();
+    let words = ["scheduled_pushes/sale has a time that has passed or is nearer than 5 minutes"];
+    refused(&project, &service, &[], &words);
+    // A target may be in more of a hurry.
+    project.folder.write("pushplan.toml", "[targets.local]\nmin_lead = \"1m\"\n");
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.writes(), ["POST /api/schedules"]);
+}
+
+#[test]
+fn another_application_than_the_pinned_one_is_not_even_looked_at() {
+    let project = Project::with(&segments(1), "app_key_fingerprint = \"000000000000\"\n");
+    let service = project.serve();
+    for command in ["plan", "apply", "destroy"] {
+        let ran = project.run(&[command]);
+        assert_eq!(ran.code, 7, "{ran}");
+        says(&ran.stderr, &["the target `local` is the application 000000000000, and the credentials are for "]);
+    }
+    assert_eq!(service.asked(), Vec::<String>::new());
+    let ran = project.run(&["plan"]);
+    let (_, rest) = ran.stderr.split_once("app_key_fingerprint = \"").expect("the way out");
+    let found = rest.split('"').next().expect("a fingerprint");
+    project.folder.write("pushplan.toml", format!("[targets.local]\napp_key_fingerprint = \"{found}\"\n"));
+    project.good(&["plan"]);
+}
+
+#[test]
+fn without_a_terminal_somebody_has_to_say_yes() {
+    let project = Project::new(&segments(1));
+    let service = project.serve();
+    let ran = project.folder.run_with(&["apply"], b"yes\n");
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["there is nobody to ask", "--yes"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+    // Where there is nothing to do, there is nothing to ask.
+    project.good(&["apply", "--yes"]);
+    project.good(&["apply"]);
+}

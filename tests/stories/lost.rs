@@ -1,0 +1,176 @@
+//! Answers that are lost on their way. Nothing is ever made twice.
+
+use crate::world::{Project, changes, says};
+
+const SEGMENT: &str = "segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {and: [{segment: a}, {tag: b}]}}\n";
+const TEMPLATE: &str = "templates:\n  winback: {push: {notification: {alert: Hello}}}\n";
+const PUSH: &str = "\
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {tag: vip}, device_types: [ios], notification: {alert: Sale}}
+";
+
+/// What may happen to the answer of a request that was carried out.
+const LOSSES: [&str; 4] = [
+    "kind = \"close\"\nwhen = \"after\"",
+    "kind = \"status\"\nstatus = 503\nwhen = \"after\"",
+    "kind = \"truncate\"",
+    "kind = \"html\"\nwhen = \"after\"",
+];
+
+/// Each in a project of its own, side by side: most of their time is spent waiting.
+fn each_loss(story: impl Fn(&str) + Sync) {
+    std::thread::scope(|scope| {
+        for loss in LOSSES {
+            let story = &story;
+            scope.spawn(move || story(loss));
+        }
+    });
+}
+
+fn once(loss: &str, path: &str) -> String {
+    format!("[[fault]]\n{loss}\nmethod = \"POST\"\npath = \"{path}\"\ntimes = 1\n")
+}
+
+#[test]
+fn a_segment_whose_answer_was_lost_is_found_again() {
+    each_loss(|loss| {
+        let project = Project::new(SEGMENT);
+        let service = project.faulty(&once(loss, "/api/segments"));
+        let ran = project.run(&["apply", "--yes"]);
+        assert_eq!(ran.code, 6, "{loss}: {ran}");
+        says(&ran.stdout, &["Not known: 1", "segments/a", "the next plan finds out whether it was done"]);
+        assert_eq!(service.segments(), ["a"]);
+        let id = service.segment_id("a");
+        let ran = project.good(&["apply", "--yes"]);
+        says(&ran.stderr, &["An earlier run lost an answer. Waiting "]);
+        assert_eq!(service.segments(), ["a", "b"]);
+        assert_eq!(service.segment_id("a"), id);
+        assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
+    });
+}
+
+#[test]
+fn a_template_whose_answer_was_lost_is_found_again() {
+    each_loss(|loss| {
+        let project = Project::new(TEMPLATE);
+        let service = project.faulty(&once(loss, "/api/templates"));
+        assert_eq!(project.run(&["apply", "--yes"]).code, 6, "{loss}");
+        project.good(&["apply", "--yes"]);
+        assert_eq!(service.templates(), ["winback"]);
+        assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (1 resource).\n");
+    });
+}
+
+#[test]
+fn a_push_whose_answer_was_lost_is_found_again_where_it_is_listed() {
+    each_loss(|loss| {
+        let project = Project::new(PUSH);
+        let service = project.faulty(&once(loss, "/api/schedules"));
+        assert_eq!(project.run(&["apply", "--yes"]).code, 6, "{loss}");
+        project.good(&["apply", "--yes"]);
+        assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
+        assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (1 resource).\n");
+    });
+}
+
+#[test]
+fn a_request_that_was_lost_before_it_was_carried_out_is_made_again() {
+    for loss in ["kind = \"close\"\nwhen = \"before\"", "kind = \"status\"\nstatus = 500\nwhen = \"before\""] {
+        let project = Project::new(SEGMENT);
+        let service = project.faulty(&once(loss, "/api/segments"));
+        assert_eq!(project.run(&["apply", "--yes"]).code, 6, "{loss}");
+        assert_eq!(service.segments(), Vec::<String>::new());
+        project.good(&["apply", "--yes"]);
+        assert_eq!(service.segments(), ["a", "b"]);
+        assert_eq!(project.changes(&[]), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_push_that_cannot_be_listed_is_held_until_somebody_says_what_became_of_it() {
+    let project = Project::documented(PUSH);
+    let service = project.faulty(&once(LOSSES[0], "/api/schedules"));
+    let ran = project.run(&["apply", "--yes"]);
+    assert_eq!(ran.code, 6, "{ran}");
+    says(&ran.stdout, &["pushplan resolve scheduled_pushes/sale"]);
+    service.forget();
+    for _ in 0..2 {
+        let ran = project.run(&["apply", "--yes"]);
+        assert_eq!(ran.code, 7, "{ran}");
+        says(
+            &ran.stderr,
+            &["scheduled_pushes/sale: whether it was created on ", "pushplan resolve scheduled_pushes/sale"],
+        );
+    }
+    assert_eq!(service.writes(), Vec::<String>::new());
+    // The service tells those who may ask for more.
+    let listed = service.get("/api/schedules");
+    let url = listed["schedules"][0]["url"].as_str().expect("a url").to_owned();
+    let id = url.rsplit('/').next().expect("an id");
+    project.good(&["resolve", "scheduled_pushes/sale", "--created", id]);
+    says(&project.good(&["plan"]).stdout, &["No changes."]);
+    assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
+}
+
+#[test]
+fn a_push_that_somebody_says_is_absent_is_made() {
+    let project = Project::documented(PUSH);
+    let service = project.faulty(&once("kind = \"close\"\nwhen = \"before\"", "/api/schedules"));
+    assert_eq!(project.run(&["apply", "--yes"]).code, 6);
+    assert_eq!(project.run(&["apply", "--yes"]).code, 7);
+    project.good(&["resolve", "scheduled_pushes/sale", "--absent"]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
+    says(&project.good(&["plan"]).stdout, &["No changes."]);
+}
+
+#[test]
+fn a_lost_update_or_deletion_is_tried_again_by_itself() {
+    let rules = "\
+[[fault]]
+kind = \"close\"
+when = \"after\"
+method = \"PUT\"
+times = 1
+[[fault]]
+kind = \"status\"
+status = 503
+when = \"after\"
+method = \"DELETE\"
+times = 1
+";
+    let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n");
+    let service = project.faulty(rules);
+    project.good(&["apply", "--yes"]);
+    project.write("segments:\n  a: {criteria: {tag: c}}\n");
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["a"]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+}
+
+#[test]
+fn what_a_lagging_list_does_not_show_yet_is_not_made_twice() {
+    let project = Project::with(SEGMENT, "");
+    let service = project.faulty("[[fault]]\nkind = \"lag\"\nms = 600\npath = \"/api/segments\"\n");
+    project.good(&["apply", "--yes"]);
+    let ran = project.good(&["plan"]);
+    assert_eq!(changes(&ran), Vec::<String>::new());
+    project.good(&["apply", "--yes"]);
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    assert_eq!(service.segments(), ["a", "b"]);
+}
+
+#[test]
+fn somebody_elses_thing_is_not_taken_for_the_lost_one() {
+    let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n");
+    let service = project.faulty(&once("kind = \"close\"\nwhen = \"before\"", "/api/segments"));
+    assert_eq!(project.run(&["apply", "--yes"]).code, 6);
+    // It has the name, and says something else.
+    let id = service.segment("a", "theirs");
+    let ran = project.run(&["apply", "--yes"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["segments/a: something of this name is there and not ours", &id]);
+    assert_eq!(service.segments(), ["a"]);
+}

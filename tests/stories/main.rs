@@ -1,0 +1,19 @@
+//! What people do with the real binary, and what they see.
+#![cfg(unix)]
+
+mod choosing;
+mod collisions;
+mod documented;
+mod drift;
+mod exits;
+mod first_run;
+mod guards;
+mod lost;
+mod ownership;
+mod past;
+mod reports;
+mod saved;
+mod world;
+
+#[path = "../support/mod.rs"]
+mod support;

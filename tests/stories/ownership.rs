@@ -1,0 +1,97 @@
+//! Only what is ours is touched.
+
+use crate::world::{Project, changes, says};
+
+const TWO: &str = "\
+segments:
+  a: {criteria: {tag: a}}
+  b: {criteria: {and: [{segment: a}, {tag: b}]}}
+";
+
+#[test]
+fn what_is_not_ours_stays_as_it_is() {
+    let project = Project::new(TWO);
+    let service = project.serve();
+    service.segment("theirs", "t");
+    project.good(&["apply", "--yes"]);
+    project.good(&["destroy", "--confirm", "local"]);
+    assert_eq!(service.segments(), ["theirs"]);
+    assert!(service.writes().iter().all(|line| !line.contains("theirs")));
+}
+
+#[test]
+fn what_is_removed_from_the_manifests_is_deleted_its_users_first() {
+    let project = Project::new(TWO);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let (a, b) = (service.segment_id("a"), service.segment_id("b"));
+    project.write("segments:\n  c: {criteria: {tag: c}}\n");
+    assert_eq!(project.changes(&[]), ["- segments/a", "- segments/b", "+ segments/c"]);
+    service.forget();
+    project.good(&["apply", "--yes"]);
+    let deleted: Vec<String> = service.writes().into_iter().filter(|line| line.starts_with("DELETE")).collect();
+    assert_eq!(deleted, [format!("DELETE /api/segments/{b}"), format!("DELETE /api/segments/{a}")]);
+    assert_eq!(service.segments(), ["c"]);
+}
+
+#[test]
+fn an_empty_project_deletes_nothing() {
+    let project = Project::new(TWO);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    for empty in ["", "segments: {}\n"] {
+        project.write(empty);
+        assert_eq!(project.changes(&[]), Vec::<String>::new());
+        project.good(&["apply", "--yes"]);
+        assert_eq!(service.segments(), ["a", "b"]);
+    }
+}
+
+#[test]
+fn a_project_with_an_error_plans_nothing() {
+    let project = Project::new(TWO);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    service.forget();
+    project.write("segments:\n  a: {criteria: {tagg: a}}\n");
+    for command in
+        [&["plan"][..], &["apply", "--yes"], &["destroy", "--yes"], &["adopt", "segments/a"], &["show", "segments/a"]]
+    {
+        let ran = project.run(command);
+        assert_eq!(ran.code, 3, "{ran}");
+        says(&ran.stderr, &["tagg", "messages.yaml:2:", "the manifests have errors, so that nothing is planned"]);
+    }
+    assert_eq!(service.asked(), Vec::<String>::new());
+    assert_eq!(service.segments(), ["a", "b"]);
+}
+
+#[test]
+fn what_was_let_go_is_not_ours_any_more() {
+    let project = Project::new(TWO);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.good(&["forget", "segments/b"]);
+    let ran = project.good(&["plan"]);
+    assert_eq!(changes(&ran), ["! segments/b"]);
+    project.write("segments:\n  a: {criteria: {tag: a}}\n");
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+    assert_eq!(service.segments(), ["a", "b"]);
+}
+
+#[test]
+fn destroy_takes_all_of_ours_away_and_asks_first() {
+    let project = Project::new(TWO);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    // A yes is not enough: it takes the name of what is emptied.
+    let ran = project.run(&["destroy", "--yes"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["--confirm local"]);
+    assert_eq!(changes(&ran), ["- segments/a", "- segments/b"]);
+    assert_eq!(service.segments().len(), 2);
+    let ran = project.good(&["destroy", "--confirm", "local", "--only", "segments/b"]);
+    assert_eq!(changes(&ran), ["- segments/b"]);
+    assert_eq!(service.segments(), ["a"]);
+    project.good(&["destroy", "--confirm", "local"]);
+    assert_eq!(service.segments().len(), 0);
+}

@@ -1,0 +1,130 @@
+//! Pushes that have had their time. They are never sent again, whatever is edited.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use pushplan::address::Address;
+use pushplan::ledger::{Adopted, Entry, FileLog, Log, Record};
+use serde_json::{Value, json};
+
+use crate::world::{Project, changes, says};
+
+const SALE: &str = "\
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2024-01-22T10:00}
+    push: {audience: {tag: vip}, device_types: [ios], notification: {alert: Sale}}
+segments:
+  a: {criteria: {tag: a}}
+";
+
+const TEXTS: &str = "\
+experiments:
+  texts:
+    audience: {tag: vip}
+    device_types: [ios]
+    variants:
+      - {push: {notification: {alert: A}}, schedule: {scheduled_time: 2024-02-01T10:00}}
+      - {push: {notification: {alert: B}}, schedule: {scheduled_time: 2024-02-01T10:00}}
+segments:
+  a: {criteria: {tag: a}}
+";
+
+/// The ledger of a project that applied something years ago.
+fn applied(project: &Project, address: Address, spec: Value) {
+    let log = FileLog::new(project.folder.path(), "local");
+    let adopted = Adopted {
+        address,
+        id: "an-old-id".into(),
+        spec,
+        refs: BTreeMap::new(),
+        stamp: None,
+        protect: false,
+        past: false,
+    };
+    let at: Timestamp = "2024-01-01T00:00:00Z".parse().expect("a time");
+    let entry = Entry { seq: 1, at, actor: "ada".into(), record: Record::Adopt(vec![adopted]) };
+    tokio::runtime::Runtime::new().expect("a runtime").block_on(log.append(&entry)).expect("a ledger");
+}
+
+fn sale(project: &Project) {
+    let spec = json!({
+        "name": "sale",
+        "schedule": [{"scheduled_time": "2024-01-22T1000"}],
+        "push": {"audience": {"tag": "vip"}, "device_types": ["ios"], "notification": {"alert": "Sale"}},
+    });
+    applied(project, Address::new("scheduled_pushes", "sale"), spec);
+}
+
+#[test]
+fn a_past_push_is_shown_once_and_never_made_again() {
+    for project in [Project::documented(SALE), Project::new(SALE)] {
+        sale(&project);
+        let service = project.serve();
+        let ran = project.good(&["plan"]);
+        let went = "· scheduled_pushes/sale went out on Mon 22 Jan 2024 10:00 UTC; it will not be sent again";
+        assert_eq!(changes(&ran), ["+ segments/a", went]);
+        project.good(&["apply", "--yes"]);
+        assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
+        // An edit of what was sent is told, and changes nothing.
+        project.edit("alert: Sale", "alert: SALE");
+        let ran = project.good(&["apply", "--yes"]);
+        says(&ran.stdout, &["scheduled_pushes/sale"]);
+        project.edit("2024-01-22", "2035-01-22");
+        project.good(&["apply", "--yes"]);
+        assert_eq!(service.writes(), ["POST /api/segments"]);
+        // What is no longer declared is forgotten: there is nothing left to delete.
+        project.write("segments:\n  a: {criteria: {tag: a}}\n");
+        project.good(&["apply", "--yes"]);
+        assert_eq!(service.writes(), ["POST /api/segments"]);
+        assert_eq!(project.changes(&[]), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_past_push_is_sent_at_a_new_time_under_a_new_key() {
+    let project = Project::documented(SALE);
+    sale(&project);
+    let service = project.serve();
+    project.edit("  sale:", "  sale-again:");
+    project.edit("2024-01-22", "2035-01-22");
+    project.good(&["apply", "--yes"]);
+    assert!(service.writes().contains(&"POST /api/schedules".to_owned()));
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+}
+
+#[test]
+fn an_experiment_that_has_started_is_neither_replaced_nor_made_again() {
+    for project in [Project::documented(TEXTS), Project::new(TEXTS)] {
+        let variant = |alert: &str| {
+            json!({
+                "push": {"notification": {"alert": alert}},
+                "schedule": {"scheduled_time": "2024-02-01T1000"},
+            })
+        };
+        let spec = json!({
+            "name": "texts",
+            "audience": {"tag": "vip"},
+            "device_types": ["ios"],
+            "variants": [variant("A"), variant("B")],
+        });
+        applied(&project, Address::new("experiments", "texts"), spec);
+        let service = project.serve();
+        project.edit("alert: A", "alert: C");
+        let ran = project.good(&["apply", "--yes"]);
+        says(&ran.stdout, &["· experiments/texts"]);
+        assert_eq!(service.writes(), ["POST /api/segments"]);
+    }
+}
+
+#[test]
+fn a_new_push_whose_time_has_passed_is_refused() {
+    let project = Project::new(SALE);
+    let service = project.serve();
+    let ran = project.run(&["apply", "--yes"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["scheduled_pushes/sale has a time that has passed"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+    project.good(&["apply", "--yes", "--except", "scheduled_pushes/*"]);
+    assert_eq!(service.writes(), ["POST /api/segments"]);
+}

@@ -1,0 +1,176 @@
+//! Plans that are looked at first and applied later.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use jiff::{SignedDuration, Timestamp};
+use pushplan::plan::Plan;
+use serde_json::json;
+
+use crate::world::{Project, says};
+
+const TWO: &str = "\
+segments:
+  a: {criteria: {tag: a}}
+templates:
+  winback: {push: {notification: {alert: Hello}}}
+";
+
+#[track_caller]
+fn stale(project: &Project, arguments: &[&str], words: &[&str]) {
+    let ran = project.run(arguments);
+    assert_eq!(ran.code, 5, "{ran}");
+    says(&ran.stderr, words);
+}
+
+#[test]
+fn a_saved_plan_is_for_its_owner_and_is_applied_once() {
+    let project = Project::new(TWO);
+    let service = project.serve();
+    let ran = project.good(&["plan", "--out", "p.plan"]);
+    assert_eq!(ran.stderr, "Saved. Next: pushplan apply p.plan\n");
+    let mode = fs::metadata(project.folder.path().join("p.plan")).expect("a file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let text = project.folder.read("p.plan");
+    assert!(!text.contains("local-master-secret"), "no credentials in a plan");
+    let ran = project.good(&["apply", "p.plan"]);
+    says(&ran.stdout, &["2 created."]);
+    assert_eq!(service.segments(), ["a"]);
+    service.forget();
+    stale(
+        &project,
+        &["apply", "p.plan"],
+        &["the plan does not hold any more: something has been applied since", "pushplan plan --out FILE"],
+    );
+    assert_eq!(service.writes(), Vec::<String>::new());
+}
+
+#[test]
+fn a_plan_is_refused_when_the_manifests_were_edited() {
+    let project = Project::new(TWO);
+    let _service = project.serve();
+    project.good(&["plan", "--out", "p.plan"]);
+    project.edit("Hello", "Bye");
+    stale(&project, &["apply", "p.plan"], &["the manifests say something else"]);
+    project.edit("Bye", "Hello");
+    project.good(&["apply", "p.plan"]);
+}
+
+#[test]
+fn a_plan_is_refused_when_the_service_was_changed() {
+    let project = Project::new(TWO);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.good(&["apply", "--yes"]);
+    project.edit("tag: a", "tag: b");
+    project.good(&["plan", "--out", "p.plan"]);
+    let id = service.segment_id("a");
+    service.put(&format!("/api/segments/{id}"), &json!({"display_name": "a", "criteria": {"tag": "theirs"}}));
+    service.forget();
+    stale(&project, &["apply", "p.plan"], &["segments/a was changed on the service"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+}
+
+#[test]
+fn a_plan_is_refused_when_something_of_its_name_appeared() {
+    let project = Project::new(TWO);
+    let service = project.serve();
+    project.good(&["plan", "--out", "p.plan"]);
+    service.segment("a", "theirs");
+    service.forget();
+    stale(&project, &["apply", "p.plan"], &["segments/a comes to something else now"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+}
+
+#[test]
+fn a_plan_is_for_one_target() {
+    let project = Project::new(TWO);
+    let service = project.serve();
+    project.good(&["plan", "--out", "p.plan"]);
+    let other = format!("[targets.local]\n[targets.other]\nbase_url = \"{}\"\napi = \"extended\"\n", service.origin);
+    project.folder.write("pushplan.toml", other);
+    let env = [
+        ("PUSHPLAN_ORIGIN", service.origin.as_str()),
+        ("PUSHPLAN_APP_KEY", "local-application-key0"),
+        ("PUSHPLAN_MASTER_SECRET", "local-master-secret-00"),
+    ];
+    let ran = project.run_as(&["apply", "p.plan", "--target", "other"], &env);
+    assert_eq!(ran.code, 5, "{ran}");
+    says(&ran.stderr, &["it is for the target local", "it is for the service at built-in"]);
+    assert_eq!(service.segments(), Vec::<String>::new());
+}
+
+#[test]
+fn a_plan_expires() {
+    let project = Project::new(TWO);
+    let _service = project.serve();
+    project.good(&["plan", "--out", "p.plan"]);
+    let mut plan = Plan::load(&project.folder.read("p.plan")).expect("a plan");
+    plan.expires = Timestamp::now() - SignedDuration::from_secs(1);
+    project.folder.write("p.plan", plan.save());
+    stale(&project, &["apply", "p.plan"], &["it expired at "]);
+}
+
+#[test]
+fn a_plan_of_another_version_is_refused() {
+    let project = Project::new(TWO);
+    let _service = project.serve();
+    project.good(&["plan", "--out", "p.plan"]);
+    let mut plan = Plan::load(&project.folder.read("p.plan")).expect("a plan");
+    plan.tool = "0.0.1".into();
+    project.folder.write("p.plan", plan.save());
+    stale(&project, &["apply", "p.plan"], &["it was made by pushplan 0.0.1"]);
+}
+
+#[test]
+fn a_plan_with_a_flipped_byte_is_refused() {
+    let project = Project::new(TWO);
+    let service = project.serve();
+    project.good(&["plan", "--out", "p.plan"]);
+    let text = project.folder.read("p.plan");
+    for (from, to) in [("Hello", "Hallo"), ("POST", "POSU"), ("{", "}")] {
+        project.folder.write("p.plan", text.replacen(from, to, 1));
+        stale(&project, &["apply", "p.plan"], &["p.plan", "make a new one: pushplan plan --out FILE"]);
+    }
+    assert_eq!(service.writes(), Vec::<String>::new());
+    let ran = project.run(&["apply", "no-such.plan"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&ran.stderr, &["the plan no-such.plan cannot be read"]);
+}
+
+#[test]
+fn a_plan_of_a_part_is_applied_as_that_part() {
+    let project = Project::new(TWO);
+    let service = project.serve();
+    project.good(&["plan", "--only", "templates/*", "--out", "p.plan"]);
+    project.good(&["apply", "p.plan"]);
+    assert_eq!(service.templates(), ["winback"]);
+    assert_eq!(service.segments(), Vec::<String>::new());
+    // The ledger still has something to learn of the template, which is not what this plan is about.
+    project.good(&["plan", "--only", "segments/*", "--out", "q.plan"]);
+    project.good(&["apply", "q.plan"]);
+    // And of the segment, which has a new version stamp.
+    project.edit("Hello", "Bye");
+    project.good(&["plan", "--only", "templates/*", "--out", "r.plan"]);
+    project.good(&["apply", "r.plan"]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+    project.edit("Bye", "Hello");
+    project.good(&["plan", "--out", "s.plan"]);
+    let ran = project.run(&["apply", "s.plan", "--only", "templates/*"]);
+    assert_eq!(ran.code, 64, "{ran}");
+    says(&ran.stderr, &["a saved plan is applied as it is"]);
+}
+
+#[test]
+fn a_plan_of_a_removal_is_bound_to_what_it_removes() {
+    let project = Project::new(TWO);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.good(&["apply", "--yes"]);
+    project.edit("segments:\n  a: {criteria: {tag: a}}\n", "");
+    project.good(&["plan", "--out", "p.plan"]);
+    let id = service.segment_id("a");
+    service.put(&format!("/api/segments/{id}"), &json!({"display_name": "a", "criteria": {"tag": "theirs"}}));
+    stale(&project, &["apply", "p.plan"], &["segments/a was changed on the service"]);
+    assert_eq!(service.segments(), ["a"]);
+}
