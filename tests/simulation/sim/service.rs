@@ -30,7 +30,9 @@ pub struct Object {
     /// What it was, from when on; `None` where it was gone.
     pub versions: Vec<(i64, Option<Value>)>,
     pub origin: Origin,
-    /// It has begun to message people.
+    /// When it begins to message people.
+    due: Option<i64>,
+    /// It has begun to do so.
     pub begun: bool,
     pub removed_by_person: bool,
 }
@@ -113,16 +115,7 @@ impl Service {
     /// Sends what has fallen due.
     pub fn advance(&mut self, now: i64) {
         for object in self.objects.values_mut().filter(|object| object.is_live()) {
-            let Some(body) = object.body() else { continue };
-            let first = match object.kind {
-                "scheduled_pushes" => first_time(std::slice::from_ref(&body["schedule"])),
-                "experiments" => {
-                    let variants = body["variants"].as_array().cloned().unwrap_or_default();
-                    first_time(&variants.iter().map(|one| one["schedule"].clone()).collect::<Vec<_>>())
-                }
-                _ => continue,
-            };
-            let Some(first) = first.filter(|first| *first <= now) else { continue };
+            let Some(first) = object.due.filter(|due| *due <= now) else { continue };
             object.begun = true;
             if object.kind == "scheduled_pushes" {
                 object.versions.push((first, None));
@@ -145,8 +138,9 @@ impl Service {
     /// Makes a thing.
     pub fn make(&mut self, kind: &'static str, body: Value, origin: Origin, now: i64) -> String {
         let id = self.new_id();
+        let due = first_time(kind, &body);
         let versions = vec![(now, Some(body))];
-        let object = Object { kind, versions, origin, begun: false, removed_by_person: false };
+        let object = Object { kind, versions, origin, due, begun: false, removed_by_person: false };
         self.objects.insert(id.clone(), object);
         id
     }
@@ -200,15 +194,7 @@ impl Service {
     }
 
     fn create(&mut self, part: &str, kind: &'static str, body: Value, sender: &Sender, now: i64) -> Answer {
-        let mut first = Vec::new();
-        match kind {
-            "scheduled_pushes" => first.push(body["schedule"].clone()),
-            "experiments" => {
-                first.extend(body["variants"].as_array().into_iter().flatten().map(|one| one["schedule"].clone()));
-            }
-            _ => {}
-        }
-        if first_time(&first).is_some_and(|first| first <= now) {
+        if first_time(kind, &body).is_some_and(|first| first <= now) {
             return error(400);
         }
         self.look_at_references(&body, &sender.address);
@@ -246,11 +232,11 @@ impl Service {
     fn replace(&mut self, id: &str, sender: &Sender, now: i64, new: impl FnOnce(&Value) -> Value) -> Answer {
         let Some(object) = self.target(id, sender) else { return error(404) };
         let new = new(object.body().expect("it is there"));
-        if object.kind == "scheduled_pushes"
-            && first_time(std::slice::from_ref(&new["schedule"])).is_some_and(|first| first <= now)
-        {
+        let due = first_time(object.kind, &new);
+        if due.is_some_and(|first| first <= now) {
             return error(400);
         }
+        object.due = due;
         object.versions.push((now, Some(new.clone())));
         self.look_at_references(&new, &sender.address);
         Answer::new(200, json!({ "ok": true }))
@@ -394,14 +380,13 @@ fn tag(doc: &mut Option<Value>, verb: &str, groups: &Map<String, Value>) {
     }
 }
 
-/// The first of the times of schedules, in milliseconds.
-fn first_time(schedules: &[Value]) -> Option<i64> {
-    let mut all = Vec::new();
-    for schedule in schedules {
-        match schedule {
-            Value::Array(many) => all.extend(many.iter()),
-            one => all.push(one),
-        }
-    }
+/// The first time at which a thing messages people by itself, in milliseconds.
+fn first_time(kind: &str, body: &Value) -> Option<i64> {
+    let all: Vec<&Value> = match (kind, &body["schedule"]) {
+        ("scheduled_pushes", Value::Array(many)) => many.iter().collect(),
+        ("scheduled_pushes", one) => vec![one],
+        ("experiments", _) => body["variants"].as_array()?.iter().map(|variant| &variant["schedule"]).collect(),
+        _ => return None,
+    };
     kinds::remote::moments(&all).first.map(time::of)
 }

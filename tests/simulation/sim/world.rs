@@ -187,10 +187,10 @@ impl World {
     fn write(&mut self, process: usize, entry: &Entry) {
         let exclusive = self.is_on(Protection::CreateIfAbsent);
         let faults = self.faults > 0;
+        let before = self.log.ledger.seq;
         let written = self.log.append(entry, faults, exclusive, &mut self.dice, &mut self.tally);
         self.note(|| format!("process {process} writes {} {}: {written:?}", entry.seq, word(&entry.record)));
-        let durable =
-            self.log.entries.get(usize::try_from(entry.seq).unwrap_or_default().wrapping_sub(1)) == Some(entry);
+        let durable = self.log.ledger.seq > before || matches!(written, Written::Yes);
         if durable && let Record::Intents(intents) = &entry.record {
             let names = intents.iter().map(|intent| (intent.address.clone(), intent.verb));
             self.processes[process].intended.extend(names);
