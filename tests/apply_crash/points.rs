@@ -123,8 +123,13 @@ pub fn each(points: Points, run: impl Fn(Point) -> bool + Sync) -> usize {
     disturbed.into_inner()
 }
 
+/// Whether a run was ended from outside.
+pub fn is_killed(output: &Output) -> bool {
+    output.status.signal() == Some(9) || output.status.code() == Some(137)
+}
+
 pub fn was_killed(output: &Output) -> bool {
-    let killed = output.status.signal() == Some(9) || output.status.code() == Some(137);
+    let killed = is_killed(output);
     assert!(killed || output.status.code() == Some(0), "{output:?}");
     killed
 }

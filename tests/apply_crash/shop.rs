@@ -6,6 +6,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::Value;
@@ -68,8 +70,9 @@ impl Shop {
         binary(self.folder.path()).args(arguments).output().expect("the binary runs")
     }
 
+    /// Runs an apply under strace. One that waits for ever is ended like a crash, so that the test does not hang with it.
     fn strace(&self, options: &[&str]) -> Output {
-        Command::new("strace")
+        let strace = Command::new("strace")
             .args(["-f", "-qq"])
             .args(options)
             .arg(env!("CARGO_BIN_EXE_pushplan"))
@@ -77,8 +80,24 @@ impl Shop {
             .current_dir(self.folder.path())
             .env("TOKIO_WORKER_THREADS", "1")
             .stdin(Stdio::null())
-            .output()
-            .expect("strace runs")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("strace runs");
+        let (ended, over) = mpsc::channel::<()>();
+        let id = strace.id();
+        let watch = std::thread::spawn(move || {
+            if over.recv_timeout(Duration::from_secs(60)) == Err(mpsc::RecvTimeoutError::Timeout) {
+                let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+                for child in children.split_whitespace() {
+                    let _ = Command::new("kill").args(["-9", child]).status();
+                }
+            }
+        });
+        let output = strace.wait_with_output().expect("strace ends");
+        drop(ended);
+        watch.join().expect("the watch ends");
+        output
     }
 
     /// Applies, and something happens at a point.
