@@ -288,8 +288,11 @@ impl<'s> One<'s> {
     fn past(&self, unit: Option<&Unit>, owned: &Owned, out: &mut Compared) {
         let runs = self.api.runs(&owned.spec);
         let Some(unit) = unit else {
-            // Nobody declares it any more, and there is nothing left to delete.
-            out.change.action = if self.situation.deletes { Action::Forget } else { Action::Keep };
+            // Nobody declares it any more, and there is nothing left to delete. Clocks differ: near its time, it may still wait.
+            let over = runs.and_then(|runs| runs.first).is_none_or(|first| {
+                first.checked_add(self.situation.min_lead).is_ok_and(|over| over <= self.situation.now)
+            });
+            out.change.action = if self.situation.deletes && over { Action::Forget } else { Action::Keep };
             return;
         };
         let edited = unit.spec != owned.spec;

@@ -23,7 +23,7 @@ use super::time::{MINUTE, SECOND};
 use super::world::{Happening, Incoming, Own, SETTLE};
 
 /// How near the time of a new push may be, in seconds.
-const LEAD: i64 = 300;
+pub const LEAD: i64 = 300;
 
 pub fn settle() -> SignedDuration {
     SignedDuration::from_millis(SETTLE)

@@ -11,6 +11,7 @@ use pushplan::ledger::{Record, Resolution, Verb};
 use pushplan::plan::{Action, Plan, Reason};
 use serde_json::{Value, json};
 
+use super::applier::LEAD;
 use super::service::Origin;
 use super::time;
 use super::world::{Own, Shared, Tasks, World};
@@ -222,8 +223,11 @@ impl World {
             }
         }
         let told = |address: &Address| kinds::api(address).lifecycle(self.level).read != Read::LedgerOnly;
-        for address in ledger.owned.keys().filter(|address| told(address)) {
-            if !self.project.units.contains_key(address) {
+        for (address, owned) in ledger.owned.iter().filter(|(address, _)| told(address)) {
+            let first = kinds::api(address).runs(&owned.spec).and_then(|runs| runs.first);
+            let near = first.is_some_and(|first| time::of(first) + LEAD * time::SECOND > self.now);
+            // An empty project lets go of nothing, nor does any of what may be on its way just now.
+            if !self.project.units.is_empty() && !near && !self.project.units.contains_key(address) {
                 wrong.push(format!("{address} is no longer declared, and the ledger has it"));
             }
         }
