@@ -170,6 +170,42 @@ async fn a_note_that_was_left_behind_is_not_believed() {
     serve.end("-INT");
 }
 
+#[tokio::test]
+async fn a_service_that_may_run_is_not_passed_over_for_another() {
+    let folder = Folder::project("segments: {}\n");
+    let refused = async |says: &str, helps: &str| {
+        let failure = open(&folder).await.unwrap_err();
+        assert!(failure.message.contains(says), "{}", failure.message);
+        assert!(failure.help.as_ref().is_some_and(|help| help.contains(helps)), "{:?}", failure.help);
+        assert!(!folder.path().join(".pushplan/service.db").exists(), "none was started");
+    };
+    // A note that cannot be read.
+    fs::create_dir_all(folder.path().join(NOTE)).unwrap();
+    fs::set_permissions(folder.path().join(NOTE), fs::Permissions::from_mode(0o700)).unwrap();
+    refused("service.json cannot be read: ", "run the command again").await;
+    fs::remove_dir(folder.path().join(NOTE)).unwrap();
+
+    // One who listens and says nothing.
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let note = json!({
+        "origin": format!("http://{}", listener.local_addr().unwrap()), "pid": 1, "app_key": "k",
+        "master_secret": "s", "api": "extended",
+    });
+    let hangs_up = tokio::spawn(async move {
+        loop {
+            drop(listener.accept().await);
+        }
+    });
+    folder.write(NOTE, &note.to_string());
+    fs::set_permissions(folder.path().join(NOTE), fs::Permissions::from_mode(0o600)).unwrap();
+    refused("the service of this project does not answer", "remove ").await;
+
+    // Nobody listens any more: nobody is passed over.
+    hangs_up.abort();
+    let _ = hangs_up.await;
+    open(&folder).await.unwrap().close().await;
+}
+
 #[test]
 fn a_service_outside_a_project_leaves_no_note() {
     let folder = Folder::new();

@@ -35,7 +35,7 @@ pub fn run(report: &mut Report) {
     report.ratio("16 clients against one", &ratios(many, one), &Target::AtLeast(3.0));
 }
 
-/// The same table and the same settings, and nothing else.
+/// A table of segments by key, with the same settings, and nothing else.
 struct Bare(Connection);
 
 impl Bare {

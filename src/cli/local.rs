@@ -1,16 +1,16 @@
 //! The built-in service of a project: the one that `pushplan serve` runs there, or one inside this process.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::client::{Credentials, Origin, Patience, Transport, only_its_owner};
-use crate::exchange::Request;
+use crate::exchange::{Loss, Request};
 use crate::failure::Failure;
 use crate::manifest::files::{self, describe};
 use crate::model::level::Level;
@@ -58,15 +58,16 @@ impl Note {
     pub fn leave(root: &Path, served: &Served) -> Result<Self, Failure> {
         let path = own_folder(root)?.join(FILE);
         let fail = |error: std::io::Error| cannot_write(&path, &error);
-        // One that a service left which was killed; or a link, which is not followed.
-        let _ = fs::remove_file(&path);
+        // Whoever looks meanwhile sees all of it, or what was there before; a link is not followed.
+        let unfinished = path.with_extension(format!("{}.new", served.pid));
+        let _ = fs::remove_file(&unfinished);
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&path).map_err(fail)?;
         let text = serde_json::to_string_pretty(served).map_err(|error| Failure::new(error.to_string()))?;
-        file.write_all(text.as_bytes()).map_err(fail)?;
+        let written = options.open(&unfinished).and_then(|mut file| file.write_all(text.as_bytes()));
+        written.and_then(|()| fs::rename(&unfinished, &path)).map_err(fail)?;
         Ok(Self { path, pid: served.pid })
     }
 }
@@ -74,32 +75,55 @@ impl Note {
 impl Drop for Note {
     fn drop(&mut self) {
         // Another service may have been started since.
-        if read(&self.path).is_some_and(|served| served.pid == self.pid) {
+        if read(&self.path).is_ok_and(|served| served.is_some_and(|served| served.pid == self.pid)) {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// The note as it stands. One that others could have written or read is not believed: a project may bring anything along.
-fn read(path: &Path) -> Option<Served> {
-    if path.is_symlink() || path.parent()?.is_symlink() {
-        return None;
+/// The note as it stands. One that others could have written or read is not believed: a project may bring anything along. One
+/// that cannot be read is no sign that there is none.
+fn read(path: &Path) -> Result<Option<Served>, String> {
+    if path.is_symlink() || path.parent().is_none_or(Path::is_symlink) {
+        return Ok(None);
     }
-    let file = File::open(path).ok()?;
-    only_its_owner(&file).ok()?;
-    serde_json::from_slice(&files::read_to_limit(file, FILE_LIMIT).ok()?).ok()
+    let file = match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        opened => opened.map_err(|error| describe(&error))?,
+    };
+    if only_its_owner(&file).is_err() {
+        return Ok(None);
+    }
+    let bytes = files::read_to_limit(file, FILE_LIMIT)?;
+    Ok(serde_json::from_slice(&bytes).ok())
 }
 
-/// The service that runs for a project, if it answers. A note that was left behind leads nowhere, or to a service of somebody
-/// else: so it is asked who it is, without credentials.
-pub async fn find(root: &Path) -> Option<(Origin, Served)> {
-    let served = read(&root.join(OWN).join(FILE))?;
-    let origin = Origin::parse(&served.origin).ok().filter(Origin::is_loopback)?;
-    let patience = Patience { connect: Duration::from_secs(1), whole: Duration::from_secs(2) };
-    let answer =
-        Transport::anonymous(origin.clone(), patience).send(&Request::get("/local/health"), || true).await.ok()?;
-    let is_it = answer.status == 200 && answer.body?["pid"] == served.pid;
-    is_it.then_some((origin, served))
+/// The service that runs for a project. A note that was left behind leads nowhere, or to a service of somebody else: so it is
+/// asked who it is, without credentials. One that is there and does not say so is not passed over: the ledger speaks of what
+/// it holds, and any other service would get all of it a second time.
+pub async fn find(root: &Path) -> Result<Option<(Origin, Served)>, Failure> {
+    let path = root.join(OWN).join(FILE);
+    let served = read(&path).map_err(|why| {
+        Failure::new(format!("{} cannot be read: {why}", path.display()))
+            .help("it says whether a service runs for this project; run the command again")
+    })?;
+    let Some(served) = served else { return Ok(None) };
+    let Some(origin) = Origin::parse(&served.origin).ok().filter(Origin::is_loopback) else { return Ok(None) };
+    let silent = |why: String| {
+        Failure::new(format!("the service of this project does not answer: {why}"))
+            .help(format!("run the command again; if no `pushplan serve` runs here, remove {}", path.display()))
+    };
+    let connected = TcpStream::connect(served.origin.trim_start_matches("http://")).await;
+    match connected {
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => return Ok(None),
+        Err(error) => return Err(silent(describe(&error))),
+        Ok(_) => {}
+    }
+    let patience = Patience { connect: Duration::from_secs(5), whole: Duration::from_secs(10) };
+    let asked = Transport::anonymous(origin.clone(), patience).send(&Request::get("/local/health"), || true).await;
+    let answer = asked.map_err(|(Loss::NotSent(why) | Loss::Unknown(why))| silent(why))?;
+    let is_it = answer.status == 200 && answer.body.is_some_and(|body| body["pid"] == served.pid);
+    Ok(is_it.then_some((origin, served)))
 }
 
 /// Starts the service inside this process, with what it has kept in the project. It begins with some devices.

@@ -101,7 +101,7 @@ pub async fn open(project: &Project, name: Option<&str>) -> Result<Opened, Failu
 
 async fn open_local(project: &Project, name: String, target: &Target) -> Result<Opened, Failure> {
     let wanted = target.api.as_ref().map_or(Level::Extended, |level| level.value);
-    let (origin, served, service) = match local::find(&project.root).await {
+    let (origin, served, service) = match local::find(&project.root).await? {
         Some((origin, served)) => (origin, served, None),
         None => {
             let (running, served) = local::start(&project.root, wanted).await?;

@@ -1,17 +1,20 @@
-//! Keeping what was changed: rows in SQLite, written by one at a time.
+//! Keeping what was changed: rows in a file, written by one at a time.
 //!
 //! A change that comes while nothing is being written is written by whoever made it, without a detour through another thread,
 //! where the disk is quick. Changes that come meanwhile wait and share the next transaction, so that many clients cost few
 //! syncs; a thread writes those. A change is answered after its transaction is on the disk.
+
+mod file;
 
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, ErrorCode, params};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+
+use file::File;
 
 /// How long a transaction may hold up a worker of the runtime. A slower disk is left to the thread.
 const QUICK: Duration = Duration::from_millis(2);
@@ -51,7 +54,8 @@ struct Queue {
     busy: bool,
     /// It is the thread's turn.
     for_thread: bool,
-    /// How many batches the last transaction had. More than one: others are about, and will be again.
+    /// How many batches the last transaction had, with those that came meanwhile. More than one: others are about, and will
+    /// be again.
     last: usize,
     /// How long it took.
     took: Duration,
@@ -68,7 +72,7 @@ struct Desk {
     turn: Condvar,
     /// Whoever makes a change may write it: there are other workers that serve meanwhile.
     in_place: bool,
-    connection: Mutex<Connection>,
+    file: Mutex<File>,
     /// What the disk holds after a transaction that failed.
     left: Mutex<Option<Vec<Kept>>>,
 }
@@ -147,7 +151,7 @@ impl Desk {
         let more = {
             let mut queue = self.queue();
             queue.failed = result.as_ref().err().cloned();
-            (queue.last, queue.took) = (batches.len(), took);
+            (queue.last, queue.took) = (batches.len() + queue.batches.len(), took);
             #[cfg(test)]
             (queue.transactions += 1);
             queue.busy = !queue.batches.is_empty();
@@ -167,19 +171,11 @@ impl Desk {
         if batches.iter().all(|batch| batch.rows.is_empty()) {
             return Ok(());
         }
-        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        commit(&mut connection, batches).map_err(|error| {
-            *self.left.lock().unwrap_or_else(PoisonError::into_inner) = load(&connection).ok();
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.append(batches.iter().flat_map(|batch| &batch.rows)).map_err(|error| {
+            *self.left.lock().unwrap_or_else(PoisonError::into_inner) = file.rows().ok();
             error.to_string()
         })
-    }
-
-    /// Waits until as many are there as the last transaction had, or for as long as it took: one more sync would cost that.
-    fn gather(&self) {
-        let queue = self.queue();
-        let (wanted, patience) = (queue.last, queue.took.min(QUICK));
-        let wait = self.turn.wait_timeout_while(queue, patience, |queue| queue.batches.len() < wanted && !queue.closed);
-        drop(wait);
     }
 
     /// Writes whenever it is the thread's turn, until the store is closed.
@@ -193,12 +189,7 @@ impl Desk {
                 return;
             }
             drop(queue);
-            loop {
-                self.gather();
-                if !self.write().1 {
-                    break;
-                }
-            }
+            while self.write().1 {}
         }
     }
 }
@@ -206,25 +197,12 @@ impl Desk {
 impl Store {
     /// Opens the file, gives back all that it holds, and starts the thread.
     pub fn open(path: &Path) -> Result<(Self, Vec<Kept>), String> {
-        let explain = |error: rusqlite::Error| cannot_open(path, &error);
-        let connection = Connection::open(path).map_err(explain)?;
-        connection.pragma_update(None, "journal_mode", "WAL").map_err(explain)?;
-        connection.pragma_update(None, "synchronous", "FULL").map_err(explain)?;
-        connection.pragma_update(None, "locking_mode", "EXCLUSIVE").map_err(explain)?;
-        connection
-            .execute_batch(
-                "CREATE TABLE IF NOT EXISTS rows (
-                    app TEXT NOT NULL, name TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
-                    PRIMARY KEY (app, name, key)
-                ) WITHOUT ROWID;",
-            )
-            .map_err(explain)?;
-        let kept = load(&connection).map_err(explain)?;
+        let (file, kept) = File::open(path)?;
         let desk = Arc::new(Desk {
             queue: Mutex::default(),
             turn: Condvar::new(),
             in_place: Handle::try_current().is_ok_and(|handle| handle.metrics().num_workers() > 1),
-            connection: Mutex::new(connection),
+            file: Mutex::new(file),
             left: Mutex::default(),
         });
         let for_thread = desk.clone();
@@ -248,9 +226,6 @@ impl Store {
         if !std::mem::replace(&mut queue.busy, true) {
             queue.for_thread = true;
             self.desk.turn.notify_one();
-        } else if queue.batches.len() == queue.last {
-            // The thread may be waiting for this one.
-            self.desk.turn.notify_one();
         }
         Ticket(Turn::Others(told))
     }
@@ -268,8 +243,8 @@ impl Store {
 
     /// A disk that takes its time: nothing is written until this is dropped.
     #[cfg(test)]
-    pub fn hold(&self) -> MutexGuard<'_, Connection> {
-        self.desk.connection.lock().expect("a connection")
+    pub fn hold(&self) -> impl Drop + use<'_> {
+        self.desk.file.lock().expect("a file")
     }
 
     /// What the disk holds, after a ticket has told of a failure. It is given once.
@@ -286,42 +261,4 @@ impl Drop for Store {
             let _ = thread.join();
         }
     }
-}
-
-/// Why a file cannot be opened, and what to do.
-fn cannot_open(path: &Path, error: &rusqlite::Error) -> String {
-    let name = path.display();
-    match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            format!("{name} is in use by another service; stop that one, or give this one a file of its own")
-        }
-        Some(ErrorCode::CannotOpen) => {
-            format!("{name} cannot be opened: a file is needed in a folder that can be written")
-        }
-        Some(ErrorCode::NotADatabase) => format!("{name} is no file of this service; give the name of a new one"),
-        _ => format!("{name}: {error}"),
-    }
-}
-
-fn load(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
-    let mut statement = connection.prepare("SELECT app, name, key, value FROM rows ORDER BY app, name, key")?;
-    let rows = statement
-        .query_map([], |row| Ok(Kept { app: row.get(0)?, table: row.get(1)?, key: row.get(2)?, value: row.get(3)? }))?;
-    rows.collect()
-}
-
-fn commit(connection: &mut Connection, batches: &[Batch]) -> rusqlite::Result<()> {
-    let transaction = connection.transaction()?;
-    {
-        let mut put =
-            transaction.prepare_cached("INSERT OR REPLACE INTO rows (app, name, key, value) VALUES (?, ?, ?, ?)")?;
-        let mut remove = transaction.prepare_cached("DELETE FROM rows WHERE app = ? AND name = ? AND key = ?")?;
-        for row in batches.iter().flat_map(|batch| &batch.rows) {
-            match &row.value {
-                Some(value) => put.execute(params![row.app, row.table, row.key, value])?,
-                None => remove.execute(params![row.app, row.table, row.key])?,
-            };
-        }
-    }
-    transaction.commit()
 }

@@ -11,6 +11,10 @@ use serde_json::Value;
 const KEY: &str = "application-key-000000";
 const SECRET: &str = "master-secret-00000000";
 
+/// What the file holds in one of its tables: the last row of each key.
+const LAST: &str = "SELECT value FROM log WHERE name = ? AND value IS NOT NULL
+    AND seq IN (SELECT max(seq) FROM log GROUP BY app, name, key)";
+
 pub struct Process {
     child: Child,
     origin: String,
@@ -139,7 +143,7 @@ pub fn check_file(data: &Path, thoroughly: bool) {
         return;
     }
     let rows = |table: &str| -> Vec<Value> {
-        let mut select = connection.prepare("SELECT value FROM rows WHERE name = ?").expect("a table of rows");
+        let mut select = connection.prepare(LAST).expect("a log of rows");
         let values = select.query_map([table], |row| row.get::<_, String>(0)).expect("rows");
         values.map(|value| serde_json::from_str(&value.expect("a text")).expect("JSON")).collect()
     };

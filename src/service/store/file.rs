@@ -1,0 +1,201 @@
+//! The file: a log of rows in SQLite. A row says what a key has from then on, and the last one of a key holds.
+//!
+//! A log, because what is written together then lies together: a transaction of many changes costs hardly more than one. What
+//! no longer holds is taken out when there is as much of it as of the rest.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rusqlite::{Connection, ErrorCode, params};
+
+use super::{Kept, Row};
+
+/// So many rows may lie there for nothing.
+const SPARE: usize = 100_000;
+
+#[derive(Debug)]
+pub struct File {
+    connection: Connection,
+    /// How many rows held when that was last looked at, and how many were written since.
+    held: usize,
+    since: usize,
+    spare: usize,
+}
+
+/// The log read to its end: what holds, and the places of what does not.
+struct Read {
+    rows: Vec<Kept>,
+    outdated: Vec<i64>,
+}
+
+impl File {
+    /// Opens a file, and gives back all that it holds.
+    pub fn open(path: &Path) -> Result<(Self, Vec<Kept>), String> {
+        Self::prepare(path).map_err(|error| cannot_open(path, &error))
+    }
+
+    fn prepare(path: &Path) -> rusqlite::Result<(Self, Vec<Kept>)> {
+        let connection = Connection::open(path)?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+        connection.execute_batch(
+            "CREATE TABLE IF NOT EXISTS log (
+                seq INTEGER PRIMARY KEY, app TEXT NOT NULL, name TEXT NOT NULL, key TEXT NOT NULL, value TEXT
+            );",
+        )?;
+        let mut file = Self { connection, held: 0, since: 0, spare: SPARE };
+        file.take_over()?;
+        let Read { rows, outdated } = file.read()?;
+        (file.held, file.since) = (rows.len(), outdated.len());
+        if file.is_due() {
+            file.remove(&outdated)?;
+        }
+        Ok((file, rows))
+    }
+
+    /// A file of an earlier version has a table by key.
+    fn take_over(&mut self) -> rusqlite::Result<()> {
+        let transaction = self.connection.transaction()?;
+        if transaction.table_exists(None, "rows")? {
+            transaction.execute_batch(
+                "INSERT INTO log (app, name, key, value) SELECT app, name, key, value FROM rows; DROP TABLE rows;",
+            )?;
+        }
+        transaction.commit()
+    }
+
+    /// Writes rows in one transaction. When this returns, they are on the disk.
+    pub fn append<'r>(&mut self, rows: impl Iterator<Item = &'r Row>) -> rusqlite::Result<()> {
+        let transaction = self.connection.transaction()?;
+        {
+            let mut put = transaction.prepare_cached("INSERT INTO log (app, name, key, value) VALUES (?, ?, ?, ?)")?;
+            for row in rows {
+                put.execute(params![row.app, row.table, row.key, row.value])?;
+                self.since += 1;
+            }
+        }
+        transaction.commit()?;
+        if self.is_due() {
+            // What was to be written is written. A disk that is too full to make room is told of by the next change.
+            let _ = self.tidy();
+        }
+        Ok(())
+    }
+
+    /// What the file holds, in the order of its keys.
+    pub fn rows(&self) -> rusqlite::Result<Vec<Kept>> {
+        Ok(self.read()?.rows)
+    }
+
+    fn is_due(&self) -> bool {
+        self.since > self.spare.max(self.held)
+    }
+
+    fn tidy(&mut self) -> rusqlite::Result<()> {
+        let Read { rows, outdated } = self.read()?;
+        (self.held, self.since) = (rows.len(), 0);
+        self.remove(&outdated)
+    }
+
+    fn remove(&mut self, outdated: &[i64]) -> rusqlite::Result<()> {
+        let transaction = self.connection.transaction()?;
+        {
+            let mut remove = transaction.prepare_cached("DELETE FROM log WHERE seq = ?")?;
+            for seq in outdated {
+                remove.execute([seq])?;
+            }
+        }
+        self.since = 0;
+        transaction.commit()
+    }
+
+    fn read(&self) -> rusqlite::Result<Read> {
+        let mut last: BTreeMap<(String, String, String), (i64, Option<String>)> = BTreeMap::new();
+        let mut outdated = Vec::new();
+        let mut statement = self.connection.prepare("SELECT app, name, key, seq, value FROM log ORDER BY seq")?;
+        let mut log = statement.query([])?;
+        while let Some(row) = log.next()? {
+            let key = (row.get(0)?, row.get(1)?, row.get(2)?);
+            outdated.extend(last.insert(key, (row.get(3)?, row.get(4)?)).map(|(before, _)| before));
+        }
+        let mut rows = Vec::with_capacity(last.len());
+        for ((app, table, key), (seq, value)) in last {
+            match value {
+                Some(value) => rows.push(Kept { app, table, key, value }),
+                // Nothing is left that it would take away.
+                None => outdated.push(seq),
+            }
+        }
+        Ok(Read { rows, outdated })
+    }
+}
+
+/// Why a file cannot be opened, and what to do.
+fn cannot_open(path: &Path, error: &rusqlite::Error) -> String {
+    let name = path.display();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            format!("{name} is in use by another service; stop that one, or give this one a file of its own")
+        }
+        Some(ErrorCode::CannotOpen) => {
+            format!("{name} cannot be opened: a file is needed in a folder that can be written")
+        }
+        Some(ErrorCode::NotADatabase) => format!("{name} is no file of this service; give the name of a new one"),
+        _ => format!("{name}: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(key: &str, value: Option<&str>) -> Row {
+        Row { app: "a".into(), table: "segments", key: key.into(), value: value.map(str::to_owned) }
+    }
+
+    fn held(rows: &[Kept]) -> Vec<(&str, &str)> {
+        rows.iter().map(|kept| (kept.key.as_str(), kept.value.as_str())).collect()
+    }
+
+    fn length(file: &File) -> u32 {
+        file.connection.query_row("SELECT count(*) FROM log", [], |row| row.get(0)).expect("a number")
+    }
+
+    #[test]
+    fn the_last_row_of_a_key_holds_and_the_others_do_not_pile_up() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        let (mut file, kept) = File::open(&path).expect("a file");
+        assert!(kept.is_empty());
+        file.spare = 10;
+        file.append([row("x", Some("gone")), row("y", Some("stays"))].iter()).expect("written");
+        for number in 0..100 {
+            file.append([row("z", Some(&number.to_string())), row("x", None)].iter()).expect("written");
+            assert!(length(&file) <= 2 + 10 + 2, "{} rows", length(&file));
+        }
+        assert_eq!(held(&file.rows().expect("rows")), [("y", "stays"), ("z", "99")]);
+        drop(file);
+        let (_, kept) = File::open(&path).expect("a file");
+        assert_eq!(held(&kept), [("y", "stays"), ("z", "99")]);
+    }
+
+    #[test]
+    fn a_file_of_an_earlier_version_is_taken_over() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        let earlier = Connection::open(&path).expect("a file");
+        earlier
+            .execute_batch(
+                "CREATE TABLE rows (app TEXT NOT NULL, name TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
+                    PRIMARY KEY (app, name, key)) WITHOUT ROWID;
+                 INSERT INTO rows VALUES ('a', 'segments', 'x', 'kept');",
+            )
+            .expect("rows");
+        drop(earlier);
+        for _ in 0..2 {
+            let (_, kept) = File::open(&path).expect("a file");
+            assert_eq!(held(&kept), [("x", "kept")]);
+        }
+    }
+}
