@@ -7,7 +7,7 @@ use std::rc::Rc;
 use pushplan::address::Address;
 use pushplan::kinds::remote::point;
 use pushplan::kinds::{self, Read};
-use pushplan::ledger::{Record, Resolution, Verb};
+use pushplan::ledger::{Owned, Record, Resolution, Verb};
 use pushplan::plan::{Action, Plan, Reason};
 use serde_json::{Value, json};
 
@@ -23,6 +23,9 @@ const LOOKS: usize = 4;
 
 pub fn converge(world: &Shared, tasks: &mut Tasks) {
     for run in 0..=RUNS {
+        // What may be on its way just now is let go of later, and what it names with it.
+        let over = world.borrow().over();
+        tasks.run_until(world, over);
         let Some((plan, done)) = by_hand(world, tasks) else { return };
         // The ledger may still learn of version stamps.
         let stamps =
@@ -94,7 +97,20 @@ fn plan(world: &Shared, tasks: &mut Tasks, done: &BTreeSet<Address>) -> Option<P
     plan.filter(|_| world.wrong.is_none())
 }
 
+/// When something is over for certain that messages people by itself.
+fn over(address: &Address, owned: &Owned) -> Option<i64> {
+    let first = kinds::api(address).runs(&owned.spec).and_then(|runs| runs.first)?;
+    Some(time::of(first) + LEAD * time::SECOND)
+}
+
 impl World {
+    /// When all is over that has begun and nobody declares any more.
+    fn over(&self) -> i64 {
+        let gone = self.log.ledger.owned.iter().filter(|(address, _)| !self.project.units.contains_key(*address));
+        let begun = |over: &i64| over - LEAD * time::SECOND <= self.now;
+        gone.filter_map(|(address, owned)| over(address, owned)).filter(begun).max().unwrap_or(0)
+    }
+
     /// A person does what a plan leaves to people; says whether there was anything to do.
     fn act(&mut self, address: &Address, action: Action, reason: &Reason, done: &mut BTreeSet<Address>) -> bool {
         let now = self.now;
@@ -224,8 +240,7 @@ impl World {
         }
         let told = |address: &Address| kinds::api(address).lifecycle(self.level).read != Read::LedgerOnly;
         for (address, owned) in ledger.owned.iter().filter(|(address, _)| told(address)) {
-            let first = kinds::api(address).runs(&owned.spec).and_then(|runs| runs.first);
-            let near = first.is_some_and(|first| time::of(first) + LEAD * time::SECOND > self.now);
+            let near = over(address, owned).is_some_and(|over| over > self.now);
             // An empty project lets go of nothing, nor does any of what may be on its way just now.
             if !self.project.units.is_empty() && !near && !self.project.units.contains_key(address) {
                 wrong.push(format!("{address} is no longer declared, and the ledger has it"));
