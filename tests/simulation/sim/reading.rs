@@ -65,7 +65,8 @@ fn list(service: &Service, part: &str, path: &str, query: &str, manner: Manner, 
     let (start, enabled) = (value("start").unwrap_or_default(), value("enabled"));
     let objects = service.objects.iter().filter(|(id, object)| object.kind == kind && id.as_str() > start);
     let shown = objects.filter_map(|(id, object)| Some((id, object, as_of(&object.versions, manner.at)?)));
-    let shown = shown.filter(|(_, _, body)| enabled.is_none_or(|wanted| body["enabled"].to_string() == wanted));
+    let is_wanted = |body: &Value| enabled.is_none_or(|wanted| body["enabled"] == (wanted == "true"));
+    let shown = shown.filter(|(_, _, body)| is_wanted(body));
     let mut items: Vec<(&String, Value)> = Vec::new();
     let mut more = false;
     for (id, object, body) in shown {
