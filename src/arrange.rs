@@ -1,6 +1,7 @@
 //! From changes to steps: what waits for what, what has to be re-pointed, and what cannot be deleted yet.
 
 mod choose;
+mod deletions;
 mod hand_over;
 mod order;
 mod sends;
@@ -10,12 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::address::Address;
-use crate::compare::{Compared, Situation, how};
+use crate::compare::{Compared, Situation, by_hand_done, how};
 use crate::exchange::Request;
 use crate::kinds::remote::segments;
 use crate::kinds::{self, Create, Resource, Segment};
-use crate::ledger::{Owned, Verb};
-use crate::live::Seen;
+use crate::ledger::{Owned, Retired, Verb};
 use crate::plan::{Action, Change, Moved, Reason, Shown, Step};
 use hand_over::Wanted;
 use order::Draft;
@@ -29,7 +29,8 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation) -> (Vec<Chang
     let wanted = Wanted::new(&compared);
     let went = wanted.hand_over(&mut compared);
     let (made, last) = (BTreeMap::new(), BTreeMap::new());
-    let mut arranging = Arranging { situation, wanted, drafts: Vec::new(), made, last, changes: Vec::new() };
+    let old = old_versions(&compared, &wanted, situation);
+    let mut arranging = Arranging { situation, wanted, old, drafts: Vec::new(), made, last, changes: Vec::new() };
     let blocked = blocked(&compared, situation);
     for one in &mut compared {
         if let Some(by) = blocked.get(&one.change.address) {
@@ -101,6 +102,9 @@ fn cascade(compared: &mut [Compared], situation: &Situation) {
             one.change.action = action;
             one.change.reasons.push(Reason::Repoint { to });
             one.change.reasons.extend(reason);
+            if let Some(owned) = one.owned.clone() {
+                by_hand_done(situation, &owned, one);
+            }
             moved = true;
         }
         if !moved {
@@ -139,6 +143,21 @@ fn is_owned(situation: &Situation, address: &Address) -> bool {
     situation.ledger.owned.contains_key(address)
 }
 
+/// The old versions that nothing declares: those that an earlier run could not delete, and those whose successor was found.
+fn old_versions(compared: &[Compared], wanted: &Wanted, situation: &Situation) -> Vec<Retired> {
+    let mut old: Vec<Retired> = wanted.unwanted(situation.ledger).into_iter().cloned().collect();
+    for one in compared {
+        let address = &one.change.address;
+        if let (Some(found), Some(before)) = (&one.recovered, situation.ledger.owned.get(address))
+            && found.id != before.id
+        {
+            let Owned { id, spec, refs, .. } = before.clone();
+            old.push(Retired { address: address.clone(), id, spec, refs });
+        }
+    }
+    old
+}
+
 fn is_late(change: &Change) -> bool {
     change.reasons.iter().any(|reason| matches!(reason, Reason::TooLate { .. }))
 }
@@ -146,6 +165,8 @@ fn is_late(change: &Change) -> bool {
 struct Arranging<'s> {
     situation: &'s Situation<'s>,
     wanted: Wanted,
+    /// What something new stands in for.
+    old: Vec<Retired>,
     drafts: Vec<Draft>,
     /// The draft that makes a thing, by its address.
     made: BTreeMap<Address, usize>,
@@ -197,6 +218,11 @@ impl Arranging<'_> {
         if is_late(&one.change) {
             return;
         }
+        let goes_on = !matches!(one.change.action, Action::Keep | Action::Create);
+        if let Some(owned) = one.owned.as_ref().filter(|_| one.close && open && goes_on && !one.released) {
+            // An intent that came to nothing is closed before anything else is done with what is there.
+            self.adopt(one, owned, owned.past);
+        }
         match one.change.action {
             Action::Create => self.create_again(one),
             Action::Update => self.update(one),
@@ -240,7 +266,9 @@ impl Arranging<'_> {
         step.id = Some(owned.id.clone());
         step.spec = if agreed { one.change.desired.clone() } else { Some(owned.spec.clone()) };
         step.refs.clone_from(&owned.refs);
-        step.stamp = one.stamp.clone().or_else(|| one.recovered.as_ref().and_then(|found| found.stamp.clone()));
+        // A stamp is remembered for what the service has, and for nothing else.
+        let found = one.recovered.as_ref().and_then(|found| found.stamp.clone());
+        step.stamp = if agreed { one.stamp.clone().or(found) } else { found };
         let declared = self.situation.units.get(&one.change.address);
         step.protect = declared.map_or(owned.protect, |unit| unit.protect);
         step.past = past;
@@ -297,26 +325,24 @@ impl Arranging<'_> {
     fn delete_owned(&mut self, one: &Compared) {
         // What another address declares from now on stays.
         if let Some(owned) = one.owned.as_ref().filter(|owned| !self.wanted.keeps(&one.change.address, &owned.spec)) {
-            self.delete(&one.change.address, &owned.id, &owned.spec, owned.refs.values());
+            self.delete(&one.change.address, &owned.id, &owned.spec);
         }
     }
 
-    fn delete<'r>(&mut self, address: &Address, id: &str, spec: &Value, refs: impl Iterator<Item = &'r String>) {
+    fn delete(&mut self, address: &Address, id: &str, spec: &Value) {
         let request = kinds::api(address).delete(id, spec, self.situation.level);
         let mut step = self.step(address, Verb::Delete);
         step.id = Some(id.to_owned());
         step.spec = Some(spec.clone());
         step.request = request.map(shown);
-        let mut draft = Draft::new(step);
-        draft.used = refs.cloned().collect();
-        self.push(draft);
+        self.push(Draft::new(step));
     }
 
     /// Old versions that an earlier run could not delete.
     fn retired(&mut self) {
-        for old in self.wanted.unwanted(self.situation.ledger) {
+        for old in self.old.clone() {
             let api = kinds::api(&old.address);
-            self.delete(&old.address, &old.id, &old.spec, old.refs.values());
+            self.delete(&old.address, &old.id, &old.spec);
             self.changes.push(Change {
                 address: old.address.clone(),
                 action: Action::Delete,
@@ -381,116 +407,6 @@ impl Arranging<'_> {
         let (at, draft) = drafts.find(|(_, draft)| draft.step.address == *address && draft.step.verb == Verb::Adopt)?;
         let id = draft.step.id.as_ref().filter(|id| Some(*id) != known)?;
         Some((at, id.clone()))
-    }
-
-    /// A segment is deleted after everything that points at it has been re-pointed or deleted; while something still does,
-    /// it stays.
-    fn deletions(&mut self, compared: &[Compared]) {
-        let deletes = |draft: &Draft| draft.step.verb == Verb::Delete && draft.step.address.kind == Segment::KEY;
-        loop {
-            let mut dropped = None;
-            let numbers: Vec<usize> = (0..self.drafts.len()).filter(|number| deletes(&self.drafts[*number])).collect();
-            for number in numbers {
-                let id = self.drafts[number].step.id.clone().unwrap_or_default();
-                let mut still = BTreeSet::new();
-                let mut after = BTreeSet::new();
-                for user in self.users(&id, compared) {
-                    match self.frees(&user, &id) {
-                        Some(step) => drop(after.insert(step)),
-                        None => drop(still.insert(user)),
-                    }
-                }
-                // Old versions that point at it are gone before it.
-                let old = self.drafts.iter().enumerate().filter(|(_, draft)| draft.used.contains(&id));
-                after.extend(old.map(|(other, _)| other).filter(|other| *other != number));
-                if still.is_empty() {
-                    self.drafts[number].after.extend(after);
-                } else {
-                    dropped = Some((number, id, still.into_iter().collect()));
-                    break;
-                }
-            }
-            let Some((number, id, by)) = dropped else { return };
-            self.hold(number, id, by);
-        }
-    }
-
-    /// What points at an id, as far as is known, and is not past.
-    fn users(&self, id: &str, compared: &[Compared]) -> Vec<Address> {
-        let now = self.situation.now;
-        let mut users = Vec::new();
-        for one in compared {
-            let Some(owned) = &one.owned else { continue };
-            let address = &one.change.address;
-            let api = kinds::api(address);
-            let over =
-                owned.past || api.runs(&owned.spec).is_some_and(|runs| runs.last.is_some_and(|last| last <= now));
-            let live = match self.situation.live.of(address) {
-                Seen::There(found) => found.spec.as_ref(),
-                _ => None,
-            };
-            let points = match live {
-                Some(spec) => segments(api.audiences(), spec).contains(&id),
-                None => owned.refs.values().any(|other| other == id),
-            };
-            if points && !over {
-                users.push(address.clone());
-            }
-        }
-        users
-    }
-
-    /// The step after which something of ours no longer points at an id.
-    fn frees(&self, user: &Address, id: &str) -> Option<usize> {
-        self.drafts.iter().position(|draft| {
-            let step = &draft.step;
-            step.address == *user
-                && match step.verb {
-                    Verb::Update => !step.refs.values().any(|other| other == id),
-                    Verb::Delete => true,
-                    _ => false,
-                }
-        })
-    }
-
-    /// Takes a deletion out of the plan, and says why.
-    fn hold(&mut self, number: usize, id: String, by: Vec<Address>) {
-        let draft = self.drafts.remove(number);
-        for other in &mut self.drafts {
-            other.after =
-                other.after.iter().filter(|at| **at != number).map(|at| at - usize::from(*at > number)).collect();
-        }
-        for made in self.made.values_mut() {
-            *made -= usize::from(*made > number);
-        }
-        // Nothing more is drafted from here on.
-        self.last.clear();
-        let reason = Reason::StillUsed { id: id.clone(), by };
-        let Step { address, spec, .. } = draft.step;
-        if let Some(change) =
-            self.changes.iter_mut().find(|change| change.address == address && change.id.as_ref() == Some(&id))
-        {
-            change.action = Action::ByHand;
-            change.reasons.push(reason);
-            return;
-        }
-        let name = spec.as_ref().map(|spec| kinds::api(&address).name(spec)).unwrap_or_default();
-        self.changes.push(Change {
-            address,
-            action: Action::ByHand,
-            name,
-            place: None,
-            id: Some(id),
-            desired: None,
-            live: spec.clone(),
-            ledger: spec,
-            moved: None,
-            reasons: vec![reason],
-            sends: Vec::new(),
-            protect: false,
-            broadcast: false,
-            ignored: Vec::new(),
-        });
     }
 }
 

@@ -81,6 +81,8 @@ pub struct Situation<'s> {
     pub done: &'s BTreeSet<Address>,
     /// Whether what was lost on its way is looked for. Only the simulation leaves that out.
     pub adopt: bool,
+    /// Whether only what is in the ledger is ours, whatever its name. Only the simulation leaves that out.
+    pub own_only: bool,
 }
 
 /// One address as it comes out of the comparison.
@@ -219,6 +221,9 @@ impl<'s> One<'s> {
             stamp: None,
         };
         let mut seen = self.situation.live.of(self.address).clone();
+        if !self.situation.own_only {
+            self.take_by_name(&mut owned, &mut seen);
+        }
         if !self.recover(&mut owned, &mut seen, &mut out) {
             out.owned = owned;
             return out;
@@ -283,8 +288,11 @@ impl<'s> One<'s> {
     fn past(&self, unit: Option<&Unit>, owned: &Owned, out: &mut Compared) {
         let runs = self.api.runs(&owned.spec);
         let Some(unit) = unit else {
-            // Nobody declares it any more, and there is nothing left to delete.
-            out.change.action = if self.situation.deletes { Action::Forget } else { Action::Keep };
+            // Nobody declares it any more, and there is nothing left to delete. Clocks differ: near its time, it may still wait.
+            let over = runs.and_then(|runs| runs.first).is_none_or(|first| {
+                first.checked_add(self.situation.min_lead).is_ok_and(|over| over <= self.situation.now)
+            });
+            out.change.action = if self.situation.deletes && over { Action::Forget } else { Action::Keep };
             return;
         };
         let edited = unit.spec != owned.spec;
@@ -319,7 +327,8 @@ impl<'s> One<'s> {
         out.change.ignored = ignored;
         out.change.live = Some(live.clone());
         out.change.desired = Some(desired.clone());
-        out.stamp = found.and_then(|found| found.stamp.clone());
+        // A stamp says something of a content that was read.
+        out.stamp = found.filter(|found| found.spec.is_some()).and_then(|found| found.stamp.clone());
         let stale = self.stale(&desired, owned, found);
         out.change.moved = match (desired == owned.spec, live == owned.spec) {
             _ if desired == live => None,
@@ -367,25 +376,7 @@ impl<'s> One<'s> {
         out.change.action = action;
         out.change.reasons.extend(reason);
         out.change.reasons.extend(self.too_late(desired));
-        self.by_hand_done(owned, out);
-    }
-
-    /// A person says that the old one is off: where the service lists it, that is looked at.
-    fn by_hand_done(&self, owned: &Owned, out: &mut Compared) {
-        let in_dashboard = out.change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. }));
-        if !in_dashboard || !self.situation.done.contains(self.address) {
-            return;
-        }
-        let off = match self.situation.live.of(self.address) {
-            Seen::There(found) => found.spec.as_ref().is_some_and(|spec| self.api.is_off(spec)),
-            Seen::Absent | Seen::Untold => true,
-        };
-        if off {
-            out.released = true;
-            out.change.reasons.retain(|reason| !matches!(reason, Reason::InDashboard { .. }));
-            out.change.action = if out.change.desired.is_some() { Action::Create } else { Action::Forget };
-            out.change.id = Some(owned.id.clone());
-        }
+        by_hand_done(self.situation, owned, out);
     }
 
     fn undeclared(&self, owned: &Owned, seen: &Seen, out: &mut Compared) {
@@ -408,7 +399,7 @@ impl<'s> One<'s> {
             (_, Delete::Never) => {
                 out.change.action = Action::ByHand;
                 out.change.reasons.push(Reason::InDashboard { old: Some(owned.id.clone()) });
-                self.by_hand_done(owned, out);
+                by_hand_done(self.situation, owned, out);
             }
         }
     }
@@ -421,5 +412,24 @@ pub fn how(api: &dyn Api, level: Level, owned: &Owned, desired: &Value) -> (Acti
         Update::InPlace if api.update(&owned.id, &owned.spec, desired, level).is_some() => (Action::Update, None),
         Update::InPlace | Update::Replacing => (Action::Replace, Some(Reason::NotInPlace)),
         Update::Never => (Action::ByHand, Some(in_dashboard())),
+    }
+}
+
+/// A person says that the old one is off: where the service lists it, that is looked at.
+pub fn by_hand_done(situation: &Situation, owned: &Owned, out: &mut Compared) {
+    let address = &out.change.address;
+    let in_dashboard = out.change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. }));
+    if !in_dashboard || !situation.done.contains(address) {
+        return;
+    }
+    let off = match situation.live.of(address) {
+        Seen::There(found) => found.spec.as_ref().is_some_and(|spec| kinds::api(address).is_off(spec)),
+        Seen::Absent | Seen::Untold => true,
+    };
+    if off {
+        out.released = true;
+        out.change.reasons.retain(|reason| !matches!(reason, Reason::InDashboard { .. }));
+        out.change.action = if out.change.desired.is_some() { Action::Create } else { Action::Forget };
+        out.change.id = Some(owned.id.clone());
     }
 }

@@ -103,6 +103,7 @@ enum Stage {
     /// What was missing is looked for once more, a settle time later.
     Waiting(Timestamp),
     ListingAgain,
+    ReadingAgain,
     Done,
 }
 
@@ -131,7 +132,7 @@ impl<'l> Fetch<'l> {
         let failed = || Err(format!("{request} failed: {}", answer.error()));
         let body = answer.body.as_ref().unwrap_or(&Value::Null);
         match purpose {
-            For::Page(kind) if meaning == Meaning::Done => self.page(kind, &request, body, &mut asks)?,
+            For::Page(kind) if meaning == Meaning::Done => self.page(kind, &request, body, now, &mut asks)?,
             For::Page(_) => return failed(),
             For::Content(kind, id) => match meaning {
                 Meaning::Done => {
@@ -235,14 +236,23 @@ impl<'l> Fetch<'l> {
         kind: &'static Kind,
         request: &Request,
         body: &Value,
+        now: Timestamp,
         asks: &mut Vec<Ask>,
     ) -> Result<(), String> {
         let items = body[kind.api.listed()]
             .as_array()
             .ok_or_else(|| format!("{request}: the answer holds no `{}`", kind.api.listed()))?;
         let listed = self.live.listed.entry(kind.key).or_default();
+        let by_itself = kind.api.lifecycle(self.look.level).read == Read::ListedThenGet;
         for item in items {
-            let found = kind.api.found(item).ok_or_else(|| format!("{request}: an item of the list has no id"))?;
+            let mut found = kind.api.found(item).ok_or_else(|| format!("{request}: an item of the list has no id"))?;
+            if by_itself {
+                // The content is read with another request, which may not show what was changed a moment ago.
+                found.stamp.take_if(|stamp| {
+                    let seen = kind.api.stamped(stamp).and_then(|at| at.checked_add(self.look.settle).ok());
+                    seen.is_none_or(|seen| now < seen)
+                });
+            }
             listed.insert(found.id.clone(), found);
         }
         if !kind.api.is_whole(listed.len()) {
@@ -267,6 +277,11 @@ impl<'l> Fetch<'l> {
             }
             Stage::Reading => self.settle(now, asks),
             Stage::ListingAgain => {
+                self.stage = Stage::ReadingAgain;
+                self.read_missing(asks);
+                self.go_on(now, asks);
+            }
+            Stage::ReadingAgain => {
                 for address in std::mem::take(&mut self.missing) {
                     let owned = &self.look.ledger.owned[&address];
                     let seen = match self.listed(&address.kind, &owned.id) {
@@ -355,6 +370,20 @@ impl<'l> Fetch<'l> {
         ids.into_iter().collect()
     }
 
+    /// Asks for the content of what was missing and is listed after all.
+    fn read_missing(&mut self, asks: &mut Vec<Ask>) {
+        let Look { ledger, level, .. } = self.look.clone();
+        for address in self.missing.clone() {
+            let (api, id) = (kinds::api(&address), &ledger.owned[&address].id);
+            let unread = self.listed(&address.kind, id).is_some_and(|found| found.spec.is_none());
+            if let (true, Some(kind), Some(request)) =
+                (unread, kinds::kind(&address.kind), api.get(id, &Value::Null, level))
+            {
+                self.ask(For::Content(kind, id.clone()), request, asks);
+            }
+        }
+    }
+
     /// Where something of ours is in the lists.
     fn find(&mut self, address: &Address, id: &str) {
         let api = kinds::api(address);
@@ -374,15 +403,19 @@ impl<'l> Fetch<'l> {
     /// All answers are in. What is ours and is listed is settled; what is in no list is asked for by itself, or looked for
     /// in another list a settle time later.
     fn settle(&mut self, now: Timestamp, asks: &mut Vec<Ask>) {
-        let Look { ledger, level, settle, .. } = self.look.clone();
+        let Look { ledger, level, settle, confirm_absence, .. } = self.look.clone();
         for (address, owned) in &ledger.owned {
             if !self.live.units.contains_key(address)
                 && let Some(found) = self.listed(&address.kind, &owned.id)
             {
                 self.live.units.insert(address.clone(), Seen::There(found));
             } else if !self.live.units.contains_key(address) && !self.missing.contains(address) {
-                // It was deleted between its list and its own answer.
-                self.live.units.insert(address.clone(), Seen::Absent);
+                // It was listed, and its own answer said that it is not there.
+                if confirm_absence {
+                    self.missing.insert(address.clone());
+                } else {
+                    self.live.units.insert(address.clone(), Seen::Absent);
+                }
             }
         }
         if self.missing.is_empty() {

@@ -67,8 +67,18 @@ impl World {
         let (now, min_lead) = (Timestamp::now(), SignedDuration::from_mins(5));
         let (units, ledger_now, live) = (&units, &ledger, &live);
         let done = &BTreeSet::new();
-        let situation =
-            Situation { units, ledger: ledger_now, live, level, now, min_lead, deletes: true, done, adopt: true };
+        let situation = Situation {
+            units,
+            ledger: ledger_now,
+            live,
+            level,
+            now,
+            min_lead,
+            deletes: true,
+            done,
+            adopt: true,
+            own_only: true,
+        };
         let (changes, steps) = arrange(compare(&situation), &situation);
         let position = self.log().position().expect("a place");
         let (target, manifests) = ("local".to_owned(), digest(units));

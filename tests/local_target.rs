@@ -196,7 +196,7 @@ async fn a_service_that_may_run_is_not_passed_over_for_another() {
             drop(listener.accept().await);
         }
     });
-    folder.write(NOTE, &note.to_string());
+    folder.write(NOTE, note.to_string());
     fs::set_permissions(folder.path().join(NOTE), fs::Permissions::from_mode(0o600)).unwrap();
     refused("the service of this project does not answer", "remove ").await;
 

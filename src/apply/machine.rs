@@ -149,32 +149,26 @@ impl Run {
     /// Does whatever can be done now.
     fn go_on(&mut self, now: Now) -> Vec<Effect> {
         let mut effects = Vec::new();
-        if self.stop.is_some() {
-            self.wind_up();
-        } else if self.begun {
+        // What can no longer leave is intended anew, below.
+        self.send(now, &mut effects);
+        if self.begun && self.stop.is_none() {
             self.begin_steps(now);
         }
-        if self.begun && !self.settings.protections.intent {
-            self.intend(now);
+        let room = self.begun && self.stop.is_none() && self.journal.has_room();
+        let intents = if room { self.intend(now) } else { Vec::new() };
+        if self.stop.is_some() {
+            self.wind_up();
         }
-        self.write(now, &mut effects);
-        self.send(now, &mut effects);
-        // What has rested for longer than its intent holds needs another one, and nothing else may be under way that would ask for it.
-        if !self.steps.intending.is_empty() {
-            self.write(now, &mut effects);
+        effects.extend(self.journal.next(now.wall, intents));
+        if self.begun && self.stop.is_none() && !self.settings.protections.intent {
+            self.intend(now);
+            self.send(now, &mut effects);
         }
         if self.is_over() {
             effects.extend(self.end(now));
         }
         self.ask_for_time(now, &mut effects);
         effects
-    }
-
-    /// Writes what the ledger is to know next, if it is not busy.
-    fn write(&mut self, now: Now, effects: &mut Vec<Effect>) {
-        let room = self.begun && self.stop.is_none() && self.journal.has_room();
-        let intents = if room { self.intend(now) } else { Vec::new() };
-        effects.extend(self.journal.next(now.wall, intents));
     }
 
     /// Lets steps begin, in their order, as far as there is room.

@@ -10,13 +10,11 @@ pub struct Draft {
     pub step: Step,
     /// Other drafts that it waits for.
     pub after: BTreeSet<usize>,
-    /// The ids of segments that the thing names which it deletes.
-    pub used: BTreeSet<String>,
 }
 
 impl Draft {
     pub fn new(step: Step) -> Self {
-        Self { step, after: BTreeSet::new(), used: BTreeSet::new() }
+        Self { step, after: BTreeSet::new() }
     }
 }
 

@@ -187,6 +187,7 @@ impl Site {
             deletes: wish.aim != Aim::Manifests || !units.is_empty(),
             done: &wish.done,
             adopt: true,
+            own_only: true,
         };
         let mut compared = compare(&situation);
         let left = choose(&wish.choice, &mut compared);

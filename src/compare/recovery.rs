@@ -1,7 +1,11 @@
 //! After a crash: what was about to be done is held against what the service has.
 
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
 use super::{Compared, One, Situation};
-use crate::kinds::{Create, Read};
+use crate::kinds::{Create, Found, Read};
 use crate::ledger::{Intent, Owned, Verb};
 use crate::live::Seen;
 use crate::plan::{Action, Reason};
@@ -9,7 +13,7 @@ use crate::plan::{Action, Reason};
 impl One<'_> {
     /// An earlier run wrote down that it would create something, and no more. Says whether the rest can be decided.
     pub(super) fn recover(&self, owned: &mut Option<Owned>, seen: &mut Seen, out: &mut Compared) -> bool {
-        let Situation { ledger, level, live, adopt, .. } = self.situation;
+        let Situation { ledger, level, live, adopt, now, .. } = self.situation;
         let Some(open) = ledger.open.get(self.address).filter(|_| *adopt) else { return true };
         let intent = &open.intent;
         let (Verb::Create, Some(intended)) = (intent.verb, &intent.spec) else {
@@ -56,13 +60,14 @@ impl One<'_> {
             out.change.reasons.push(doubt(Vec::new()));
             return false;
         }
-        let mut new = self.known.others(self.address, &self.api.name(intended));
-        new.retain(|found| {
-            let same = |spec| self.known.names.by_key(self.api, spec) == *intended;
-            !intent.seen.contains(&found.id) && found.spec.as_ref().is_some_and(same)
-        });
-        match new[..] {
-            [] if live.whole.contains(&*self.address.kind) => {
+        let new: Vec<&Found> = self.known.others(self.address, &self.api.name(intended));
+        let new: Vec<&Found> = new.into_iter().filter(|found| !intent.seen.contains(&found.id)).collect();
+        let same = |spec: &Value| self.known.names.by_key(self.api, spec) == *intended;
+        let ours: Vec<&Found> = new.iter().copied().filter(|found| found.spec.as_ref().is_some_and(same)).collect();
+        // What was sent is listed no longer, so that nothing says that it was not.
+        let sent = self.api.runs(intended).is_some_and(|runs| runs.first.is_none_or(|first| first <= *now));
+        match ours[..] {
+            [] if new.is_empty() && !sent && live.whole.contains(&*self.address.kind) => {
                 out.close = true;
                 true
             }
@@ -73,6 +78,7 @@ impl One<'_> {
                 out.change.reasons.push(Reason::Recovered { id: one.id.clone() });
                 true
             }
+            // One that says something else may be ours as well: somebody may have edited it since.
             _ => {
                 out.change.action = Action::ByHand;
                 out.change.reasons.push(doubt(new.iter().map(|found| found.id.clone()).collect()));
@@ -89,5 +95,21 @@ impl One<'_> {
             *owned = None;
             out.released = out.change.desired.is_some();
         }
+    }
+
+    /// Takes what has the same name for ours, whoever made it. Nobody does that but the simulation, to see that it is noticed.
+    pub(super) fn take_by_name(&self, owned: &mut Option<Owned>, seen: &mut Seen) {
+        let (None, Some(unit)) = (&owned, self.situation.units.get(self.address)) else { return };
+        let Some(other) = self.known.others(self.address, &self.api.name(&unit.spec)).first().copied() else { return };
+        *owned = Some(Owned {
+            id: other.id.clone(),
+            spec: other.spec.clone().unwrap_or_else(|| unit.spec.clone()),
+            refs: BTreeMap::new(),
+            stamp: None,
+            protect: false,
+            past: false,
+            applied: self.situation.now,
+        });
+        *seen = Seen::There(other.clone());
     }
 }

@@ -117,6 +117,11 @@ pub trait Remote: Resource {
         None
     }
 
+    /// The time of the change that a version stamp stands for, where it tells.
+    fn stamped(_stamp: &str) -> Option<Timestamp> {
+        None
+    }
+
     /// The request that reads one. Where there is no listing, its spec says where to look.
     fn get(_id: &str, _spec: &Value, _level: Level) -> Option<Request> {
         None
@@ -188,6 +193,7 @@ pub trait Api: Debug + Send + Sync {
     fn list(&self, level: Level) -> Vec<Request>;
     fn is_whole(&self, items: usize) -> bool;
     fn found(&self, object: &Value) -> Option<Found>;
+    fn stamped(&self, stamp: &str) -> Option<Timestamp>;
     fn get(&self, id: &str, spec: &Value, level: Level) -> Option<Request>;
     fn got(&self, id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String>;
     fn own_id(&self, spec: &Value) -> Option<String>;
@@ -226,6 +232,9 @@ impl<R: Remote> Api for Row<R> {
     }
     fn found(&self, object: &Value) -> Option<Found> {
         R::found(object)
+    }
+    fn stamped(&self, stamp: &str) -> Option<Timestamp> {
+        R::stamped(stamp)
     }
     fn get(&self, id: &str, spec: &Value, level: Level) -> Option<Request> {
         R::get(id, spec, level)

@@ -1,3 +1,4 @@
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::remote::{Found, Lifecycle, Read, canonical, id_in, text};
@@ -49,6 +50,10 @@ impl Remote for Segment {
         let stamp = Some(&object["modification_date"]).filter(|stamp| !stamp.is_null()).map(Value::to_string);
         let id = object["id"].as_str().or(object["segment_id"].as_str())?;
         Some(Found { id: id.to_owned(), name: text(&object["display_name"]), stamp, spec: None })
+    }
+
+    fn stamped(stamp: &str) -> Option<Timestamp> {
+        Timestamp::from_millisecond(stamp.parse().ok()?).ok()
     }
 
     fn get(id: &str, _: &Value, _: Level) -> Option<Request> {

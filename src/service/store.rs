@@ -243,7 +243,7 @@ impl Store {
 
     /// A disk that takes its time: nothing is written until this is dropped.
     #[cfg(test)]
-    pub fn hold(&self) -> impl Drop + use<'_> {
+    pub fn hold(&self) -> MutexGuard<'_, File> {
         self.desk.file.lock().expect("a file")
     }
 

@@ -57,11 +57,12 @@ fn what_was_never_made_is_made_now() {
 }
 
 #[test]
-fn what_was_there_before_or_says_something_else_is_not_ours() {
+fn what_was_there_before_is_not_ours_and_what_says_something_else_by_now_may_be() {
     let mut world = in_doubt(ONE, "segments/a", Level::Documented);
     world.put(&address("segments/a"), there("before", "x"));
-    world.put(&address("segments/a"), there("other", "y"));
     assert_eq!(world.told(ONE), "! segments/a Collision\n");
+    world.put(&address("segments/a"), there("edited", "y"));
+    assert_eq!(world.told(ONE), "! segments/a InDoubt\n", "somebody may have edited it since");
 }
 
 #[test]
@@ -84,8 +85,12 @@ fn what_cannot_be_listed_is_left_to_a_person() {
     let yaml = "scheduled_pushes: {p: {schedule: {scheduled_time: 2031-01-01T10:00}, push: {audience: {tag: x}, device_types: [ios], notification: {alert: A}}}}";
     let world = in_doubt(yaml, "scheduled_pushes/p", Level::Documented);
     assert_eq!(world.told(yaml), "! scheduled_pushes/p InDoubt\n");
-    let world = in_doubt(yaml, "scheduled_pushes/p", Level::Extended);
+    let mut world = in_doubt(yaml, "scheduled_pushes/p", Level::Extended);
     assert_eq!(world.told(yaml), "+ scheduled_pushes/p\n0 create scheduled_pushes/p POST /api/schedules\n");
+    // What was sent is listed no longer.
+    world.now = "2031-01-01T10:00:00Z".parse().unwrap();
+    let later = yaml.replace("2031", "2032");
+    assert_eq!(world.told(&later), "! scheduled_pushes/p InDoubt\n");
 }
 
 #[test]
@@ -96,9 +101,9 @@ fn what_names_a_segment_that_was_found_again_points_at_the_new_one() {
     let mut world = in_doubt_in(World::in_sync(before, Level::Documented), after, "segments/a");
     let found = there("new", "y");
     world.live.listed.get_mut("segments").unwrap().insert("new".into(), found);
-    let told = "± segments/b Repoint NotInPlace\n+ segments/c\n0 adopt segments/a\n\
+    let told = "- segments/a Retired\n± segments/b Repoint NotInPlace\n+ segments/c\n0 adopt segments/a\n\
                 1 create segments/b POST /api/segments after 0\n2 delete segments/b DELETE /api/segments/%23b after 1\n\
-                3 create segments/c POST /api/segments after 0\n";
+                3 create segments/c POST /api/segments after 0\n4 delete segments/a DELETE /api/segments/%23a after 0,2\n";
     assert_eq!(world.told(after), told);
     let (_, steps) = world.plan(after);
     assert!([1, 3].iter().all(|at| steps[*at].refs["a"] == "new"), "{steps:#?}");

@@ -233,6 +233,17 @@ fn a_past_push_is_never_sent_again() {
 }
 
 #[test]
+fn a_past_push_that_nobody_declares_is_let_go_of_once_it_is_past_by_every_clock() {
+    let mut world = World::in_sync(SHOP, Level::Documented);
+    let start = SHOP.find("scheduled_pushes:").unwrap();
+    let without = format!("{}{}", &SHOP[..start], &SHOP[SHOP.find("experiments:").unwrap()..]);
+    world.now = "2031-01-01T10:04:59Z".parse().unwrap();
+    assert_eq!(world.told(&without), "", "it may be on its way");
+    world.now = "2031-01-01T10:05:00Z".parse().unwrap();
+    assert_eq!(world.told(&without), ". scheduled_pushes/sale\n0 forget scheduled_pushes/sale\n");
+}
+
+#[test]
 fn a_new_push_whose_time_is_too_near_is_not_made() {
     let mut world = World::in_sync("", Level::Documented);
     let yaml = "scheduled_pushes:\n  sale:\n    schedule: {scheduled_time: 2031-01-01T10:00}\n    push: {audience: {tag: x}, device_types: [ios], notification: {alert: Sale}}\n";

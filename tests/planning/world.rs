@@ -116,6 +116,7 @@ impl World {
             deletes: !units.is_empty(),
             done: &self.done,
             adopt: true,
+            own_only: true,
         };
         arrange(compare(&situation), &situation)
     }

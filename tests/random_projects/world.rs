@@ -89,8 +89,18 @@ impl World {
         let live = fetch(&self.reading, look).await.unwrap_or_else(|failure| panic!("{failure}"));
         let (now, min_lead) = (Timestamp::now(), SignedDuration::from_mins(5));
         let done = &BTreeSet::new();
-        let situation =
-            Situation { units, ledger: &ledger, live: &live, level, now, min_lead, deletes: true, done, adopt: true };
+        let situation = Situation {
+            units,
+            ledger: &ledger,
+            live: &live,
+            level,
+            now,
+            min_lead,
+            deletes: true,
+            done,
+            adopt: true,
+            own_only: true,
+        };
         let (changes, steps) = arrange(compare(&situation), &situation);
         let position = log.position().expect("a place");
         let (target, manifests) = ("local".to_owned(), digest(units));

@@ -1,0 +1,69 @@
+//! Lives through many seeds of the simulation in `tests/simulation`.
+//!
+//! `cargo run --profile simulation --example simulate -- --seeds 200000` prints how often each fault met each kind of step, and
+//! fails where something went wrong or never happened. `--from N` begins elsewhere; `--seed N` tells one seed's story;
+//! `--without Adopt` turns a protection off.
+
+#![expect(clippy::print_stdout, reason = "it is a program of its own")]
+
+#[path = "../tests/simulation/sim/mod.rs"]
+mod sim;
+
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use sim::{Protection, Tally, run};
+
+/// The value of an option.
+fn option(name: &str) -> Option<String> {
+    std::env::args().skip_while(|argument| argument != name).nth(1)
+}
+
+fn number(name: &str) -> Option<u64> {
+    option(name).and_then(|text| text.replace('_', "").parse().ok())
+}
+
+fn main() -> ExitCode {
+    let off = option("--without").and_then(|name| Protection::ALL.into_iter().find(|one| format!("{one:?}") == name));
+    if let Some(seed) = number("--seed") {
+        let outcome = run(seed, off, true);
+        println!("{}", outcome.trace.join("\n"));
+        println!("seed {seed}: {}", outcome.violation.as_deref().unwrap_or("nothing went wrong"));
+        return ExitCode::from(u8::from(outcome.violation.is_some()));
+    }
+    let (from, seeds) = (number("--from").unwrap_or(0), number("--seeds").unwrap_or(10_000));
+    let most = number("--violations").unwrap_or(10);
+    let (next, wrong, all) = (AtomicU64::new(from), AtomicU64::new(0), Mutex::new(Tally::default()));
+    let begun = Instant::now();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                let mut tally = Tally::default();
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= from + seeds || wrong.load(Ordering::Relaxed) >= most {
+                        break;
+                    }
+                    let outcome = run(seed, off, false);
+                    tally.add(&outcome.tally);
+                    if let Some(violation) = outcome.violation {
+                        wrong.fetch_add(1, Ordering::Relaxed);
+                        println!("seed {seed}: {violation}");
+                    }
+                }
+                all.lock().expect("nobody died with it").add(&tally);
+            });
+        }
+    });
+    let tally = all.into_inner().expect("nobody died with it");
+    let (wrong, zeros) = (wrong.into_inner(), tally.zeros());
+    println!("{tally}");
+    println!("{seeds} seeds in {:.1} s, {wrong} violations", begun.elapsed().as_secs_f64());
+    if !zeros.is_empty() {
+        println!("never happened: {}", zeros.join(", "));
+    }
+    ExitCode::from(u8::from(wrong > 0 || !zeros.is_empty()))
+}

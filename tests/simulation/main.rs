@@ -1,0 +1,43 @@
+//! The real machine, planner and ledger against a faulty service, a faulty log, crashing processes and people, from a seed.
+
+mod sim;
+
+use sim::{Protection, Tally, run};
+
+/// How many seeds the test lives through. `cargo run --example simulate` takes as many as it is told.
+const SEEDS: u64 = 3_000;
+
+fn survives(seeds: std::ops::Range<u64>) -> Tally {
+    let mut tally = Tally::default();
+    for seed in seeds {
+        let outcome = run(seed, None, false);
+        if let Some(violation) = outcome.violation {
+            panic!("seed {seed}: {violation}\n{}", run(seed, None, true).trace.join("\n"));
+        }
+        tally.add(&outcome.tally);
+    }
+    tally
+}
+
+#[test]
+fn nothing_goes_wrong_whatever_goes_wrong() {
+    let tally = survives(0..SEEDS);
+    assert_eq!(tally.zeros(), [""; 0], "these never happened");
+}
+
+#[test]
+fn the_same_seed_tells_the_same_story() {
+    for seed in 0..100 {
+        let (one, two) = (run(seed, None, true), run(seed, None, true));
+        assert!(!one.trace.is_empty());
+        assert_eq!(one.trace, two.trace, "seed {seed}");
+    }
+}
+
+#[test]
+fn each_protection_is_needed() {
+    for off in Protection::ALL {
+        let fails = (0..10_000).find(|seed| run(*seed, Some(off), false).violation.is_some());
+        assert!(fails.is_some(), "without {off:?}, nothing goes wrong in 10,000 seeds");
+    }
+}

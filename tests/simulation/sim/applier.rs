@@ -1,0 +1,293 @@
+//! A process that reads the log, looks at the service, plans, shows its plan and applies it: the real code, driven by the
+//! world.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use jiff::{SignedDuration, Timestamp};
+use pushplan::address::Address;
+use pushplan::apply::{Effect, Event, Fate, OnError, Protections, Report, Run, Settings};
+use pushplan::arrange::arrange;
+use pushplan::compare::{Situation, compare};
+use pushplan::digest::Digest;
+use pushplan::exchange::{Loss, Meaning, Request};
+use pushplan::ledger::{Ledger, Record};
+use pushplan::live::{Ask, Fetch, Live, Look};
+use pushplan::plan::{About, Aim, Choice, Plan, Position};
+use serde_json::Value;
+
+use super::Protection;
+use super::network::{question, verb_word};
+use super::project::Units;
+use super::tally::Fault;
+use super::time::{MINUTE, SECOND};
+use super::world::{Happening, Incoming, Own, SETTLE};
+
+/// How near the time of a new push may be, in seconds.
+pub const LEAD: i64 = 300;
+
+pub fn settle() -> SignedDuration {
+    SignedDuration::from_millis(SETTLE)
+}
+
+/// Plans and applies, from the beginning to the end.
+pub async fn apply(own: Own) {
+    let (units, ledger) = own.read();
+    let Some(live) = own.look(&units, &ledger).await else { return };
+    let plan = own.plan(&units, &ledger, &live, &BTreeSet::new());
+    // Somebody reads it first.
+    let time = {
+        let mut world = own.world.borrow_mut();
+        world.note(|| told(&plan, own.process));
+        let most = *world.dice.pick(&[1, 1, 20 * SECOND, 20 * MINUTE]);
+        world.dice.between(0, most)
+    };
+    own.sleep(time).await;
+    own.carry_out(plan, &ledger).await;
+}
+
+/// A plan in a few words.
+pub fn told(plan: &Plan, process: usize) -> String {
+    let changes = plan.changes.iter().filter(|change| change.action.symbol() != " ");
+    let changes: Vec<String> = changes
+        .map(|change| format!("{} {} {:?} {:?}", change.action.symbol(), change.address, change.moved, change.reasons))
+        .collect();
+    let steps: Vec<String> =
+        plan.steps.iter().map(|step| format!("{} {} {:?}", verb_word(step.verb), step.address, step.id)).collect();
+    format!("process {process} plans at {}: {changes:?}; steps {steps:?}", plan.ledger.seq)
+}
+
+impl Own {
+    /// What the manifests and the log say now.
+    pub fn read(&self) -> (Units, Ledger) {
+        let mut world = self.world.borrow_mut();
+        let mut ledger = world.log.ledger.clone();
+        // A checkpoint holds the same.
+        if world.dice.chance(20) {
+            let text = serde_json::to_string(&ledger).expect("it is data");
+            ledger = serde_json::from_str(&text).expect("it was written");
+        }
+        (world.project.units.clone(), ledger)
+    }
+
+    async fn sleep(&self, time: i64) {
+        let until = {
+            let mut world = self.world.borrow_mut();
+            world.later(time, Happening::To(self.process, Incoming::Time));
+            world.now + time
+        };
+        // Whatever else comes meanwhile comes too late or too early.
+        while self.world.borrow().now < until {
+            self.next().await;
+        }
+    }
+
+    async fn sleep_until(&self, wall: Timestamp) {
+        let time = {
+            let world = self.world.borrow();
+            world.when(self.process, wall) - world.now
+        };
+        if time >= 0 {
+            self.sleep(time + 1).await;
+        }
+    }
+
+    /// What the service has; `None` where that could not be found out.
+    pub async fn look(&self, units: &Units, ledger: &Ledger) -> Option<Live> {
+        let (level, confirm_absence, waits) = {
+            let world = self.world.borrow();
+            (world.level, world.is_on(Protection::AbsenceCheck), world.is_on(Protection::SettleWait))
+        };
+        if let Some(at) = ledger.settled_at(settle()).filter(|_| waits) {
+            self.sleep_until(at).await;
+        }
+        let desired: BTreeMap<Address, Value> =
+            units.iter().map(|(address, unit)| (address.clone(), unit.spec.clone())).collect();
+        let look = Look { level, origin: super::ORIGIN, settle: settle(), desired: &desired, ledger, confirm_absence };
+        let (mut fetch, asks) = Fetch::start(look, self.now().wall);
+        let mut todo = VecDeque::from(asks);
+        let mut open: BTreeMap<usize, (Request, u32)> = BTreeMap::new();
+        loop {
+            while let Some(ask) = todo.pop_front() {
+                match ask {
+                    Ask::Get(number, request) => {
+                        self.breathe(question(&request)).await;
+                        self.world.borrow_mut().ask(self.process, number, request.clone());
+                        open.insert(number, (request, 0));
+                    }
+                    Ask::WaitUntil(at) => {
+                        self.sleep_until(at).await;
+                        todo.extend(fetch.later(self.now().wall));
+                    }
+                }
+            }
+            if fetch.is_done() {
+                return Some(fetch.finish());
+            }
+            match self.next().await {
+                Incoming::Interrupt => return None,
+                Incoming::Answer(number, answer) => {
+                    let Some((request, tries)) = open.get_mut(&number) else { continue };
+                    match answer {
+                        Ok(answer) if !matches!(answer.meaning(), Meaning::Busy | Meaning::Unknown) => {
+                            open.remove(&number);
+                            match fetch.on(number, &answer, self.now().wall) {
+                                Ok(asks) => todo.extend(asks),
+                                Err(why) => {
+                                    self.world.borrow_mut().note(|| why);
+                                    return None;
+                                }
+                            }
+                        }
+                        // A question can be asked again.
+                        _ => {
+                            *tries += 1;
+                            if *tries > 3 {
+                                return None;
+                            }
+                            let request = request.clone();
+                            self.world.borrow_mut().ask(self.process, number, request);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What would be done.
+    pub fn plan(&self, units: &Units, ledger: &Ledger, live: &Live, done: &BTreeSet<Address>) -> Plan {
+        let world = self.world.borrow();
+        let now = world.clock(self.process).wall;
+        let situation = Situation {
+            units,
+            ledger,
+            live,
+            level: world.level,
+            now,
+            min_lead: SignedDuration::from_secs(LEAD),
+            deletes: !units.is_empty(),
+            done,
+            adopt: world.is_on(Protection::Adopt),
+            own_only: world.is_on(Protection::Unowned),
+        };
+        let (changes, steps) = arrange(compare(&situation), &situation);
+        let about = About {
+            target: "simulated".to_owned(),
+            origin: super::ORIGIN.to_owned(),
+            level: world.level,
+            manifests: Digest::of(b""),
+            ledger: Position { lineage: "simulated".to_owned(), seq: ledger.seq },
+            min_lead_seconds: LEAD,
+            aim: Aim::Manifests,
+            choice: Choice::default(),
+        };
+        Plan::new(about, changes, steps, Vec::new(), now)
+    }
+
+    fn settings(&self) -> Settings {
+        let mut world = self.world.borrow_mut();
+        let mut settings = Settings::new(format!("run-{}", self.process), format!("process {}", self.process));
+        settings.concurrency = 1 + world.dice.below(4);
+        settings.on_error = if world.dice.chance(500) { OnError::Stop } else { OnError::Continue };
+        settings.protections = Protections {
+            intent: world.is_on(Protection::Intent),
+            send_deadline: world.is_on(Protection::SendDeadline),
+            unowned: world.is_on(Protection::Unowned),
+            past: world.is_on(Protection::Past),
+        };
+        settings
+    }
+
+    /// Carries out a plan as it was shown.
+    pub async fn carry_out(&self, plan: Plan, ledger: &Ledger) {
+        let shown = plan.digest();
+        self.world.borrow_mut().processes[self.process].shown = Some(plan.clone());
+        let (mut run, effects) = Run::start(plan, ledger, self.settings(), self.now());
+        let mut todo = VecDeque::from(effects);
+        loop {
+            while let Some(effect) = todo.pop_front() {
+                self.breathe(self.word(&effect)).await;
+                match effect {
+                    Effect::Append(entry) => {
+                        let mut world = self.world.borrow_mut();
+                        if matches!(&entry.record, Record::Begin(begin) if begin.plan != shown) {
+                            world.violated("what is applied is not what was shown".to_owned());
+                        }
+                        let slow = world.faults > 0 && world.dice.chance(20);
+                        let time = if slow { world.dice.between(SECOND, 80 * SECOND) } else { 5 };
+                        world.later(time, Happening::Write(self.process, entry));
+                    }
+                    Effect::Send(sending) => {
+                        if self.world.borrow().is_in_time(self.process, &sending) {
+                            self.world.borrow_mut().send(self.process, &sending);
+                        } else {
+                            let verb = run.plan().steps[sending.step].verb;
+                            self.world.borrow_mut().tally.met(Fault::TooLateToSend, verb_word(verb));
+                            let loss = Loss::NotSent("too late".to_owned());
+                            todo.extend(run.on(Event::Lost(sending.step, loss), self.now()));
+                        }
+                    }
+                    Effect::Wait(at) => {
+                        let mut world = self.world.borrow_mut();
+                        let at = world.when(self.process, at) + 1;
+                        world.at(at, Happening::To(self.process, Incoming::Time));
+                    }
+                    Effect::Finish(report) => {
+                        self.finish(&report);
+                        return;
+                    }
+                }
+            }
+            let event = match self.next().await {
+                Incoming::Answer(step, answer) => {
+                    self.world.borrow_mut().processes[self.process].on_the_way.remove(&step);
+                    match answer {
+                        Ok(answer) => Event::Answered(step, answer),
+                        Err(loss) => Event::Lost(step, loss),
+                    }
+                }
+                Incoming::Written(seq, Ok(())) => Event::Appended(seq),
+                Incoming::Written(_, Err(error)) => Event::AppendFailed(error),
+                Incoming::Interrupt => {
+                    self.interrupted();
+                    Event::Interrupt
+                }
+                Incoming::Time | Incoming::Resume => Event::Time,
+            };
+            todo.extend(run.on(event, self.now()));
+            for (step, fate) in run.finished() {
+                if fate.is_done() {
+                    self.world.borrow_mut().processes[self.process].done.insert(step);
+                }
+            }
+        }
+    }
+
+    fn word(&self, effect: &Effect) -> &'static str {
+        match effect {
+            Effect::Send(sending) => {
+                let world = self.world.borrow();
+                let plan = world.processes[self.process].shown.as_ref();
+                plan.map_or("append", |plan| verb_word(plan.steps[sending.step].verb))
+            }
+            _ => "append",
+        }
+    }
+
+    fn interrupted(&self) {
+        let mut world = self.world.borrow_mut();
+        let verbs: BTreeSet<_> = world.processes[self.process].on_the_way.values().copied().collect();
+        for verb in verbs {
+            world.tally.met(Fault::Interrupt, verb_word(verb));
+        }
+    }
+
+    fn finish(&self, report: &Report) {
+        let mut world = self.world.borrow_mut();
+        world.reports += 1;
+        world.note(|| {
+            let steps: Vec<&Fate> = report.steps.iter().map(|step| &step.fate).collect();
+            format!("process {} ends: {:?} {steps:?}", self.process, report.ending)
+        });
+    }
+}

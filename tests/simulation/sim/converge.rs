@@ -1,0 +1,256 @@
+//! The calm: no more faults. What is left to people is done by people, and two runs have to bring everything in line.
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::rc::Rc;
+
+use pushplan::address::Address;
+use pushplan::kinds::remote::point;
+use pushplan::kinds::{self, Read};
+use pushplan::ledger::{Owned, Record, Resolution, Verb};
+use pushplan::plan::{Action, Plan, Reason};
+use serde_json::{Value, json};
+
+use super::applier::LEAD;
+use super::service::Origin;
+use super::time;
+use super::world::{Own, Shared, Tasks, World};
+
+/// How many runs it may take.
+const RUNS: usize = 2;
+/// How often people look at what is left to them before a run.
+const LOOKS: usize = 4;
+
+pub fn converge(world: &Shared, tasks: &mut Tasks) {
+    for run in 0..=RUNS {
+        // What may be on its way just now is let go of later, and what it names with it.
+        let over = world.borrow().over();
+        tasks.run_until(world, over);
+        let Some((plan, done)) = by_hand(world, tasks) else { return };
+        // The ledger may still learn of version stamps.
+        let stamps =
+            plan.steps.iter().all(|step| step.verb == Verb::Adopt) && world.borrow().log.ledger.open.is_empty();
+        if plan.is_empty() && (plan.steps.is_empty() || stamps) {
+            return world.borrow_mut().look_at_truth();
+        }
+        if run == RUNS {
+            let changes: Vec<_> = plan.changes.iter().filter(|change| change.action != Action::Keep).collect();
+            let why = format!("no fixed point after {RUNS} runs: {changes:?} {:?}", plan.steps);
+            world.borrow_mut().violated(why);
+            return;
+        }
+        in_calm(world, tasks, async move |own: Own| {
+            let (units, ledger) = own.read();
+            let Some(live) = own.look(&units, &ledger).await else { return };
+            let plan = own.plan(&units, &ledger, &live, &done);
+            own.carry_out(plan, &ledger).await;
+        });
+        if world.borrow().wrong.is_some() {
+            return;
+        }
+    }
+}
+
+/// Runs one process to its end, alone.
+fn in_calm<F: Future<Output = ()> + 'static>(world: &Shared, tasks: &mut Tasks, task: impl FnOnce(Own) -> F) {
+    let process = world.borrow_mut().add_process();
+    let own = Own { world: Rc::clone(world), process };
+    tasks.add(world, process, Box::pin(task(own)));
+    tasks.run(world, true);
+}
+
+/// A plan, once people have done what is theirs to do; with what they say they have done.
+fn by_hand(world: &Shared, tasks: &mut Tasks) -> Option<(Plan, BTreeSet<Address>)> {
+    let mut done = BTreeSet::new();
+    for _ in 0..LOOKS {
+        let plan = plan(world, tasks, &done)?;
+        let mut acted = false;
+        for change in &plan.changes {
+            for reason in &change.reasons {
+                acted |= world.borrow_mut().act(&change.address, change.action, reason, &mut done);
+            }
+        }
+        if !acted {
+            return Some((plan, done));
+        }
+    }
+    plan(world, tasks, &done).map(|plan| (plan, done))
+}
+
+fn plan(world: &Shared, tasks: &mut Tasks, done: &BTreeSet<Address>) -> Option<Plan> {
+    let made = Rc::new(std::cell::RefCell::new(None));
+    let (into, done) = (Rc::clone(&made), done.clone());
+    in_calm(world, tasks, async move |own: Own| {
+        let (units, ledger) = own.read();
+        let Some(live) = own.look(&units, &ledger).await else { return };
+        let plan = own.plan(&units, &ledger, &live, &done);
+        into.replace(Some(plan));
+    });
+    let plan = made.take();
+    let mut world = world.borrow_mut();
+    if let Some(plan) = &plan {
+        world.note(|| super::applier::told(plan, usize::MAX));
+    }
+    if plan.is_none() && world.wrong.is_none() {
+        world.violated("nothing can be planned in the calm".to_owned());
+    }
+    plan.filter(|_| world.wrong.is_none())
+}
+
+/// When something is over for certain that messages people by itself.
+fn over(address: &Address, owned: &Owned) -> Option<i64> {
+    let first = kinds::api(address).runs(&owned.spec).and_then(|runs| runs.first)?;
+    Some(time::of(first) + LEAD * time::SECOND)
+}
+
+impl World {
+    /// When all is over that has begun and nobody declares any more.
+    fn over(&self) -> i64 {
+        let gone = self.log.ledger.owned.iter().filter(|(address, _)| !self.project.units.contains_key(*address));
+        let begun = |over: &i64| over - LEAD * time::SECOND <= self.now;
+        gone.filter_map(|(address, owned)| over(address, owned)).filter(begun).max().unwrap_or(0)
+    }
+
+    /// A person does what a plan leaves to people; says whether there was anything to do.
+    fn act(&mut self, address: &Address, action: Action, reason: &Reason, done: &mut BTreeSet<Address>) -> bool {
+        let now = self.now;
+        match reason {
+            Reason::InDoubt { .. } => {
+                let ours = Origin::Ours(address.clone());
+                let ledger = &self.log.ledger;
+                let known = ledger.owned.get(address).map(|owned| owned.id.clone());
+                let retired: Vec<&String> = ledger.retired.iter().map(|old| &old.id).collect();
+                let made = self.service.objects.iter().find(|(id, object)| {
+                    object.origin == ours
+                        && (object.body().is_some() || object.begun)
+                        && Some(*id) != known.as_ref()
+                        && !retired.contains(id)
+                });
+                let found = match made {
+                    Some((id, _)) => Resolution::Created { id: id.clone() },
+                    None => Resolution::Absent,
+                };
+                self.note(|| format!("a person resolves {address}: {found:?}"));
+                self.log.say(Record::Resolve { address: address.clone(), found }, time::stamp(now));
+                true
+            }
+            Reason::InDashboard { old: Some(id) } if !done.contains(address) => {
+                let disables = address.kind == "pipelines" && self.dice.chance(500);
+                self.note(|| format!("a person takes {address} ({id}) away by hand"));
+                if disables {
+                    let mut body = self.service.objects[id].body().cloned().unwrap_or_else(|| json!({}));
+                    body["enabled"] = false.into();
+                    self.service.write(id, Some(body), now);
+                    self.let_go(id);
+                } else {
+                    self.remove(id);
+                }
+                done.insert(address.clone())
+            }
+            Reason::Collision { ids } => {
+                self.note(|| format!("a person makes room for {address}"));
+                for id in ids {
+                    if self.service.objects.contains_key(id) {
+                        self.remove(id);
+                    }
+                }
+                self.make_room(address);
+                true
+            }
+            Reason::TooLate { .. } if action != Action::Past => {
+                self.note(|| format!("a person gives {address} a later time"));
+                let later = now + 100_000 * time::MINUTE;
+                self.project.change(address, &mut self.dice, later);
+                true
+            }
+            Reason::NeverTwice => {
+                self.note(|| format!("a person no longer declares {address}"));
+                self.project.remove(address);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn let_go(&mut self, id: &str) {
+        if let Some(object) = self.service.objects.get_mut(id) {
+            object.origin = Origin::Person;
+        }
+    }
+
+    /// Tags and channels that stand where something is declared.
+    fn make_room(&mut self, address: &Address) {
+        let now = self.now;
+        let last = address.key.rsplit('/').next().unwrap_or_default().to_owned();
+        match &*address.kind {
+            "tag_groups" => self.service.doc(&format!("user {last}"), now, |doc| {
+                if let Some(doc) = doc {
+                    doc["tags"] = json!({});
+                }
+            }),
+            "named_users" => {
+                let user = address.key.split('/').next().unwrap_or_default();
+                self.service.doc(&format!("user {user}"), now, |doc| {
+                    if let Some(doc) = doc {
+                        doc["channels"] = json!([]);
+                    }
+                });
+            }
+            "tags" if address.part().is_some() => self.service.doc(&format!("channel {last}"), now, |doc| {
+                if let Some(doc) = doc {
+                    doc["tags"] = json!([]);
+                }
+            }),
+            "tags" => self.service.doc(&format!("tag {last}"), now, |doc| *doc = None),
+            _ => {}
+        }
+    }
+
+    /// The service has what is declared, once, and the ledger knows all of it.
+    fn look_at_truth(&mut self) {
+        let mut wrong = Vec::new();
+        let ledger = &self.log.ledger;
+        for (address, unit) in &self.project.units {
+            let Some(owned) = ledger.owned.get(address) else {
+                wrong.push(format!("{address} is declared, and the ledger does not have it"));
+                continue;
+            };
+            let api = kinds::api(address);
+            let runs =
+                api.runs(&owned.spec).is_some_and(|runs| runs.first.is_none_or(|first| time::of(first) <= self.now));
+            if owned.past || runs {
+                continue;
+            }
+            let wire = point(api.audiences(), &unit.spec, &mut |reference| {
+                let key = reference.as_str().unwrap_or_default();
+                let id = ledger.owned.get(&Address::new("segments", key)).map(|owned| owned.id.as_str());
+                Value::from(id.unwrap_or_default())
+            });
+            if !self.service.has(address, &owned.id, &wire) {
+                wrong.push(format!("{address} ({}) is not as declared: {wire}", owned.id));
+            }
+        }
+        for (id, object) in &self.service.objects {
+            if let Origin::Ours(address) = &object.origin
+                && object.is_live()
+                && ledger.owned.get(address).is_none_or(|owned| owned.id != *id)
+            {
+                wrong.push(format!("{address} ({id}) is left over"));
+            }
+        }
+        let told = |address: &Address| kinds::api(address).lifecycle(self.level).read != Read::LedgerOnly;
+        for (address, owned) in ledger.owned.iter().filter(|(address, _)| told(address)) {
+            let near = over(address, owned).is_some_and(|over| over > self.now);
+            // An empty project lets go of nothing, nor does any of what may be on its way just now.
+            if !self.project.units.is_empty() && !near && !self.project.units.contains_key(address) {
+                wrong.push(format!("{address} is no longer declared, and the ledger has it"));
+            }
+        }
+        if !ledger.open.is_empty() || !ledger.retired.is_empty() {
+            wrong.push(format!("the ledger is in doubt: {:?} {:?}", ledger.open, ledger.retired));
+        }
+        if let Some(wrong) = wrong.pop() {
+            self.violated(wrong);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Everything that can go wrong, from one seed.
+//!
+//! The machine, the planner and the ledger are the real ones. The service, the log, the processes and the people are models.
+//! A process is a future that is polled when something happens to it, so that it can be left lying at any point.
+
+mod applier;
+mod converge;
+mod dice;
+mod log;
+mod network;
+mod people;
+mod project;
+mod reading;
+mod rounds;
+mod service;
+mod tally;
+mod time;
+mod world;
+
+pub use rounds::run;
+pub use tally::Tally;
+
+/// The origin that pages may lead to.
+const ORIGIN: &str = "https://service.example";
+
+/// What keeps a run from doing harm, and can be turned off to see that the simulation notices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protection {
+    Intent,
+    Adopt,
+    SettleWait,
+    AbsenceCheck,
+    CreateIfAbsent,
+    SendDeadline,
+    Unowned,
+    Past,
+}
+
+impl Protection {
+    pub const ALL: [Self; 8] = [
+        Self::Intent,
+        Self::Adopt,
+        Self::SettleWait,
+        Self::AbsenceCheck,
+        Self::CreateIfAbsent,
+        Self::SendDeadline,
+        Self::Unowned,
+        Self::Past,
+    ];
+}

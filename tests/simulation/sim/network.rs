@@ -1,0 +1,257 @@
+//! The way to the service and back, and what gets lost on it.
+
+use pushplan::apply::Sending;
+use pushplan::exchange::{Answer, Loss, Request};
+use pushplan::kinds::{self, Create};
+use pushplan::ledger::Verb;
+use pushplan::plan::{Action, Plan};
+use serde_json::{Value, json};
+
+use super::Protection;
+use super::reading::{self, Manner};
+use super::service::{Sender, family};
+use super::tally::Fault;
+use super::time::{self, SECOND};
+use super::world::{Happening, Incoming, LAG, LATE, World};
+
+/// A request that comes to the service.
+#[derive(Debug)]
+pub struct Arrival {
+    process: usize,
+    number: usize,
+    request: Request,
+    /// Who changes something; `None`: somebody reads.
+    sender: Option<Sender>,
+    way_back: WayBack,
+}
+
+/// What becomes of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WayBack {
+    Whole,
+    Truncated,
+    Garbled,
+    Error,
+    Lost,
+}
+
+pub fn verb_word(verb: Verb) -> &'static str {
+    match verb {
+        Verb::Create => "create",
+        Verb::Update => "update",
+        Verb::Delete => "delete",
+        Verb::Adopt => "adopt",
+        Verb::Forget => "forget",
+    }
+}
+
+/// Which kind of question a `GET` is.
+pub fn question(request: &Request) -> &'static str {
+    let path = request.path.split('?').next().unwrap_or_default();
+    let mut parts = path.trim_start_matches("/api/").split('/').filter(|part| !part.is_empty());
+    match (parts.next(), parts.next()) {
+        (Some("tags"), _) => "list",
+        (Some(part), None) if family(part).is_some() => "list",
+        (Some(part), Some(_)) if family(part).is_some() => "get",
+        _ => "lookup",
+    }
+}
+
+impl World {
+    /// Somebody asks. The answer comes in time, late, in pieces or not at all.
+    pub fn ask(&mut self, process: usize, number: usize, request: Request) {
+        let what = question(&request);
+        let way = self.dice.between(10, 200);
+        let luck = if self.dice.chance(self.faults) { self.dice.below(8) } else { 8 };
+        let mut way_back = WayBack::Whole;
+        let refused = match luck {
+            0 => {
+                self.tally.met(Fault::PageFailed, what);
+                let loss = Loss::Unknown("timeout".to_owned());
+                self.later(30 * SECOND, Happening::To(process, Incoming::Answer(number, Err(loss))));
+                return;
+            }
+            1 => {
+                self.tally.met(Fault::PageFailed, what);
+                Some(Answer::new(503, json!({})))
+            }
+            2 => Some(Answer { retry_after: Some("2".to_owned()), ..Answer::new(429, json!({})) }),
+            3 => {
+                self.tally.met(Fault::Truncated, what);
+                way_back = WayBack::Truncated;
+                None
+            }
+            4 if self.dice.chance(200) => {
+                self.tally.met(Fault::Garbled, what);
+                way_back = WayBack::Garbled;
+                None
+            }
+            _ => None,
+        };
+        match refused {
+            Some(answer) => self.later(way, Happening::To(process, Incoming::Answer(number, Ok(answer)))),
+            None => {
+                let arrival = Arrival { process, number, request, sender: None, way_back };
+                self.later(way, Happening::Arrive(arrival));
+            }
+        }
+    }
+
+    /// A request leaves that changes something. It was allowed to.
+    pub fn send(&mut self, process: usize, sending: &Sending) {
+        let Some(plan) = self.processes[process].shown.take() else { return };
+        self.look_at_departure(process, sending, &plan);
+        let step = &plan.steps[sending.step];
+        let change = plan.changes.iter().find(|change| change.address == step.address);
+        let replaces = change.is_some_and(|change| matches!(change.action, Action::Replace));
+        let retired = self.log.ledger.retired.iter().filter(|old| old.address == step.address);
+        let retired = retired.map(|old| old.id.clone()).collect();
+        let sender = Sender { address: step.address.clone(), replaces, retired };
+        let (verb, what) = (step.verb, verb_word(step.verb));
+        self.note(|| format!("process {process} sends {} for {}", sending.request, sender.address));
+        self.processes[process].shown = Some(plan);
+        self.processes[process].on_the_way.insert(sending.step, verb);
+
+        let way = self.dice.between(10, 400);
+        let wait = self.dice.between(400, 30 * SECOND);
+        let lost = Some((Err(Loss::Unknown("timeout".to_owned())), wait));
+        let luck = if self.dice.chance(self.faults) { self.dice.below(10) } else { 10 };
+        let odds = [
+            Fault::NotSent,
+            Fault::LostBefore,
+            Fault::LostAfter,
+            Fault::ErrorNotDone,
+            Fault::ErrorDone,
+            Fault::BusyWithTime,
+            Fault::Busy,
+            Fault::Late,
+            Fault::Truncated,
+            Fault::Garbled,
+        ];
+        let fault = odds.get(luck).copied();
+        if let Some(fault) = fault {
+            self.tally.met(fault, what);
+            self.note(|| format!("  {fault:?}"));
+        }
+        // What comes back without the service having a say, and when it comes to the service.
+        let (answer, arrives, way_back) = match fault {
+            Some(Fault::NotSent) => (Some((Err(Loss::NotSent("refused".to_owned())), way)), None, WayBack::Lost),
+            Some(Fault::LostBefore) => (lost, None, WayBack::Lost),
+            Some(Fault::LostAfter) => (lost, Some(way.min(wait)), WayBack::Lost),
+            Some(Fault::Late) => (lost, Some(self.dice.between(wait, LATE)), WayBack::Lost),
+            Some(Fault::ErrorNotDone) => (Some((Ok(Answer::new(503, json!({}))), way)), None, WayBack::Lost),
+            Some(Fault::ErrorDone) => (None, Some(way), WayBack::Error),
+            Some(Fault::BusyWithTime) => {
+                let seconds = self.dice.pick(&["3", "40", "90", "soon", "Wed, 01 Jan 2031 00:10:00 GMT"]);
+                let answer = Answer { retry_after: Some((*seconds).to_owned()), ..Answer::new(429, json!({})) };
+                (Some((Ok(answer), way)), None, WayBack::Lost)
+            }
+            Some(Fault::Busy) => (Some((Ok(Answer::new(429, json!({}))), way)), None, WayBack::Lost),
+            Some(Fault::Truncated) => (None, Some(way), WayBack::Truncated),
+            Some(Fault::Garbled) => (None, Some(way), WayBack::Garbled),
+            _ => (None, Some(way), WayBack::Whole),
+        };
+        if !matches!(fault, Some(Fault::NotSent | Fault::Busy | Fault::BusyWithTime)) {
+            self.processes[process].doubtful.insert(sending.step);
+        }
+        if let Some((answer, after)) = answer {
+            self.later(after, Happening::To(process, Incoming::Answer(sending.step, answer)));
+        }
+        if let Some(after) = arrives {
+            let (request, number) = (sending.request.clone(), sending.step);
+            let arrival = Arrival { process, number, request, sender: Some(sender), way_back };
+            self.later(after, Happening::Arrive(arrival));
+        }
+    }
+
+    /// What has to hold whenever a request leaves.
+    fn look_at_departure(&mut self, process: usize, sending: &Sending, plan: &Plan) {
+        let own = &self.processes[process];
+        let step = &plan.steps[sending.step];
+        let address = &step.address;
+        let mut wrong = None;
+        if !own.intended.contains(&(address.clone(), step.verb)) {
+            wrong = Some(format!("{} for {address} left without a durable intent", sending.request));
+        }
+        if !step.after.iter().all(|before| own.done.contains(before)) {
+            wrong = Some(format!("step {} left before what it waits for", step.number));
+        }
+        let shown = step.request.as_ref();
+        if shown.is_none_or(|shown| (shown.method, &shown.path) != (sending.request.method, &sending.request.path)) {
+            wrong = Some(format!("{} is not what was shown: {shown:?}", sending.request));
+        }
+        let lifecycle = kinds::api(address).lifecycle(self.level);
+        if step.verb == Verb::Create && lifecycle.create != Create::Upsert && own.doubtful.contains(&sending.step) {
+            wrong = Some(format!("the create of {address} left twice"));
+        }
+        let first = step.spec.as_ref().and_then(|spec| kinds::api(address).runs(spec)).and_then(|runs| runs.first);
+        let lead = plan.min_lead_seconds * SECOND - 10 * SECOND;
+        if step.verb == Verb::Create && first.is_some_and(|first| time::of(first) - lead < self.now) {
+            wrong = Some(format!("{address} is created though its time {first:?} is too near"));
+        }
+        if let Some(wrong) = wrong {
+            self.violated(wrong);
+        }
+    }
+
+    /// A request comes to the service.
+    pub fn arrive(&mut self, arrival: Arrival) {
+        let Arrival { process, number, request, sender, way_back } = arrival;
+        let answer = match &sender {
+            Some(sender) => {
+                let answer = self.service.change(&request, sender, self.now);
+                self.note(|| format!("the service takes {request} for {}: {}", sender.address, answer.status));
+                answer
+            }
+            None => {
+                let manner = self.manner(&request);
+                reading::read(&self.service, &request, manner, &mut self.dice)
+            }
+        };
+        let answer = match way_back {
+            WayBack::Whole => answer,
+            WayBack::Truncated => Answer { body: None, ..answer },
+            WayBack::Garbled if answer.status < 300 => Answer::new(answer.status, json!({ "ok": true })),
+            WayBack::Garbled => answer,
+            WayBack::Error => Answer::new(502, Value::Null),
+            WayBack::Lost => return,
+        };
+        let way = self.dice.between(10, 400);
+        self.later(way, Happening::To(process, Incoming::Answer(number, Ok(answer))));
+    }
+
+    /// How a reader is answered.
+    fn manner(&mut self, request: &Request) -> Manner {
+        let what = question(request);
+        let mut manner = Manner { at: self.now, ..Manner::default() };
+        manner.normalised = self.dice.chance(500);
+        if manner.normalised && what != "lookup" {
+            self.tally.met(Fault::Normalised, what);
+        }
+        if self.faults == 0 {
+            return manner;
+        }
+        if self.dice.chance(150) {
+            self.tally.met(Fault::Stale, what);
+            manner.at = self.now - self.dice.between(0, LAG);
+            let behind = (self.now - manner.at) / SECOND;
+            self.note(|| format!("{request} is answered as of {behind}s ago"));
+        }
+        if what == "list" {
+            manner.duplicated = self.dice.chance(200);
+            manner.reordered = self.dice.chance(200);
+            manner.crowded = self.dice.chance(100);
+            for (is, fault) in [(manner.duplicated, Fault::PageDuplicated), (manner.reordered, Fault::PageReordered)] {
+                if is {
+                    self.tally.met(fault, what);
+                }
+            }
+        }
+        manner
+    }
+
+    /// Whether a request may still leave, as its process sees it.
+    pub fn is_in_time(&self, process: usize, sending: &Sending) -> bool {
+        !self.is_on(Protection::SendDeadline) || !sending.not_after.has_passed(self.clock(process))
+    }
+}

@@ -1,0 +1,107 @@
+//! People in the dashboard: they edit, delete, re-create and copy names, whoever made the thing.
+
+use pushplan::address::Address;
+use serde_json::{Value, json};
+
+use super::service::Origin;
+use super::tally::Fault;
+use super::world::World;
+
+impl World {
+    /// Somebody does something, right in the middle.
+    pub fn person(&mut self) {
+        if self.dice.chance(250) {
+            return self.belongings();
+        }
+        let shown = self.service.objects.iter().filter(|(_, object)| object.is_live());
+        let ids: Vec<String> = shown.map(|(id, _)| id.clone()).collect();
+        if ids.is_empty() {
+            return;
+        }
+        let id = self.dice.pick(&ids).clone();
+        let object = &self.service.objects[&id];
+        let (kind, body) = (object.kind, object.body().expect("it is live").clone());
+        // What nobody can look up again is left alone here: nothing could ever notice.
+        if !matches!(kind, "segments" | "templates" | "pipelines") {
+            return;
+        }
+        let number = self.dice.below(1000);
+        let other = altered(kind, &body, number);
+        let now = self.now;
+        let (fault, told) = match self.dice.below(4) {
+            0 => {
+                self.service.write(&id, Some(other), now);
+                (Fault::PersonEdits, "edits")
+            }
+            1 => {
+                self.remove(&id);
+                (Fault::PersonDeletes, "deletes")
+            }
+            2 => {
+                self.remove(&id);
+                self.service.make(kind, other, Origin::Person, now);
+                (Fault::PersonRecreates, "re-creates")
+            }
+            _ => {
+                self.service.make(kind, other, Origin::Person, now);
+                (Fault::PersonCopiesName, "copies the name of")
+            }
+        };
+        self.tally.met(fault, kind);
+        self.note(|| format!("a person {told} {kind} {id}"));
+    }
+
+    pub fn remove(&mut self, id: &str) {
+        let now = self.now;
+        self.service.write(id, None, now);
+        if let Some(object) = self.service.objects.get_mut(id) {
+            object.removed_by_person = true;
+        }
+    }
+
+    /// Somebody makes the very same thing, while nothing is under way.
+    pub fn twin(&mut self) {
+        let wanted: Vec<(Address, Value)> = self
+            .project
+            .units
+            .iter()
+            .filter(|(address, _)| matches!(&*address.kind, "templates" | "pipelines"))
+            .map(|(address, unit)| (address.clone(), unit.spec.clone()))
+            .collect();
+        if let Some((address, spec)) = wanted.first() {
+            let kind = if address.kind == "templates" { "templates" } else { "pipelines" };
+            let now = self.now;
+            let id = self.service.make(kind, spec.clone(), Origin::Person, now);
+            self.note(|| format!("a person makes a twin {id} of {address}"));
+        }
+    }
+
+    /// Tags of people, and channels of theirs.
+    fn belongings(&mut self) {
+        let names: Vec<String> = self.service.docs.keys().cloned().collect();
+        let name = self.dice.pick(&names).clone();
+        let now = self.now;
+        let number = self.dice.below(3);
+        self.note(|| format!("a person changes {name}"));
+        self.service.doc(&name, now, |doc| match doc {
+            Some(doc) if name.starts_with("user") && number == 0 => doc["tags"]["g"] = json!(["theirs"]),
+            Some(doc) if name.starts_with("user") && number == 1 => doc["channels"] = json!([]),
+            Some(doc) if name.starts_with("user") => doc["tags"]["other"] = json!(["x"]),
+            Some(doc) if name.starts_with("channel open") && number == 0 => doc["installed"] = false.into(),
+            Some(doc) if name.starts_with("channel") => doc["tags"] = json!([]),
+            _ => *doc = None,
+        });
+    }
+}
+
+/// A thing of the same name that says something else.
+fn altered(kind: &str, body: &Value, number: usize) -> Value {
+    let mut body = body.clone();
+    let alert = format!("theirs {number}");
+    match kind {
+        "segments" => body["criteria"] = json!({ "tag": alert }),
+        "templates" => body["push"]["notification"]["alert"] = alert.into(),
+        _ => body["immediate_trigger"] = json!({ "tag_added": alert }),
+    }
+    body
+}

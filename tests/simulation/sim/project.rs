@@ -1,0 +1,189 @@
+//! Small projects, and what people do to their manifests between two runs.
+
+use std::collections::BTreeMap;
+
+use pushplan::address::Address;
+use pushplan::compare::Unit;
+use serde_json::{Value, json};
+
+use super::dice::Dice;
+use super::time;
+
+pub type Units = BTreeMap<Address, Unit>;
+
+/// What a project declares, as single things.
+#[derive(Debug, Default)]
+pub struct Project {
+    pub units: Units,
+    /// Pushes and experiments get a new key each time: one that is declared again is another one.
+    fresh: usize,
+}
+
+pub const CHANNELS: [&str; 2] = ["c-1", "c-2"];
+pub const USERS: [&str; 2] = ["u-1", "u-2"];
+const TAGS: [&str; 4] = ["red", "green", "blue", "remind"];
+
+impl Project {
+    pub fn new(dice: &mut Dice, now: i64) -> Self {
+        let mut project = Self::default();
+        for _ in 0..2 + dice.below(4) {
+            project.add(dice, now);
+        }
+        project
+    }
+
+    /// Somebody edits the manifests.
+    pub fn edit(&mut self, dice: &mut Dice, now: i64) {
+        for _ in 0..1 + dice.below(3) {
+            match dice.below(5) {
+                0 | 1 => self.add(dice, now),
+                2 if self.units.len() > 1 => {
+                    let address = self.any(dice);
+                    self.remove(&address);
+                }
+                _ if !self.units.is_empty() => {
+                    let address = self.any(dice);
+                    self.change(&address, dice, now);
+                }
+                _ => self.add(dice, now),
+            }
+        }
+    }
+
+    fn any(&self, dice: &mut Dice) -> Address {
+        self.units.keys().nth(dice.below(self.units.len())).expect("it is not empty").clone()
+    }
+
+    fn put(&mut self, address: Address, spec: Value) {
+        let unit = Unit { spec, place: None, protect: false, broadcast: false, ignore: Vec::new() };
+        self.units.insert(address, unit);
+    }
+
+    fn add(&mut self, dice: &mut Dice, now: i64) {
+        let (kind, key) = match dice.below(14) {
+            0..=3 => ("segments", ["a", "b", "c"][dice.below(3)].to_owned()),
+            4 | 5 => ("templates", ["t", "w"][dice.below(2)].to_owned()),
+            6 | 7 => ("pipelines", ["p", "q"][dice.below(2)].to_owned()),
+            8 | 9 => ("scheduled_pushes", self.next("s")),
+            10 => ("experiments", self.next("e")),
+            11 => ("tag_groups", format!("g/named_users/{}", dice.pick(&USERS))),
+            12 if dice.chance(500) => ("tags", "legacy".to_owned()),
+            12 => ("tags", format!("legacy/ios_channels/{}", dice.pick(&CHANNELS))),
+            _ if dice.chance(500) => ("open_channels", "o".to_owned()),
+            _ => ("named_users", format!("{}/{}", dice.pick(&USERS), dice.pick(&CHANNELS))),
+        };
+        let address = Address::new(kind, key);
+        if !self.units.contains_key(&address) {
+            self.put(address.clone(), Value::Null);
+            self.change(&address, dice, now);
+        }
+    }
+
+    fn next(&mut self, letter: &str) -> String {
+        self.fresh += 1;
+        format!("{letter}{}", self.fresh)
+    }
+
+    /// Takes a declaration away. Whoever names a segment names a tag instead.
+    pub fn remove(&mut self, address: &Address) {
+        self.units.remove(address);
+        if address.kind == "segments" {
+            let (named, other) = (format!("{{\"segment\":\"{}\"}}", address.key), "{\"tag\":\"red\"}");
+            for unit in self.units.values_mut() {
+                let text = unit.spec.to_string();
+                if text.contains(&named) {
+                    unit.spec = text.replace(&named, other).parse().expect("JSON");
+                }
+            }
+        }
+    }
+
+    /// Says something else under the same key.
+    pub fn change(&mut self, address: &Address, dice: &mut Dice, now: i64) {
+        let key = &address.key;
+        let last = key.rsplit('/').next().unwrap_or_default();
+        let alert = format!("text {}", dice.below(50));
+        let push = |audience: Value| json!({ "audience": audience, "device_types": ["ios"], "notification": { "alert": alert } });
+        // Now and then, the name changes as well.
+        let name = if dice.chance(100) { format!("{key} {}", dice.below(3)) } else { key.clone() };
+        let spec = match &*address.kind {
+            "segments" => json!({ "display_name": name, "criteria": self.audience(key, dice) }),
+            "templates" => {
+                let mut spec = json!({ "name": name, "variables": [], "push": { "notification": { "alert": alert } } });
+                if dice.chance(300) {
+                    spec["variables"] =
+                        json!([{ "key": "K", "name": "K", "default_value": dice.below(3).to_string() }]);
+                }
+                spec
+            }
+            "pipelines" => json!({
+                "name": name,
+                "enabled": dice.chance(700),
+                "immediate_trigger": [{ "tag_added": dice.pick(&TAGS) }],
+                "outcome": [{ "delay": 60, "push": push(json!("triggered")) }],
+            }),
+            "scheduled_pushes" => json!({
+                "name": name,
+                "schedule": [{ "scheduled_time": soon(dice, now) }],
+                "push": push(self.audience("z", dice)),
+            }),
+            "experiments" => json!({
+                "name": name,
+                "audience": self.audience("z", dice),
+                "device_types": ["ios"],
+                "variants": variants(&alert, dice, now),
+            }),
+            "tag_groups" => {
+                let mut tags = TAGS.to_vec();
+                dice.shuffle(&mut tags);
+                tags.truncate(1 + dice.below(3));
+                tags.sort_unstable();
+                json!({ "group": "g", "named_user_id": last, "tags": tags })
+            }
+            "tags" if key.contains('/') => json!({ "tag": "legacy", "ios_channel": last }),
+            "tags" => json!({ "tag": "legacy" }),
+            "open_channels" => json!({
+                "address": "o",
+                "opt_in": dice.chance(500),
+                "tags": [dice.pick(&TAGS)],
+                "open": { "open_platform_name": "sms", "identifiers": { "k": "v" } },
+            }),
+            _ => {
+                let user = key.split('/').next().unwrap_or_default();
+                json!({ "named_user_id": user, "channel_id": last, "device_type": "ios" })
+            }
+        };
+        self.put(address.clone(), spec);
+    }
+
+    /// A tag, or segments that come earlier, so that there are no circles.
+    fn audience(&self, key: &str, dice: &mut Dice) -> Value {
+        let mut members = vec![json!({ "tag": dice.pick(&TAGS) })];
+        for address in self.units.keys().filter(|other| other.kind == "segments" && *other.key < *key) {
+            if dice.chance(600) {
+                members.push(json!({ "segment": address.key }));
+            }
+        }
+        match members.len() {
+            1 => members.remove(0),
+            2 if dice.chance(300) => members.remove(1),
+            _ => json!({ "AND": members }),
+        }
+    }
+}
+
+/// A time to send at: mostly soon, so that some of them come while they are applied.
+fn soon(dice: &mut Dice, now: i64) -> String {
+    let minutes = if dice.chance(400) { dice.between(0, 30) } else { dice.between(30, 3000) };
+    time::written(now + minutes * 60_000)
+}
+
+fn variants(alert: &str, dice: &mut Dice, now: i64) -> Value {
+    let mut variant = |one: &str| {
+        json!({
+            "push": { "notification": { "alert": format!("{one} {alert}") } },
+            "schedule": { "scheduled_time": soon(dice, now) },
+        })
+    };
+    json!([variant("A"), variant("B")])
+}

@@ -1,0 +1,98 @@
+//! One seed: a project, some rounds of edits and runs with faults, then a calm in which everything has to come right.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::Protection;
+use super::tally::{Fault, Tally};
+use super::time::{MINUTE, SECOND};
+use super::world::{Happening, Incoming, SETTLE, Shared, Tasks, World};
+
+/// What came of a seed.
+#[derive(Debug)]
+pub struct Outcome {
+    pub violation: Option<String>,
+    pub tally: Tally,
+    /// Everything that happened, where it was asked for.
+    pub trace: Vec<String>,
+}
+
+/// Lives through one seed.
+pub fn run(seed: u64, off: Option<Protection>, trace: bool) -> Outcome {
+    let world: Shared = Rc::new(RefCell::new(World::new(seed, off, trace)));
+    let mut tasks = Tasks::default();
+    let rounds = 1 + world.borrow_mut().dice.below(4);
+    for round in 0..rounds {
+        let pause = world.borrow_mut().pause(round);
+        tasks.run_until(&world, pause);
+        let faults = world.borrow_mut().begin_round(round);
+        tasks.run(&world, false);
+        world.borrow_mut().faults = faults;
+        if world.borrow().wrong.is_some() {
+            break;
+        }
+    }
+    if world.borrow().wrong.is_none() {
+        world.borrow_mut().faults = 0;
+        tasks.run(&world, true);
+        super::converge::converge(&world, &mut tasks);
+    }
+    // The processes hold on to the world.
+    drop(tasks);
+    let mut world = world.borrow_mut();
+    Outcome {
+        violation: world.wrong.take(),
+        tally: std::mem::take(&mut world.tally),
+        trace: world.trace.take().unwrap_or_default(),
+    }
+}
+
+impl World {
+    /// When the next round begins.
+    fn pause(&mut self, round: usize) -> i64 {
+        let most = *self.dice.pick(&[SECOND, MINUTE, 20 * MINUTE, 600 * MINUTE]);
+        self.now + if round > 0 { self.dice.between(0, most) } else { 0 }
+    }
+
+    /// Begins a round, and says how faulty the next one is. Often the first goes well, so that there is something to change.
+    fn begin_round(&mut self, round: usize) -> u64 {
+        let faults = self.faults;
+        if round == 0 && self.dice.chance(600) {
+            self.faults = 0;
+        }
+        if round > 0 {
+            let now = self.now;
+            self.project.edit(&mut self.dice, now);
+        }
+        let quiet = self.queue.is_empty() && self.processes.iter().all(|process| process.over);
+        // A twin that is made while something is in doubt could be ours: nobody could tell.
+        if quiet && self.log.ledger.open.is_empty() && self.dice.chance(50) {
+            self.twin();
+            self.now += SETTLE;
+        }
+        self.note(|| format!("round {round}"));
+        if self.trace.is_some() {
+            let units: Vec<String> =
+                self.project.units.iter().map(|(address, unit)| format!("{address} {}", unit.spec)).collect();
+            self.note(|| format!("declared: {}", units.join("\n    ")));
+        }
+        self.later(0, Happening::Start);
+        if self.dice.chance(250) {
+            self.tally.met(Fault::SecondApplier, "run");
+            let most = *self.dice.pick(&[SECOND, 30 * SECOND, 10 * MINUTE]);
+            let after = self.dice.between(0, most);
+            self.later(after, Happening::Start);
+        }
+        if self.faults > 0 && self.dice.chance(100) {
+            let process = self.processes.len();
+            let after = self.dice.between(0, 3 * SECOND);
+            self.later(after, Happening::To(process, Incoming::Interrupt));
+        }
+        for _ in 0..self.dice.below(4) {
+            let most = *self.dice.pick(&[2 * SECOND, 10 * MINUTE]);
+            let after = self.dice.between(0, most);
+            self.later(after, Happening::Person);
+        }
+        faults
+    }
+}

@@ -1,0 +1,392 @@
+//! The service as a model: what it holds, at any moment of its past.
+
+use std::collections::BTreeMap;
+
+use pushplan::address::Address;
+use pushplan::exchange::{Answer, Method, Request};
+use pushplan::kinds;
+use pushplan::model::level::Level;
+use serde_json::{Map, Value, json};
+
+use super::time;
+
+/// What the service holds. Nothing is forgotten, so that a stale answer can be given.
+#[derive(Debug)]
+pub struct Service {
+    pub level: Level,
+    pub objects: BTreeMap<String, Object>,
+    /// Named users, channels and tags, by what a lookup names.
+    pub docs: BTreeMap<String, Vec<(i64, Option<Value>)>>,
+    /// How often something of an address was sent.
+    pub sent: BTreeMap<Address, u32>,
+    pub wrong: Vec<String>,
+    next: u64,
+}
+
+/// A thing with an id of its own.
+#[derive(Debug)]
+pub struct Object {
+    pub kind: &'static str,
+    /// What it was, from when on; `None` where it was gone.
+    pub versions: Vec<(i64, Option<Value>)>,
+    pub origin: Origin,
+    /// When it begins to message people.
+    due: Option<i64>,
+    /// It has begun to do so.
+    pub begun: bool,
+    pub removed_by_person: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Made by a step of this address, or taken over for it.
+    Ours(Address),
+    Person,
+}
+
+/// Who sends a request that changes something.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    pub address: Address,
+    /// The plan says that it takes the place of one that is there.
+    pub replaces: bool,
+    /// Ids that the ledger had retired under this address when it left.
+    pub retired: Vec<String>,
+}
+
+pub fn as_of(versions: &[(i64, Option<Value>)], at: i64) -> Option<&Value> {
+    versions.iter().rev().find(|(from, _)| *from <= at).and_then(|(_, body)| body.as_ref())
+}
+
+impl Object {
+    pub fn body(&self) -> Option<&Value> {
+        self.versions.last().and_then(|(_, body)| body.as_ref())
+    }
+
+    /// Whether it is there and can still do something.
+    pub fn is_live(&self) -> bool {
+        self.body().is_some() && !self.begun
+    }
+}
+
+/// The kinds of objects with the first part of their paths.
+pub const FAMILIES: [(&str, &str); 5] = [
+    ("segments", "segments"),
+    ("templates", "templates"),
+    ("pipelines", "pipelines"),
+    ("schedules", "scheduled_pushes"),
+    ("experiments", "experiments"),
+];
+
+pub fn family(part: &str) -> Option<&'static str> {
+    FAMILIES.iter().find(|(path, _)| *path == part).map(|(_, kind)| *kind)
+}
+
+/// The ids of the segments that an object names.
+pub fn names(body: &Value, found: &mut Vec<String>) {
+    match body {
+        Value::Object(map) => {
+            for (key, value) in map {
+                match value {
+                    Value::String(id) if key == "segment" => found.push(id.clone()),
+                    value => names(value, found),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| names(item, found)),
+        _ => {}
+    }
+}
+
+fn error(status: u16) -> Answer {
+    Answer::new(status, json!({ "ok": false, "error": "no" }))
+}
+
+impl Service {
+    pub fn new(level: Level) -> Self {
+        let mut docs = BTreeMap::new();
+        for channel in super::project::CHANNELS {
+            let doc = json!({ "channel_id": channel, "device_type": "ios", "tags": [], "tag_groups": {} });
+            docs.insert(format!("channel {channel}"), vec![(0, Some(doc))]);
+        }
+        Self { level, objects: BTreeMap::new(), docs, sent: BTreeMap::new(), wrong: Vec::new(), next: 0 }
+    }
+
+    /// Sends what has fallen due.
+    pub fn advance(&mut self, now: i64) {
+        for object in self.objects.values_mut().filter(|object| object.is_live()) {
+            let Some(first) = object.due.filter(|due| *due <= now) else { continue };
+            object.begun = true;
+            if object.kind == "scheduled_pushes" {
+                object.versions.push((first, None));
+            }
+            if let Origin::Ours(address) = &object.origin {
+                let sent = self.sent.entry(address.clone()).or_default();
+                *sent += 1;
+                if *sent > 1 {
+                    self.wrong.push(format!("{address} took effect {sent} times"));
+                }
+            }
+        }
+    }
+
+    pub fn new_id(&mut self) -> String {
+        self.next += 1;
+        format!("{:08x}", (self.next as u32).wrapping_mul(0x9e37_79b1))
+    }
+
+    /// Makes a thing.
+    pub fn make(&mut self, kind: &'static str, body: Value, origin: Origin, now: i64) -> String {
+        let id = self.new_id();
+        let due = first_time(kind, &body);
+        let versions = vec![(now, Some(body))];
+        let object = Object { kind, versions, origin, due, begun: false, removed_by_person: false };
+        self.objects.insert(id.clone(), object);
+        id
+    }
+
+    pub fn write(&mut self, id: &str, body: Option<Value>, now: i64) {
+        if let Some(object) = self.objects.get_mut(id) {
+            object.versions.push((now, body));
+        }
+    }
+
+    pub fn doc(&mut self, name: &str, now: i64, change: impl FnOnce(&mut Option<Value>)) {
+        let versions = self.docs.entry(name.to_owned()).or_default();
+        let mut doc = versions.last().and_then(|(_, doc)| doc.clone());
+        change(&mut doc);
+        versions.push((now, doc));
+    }
+
+    /// Carries out a request that changes something.
+    pub fn change(&mut self, request: &Request, sender: &Sender, now: i64) -> Answer {
+        self.advance(now);
+        let path: Vec<&str> = request.path.trim_start_matches("/api/").split('/').collect();
+        let body: Value = request.body.as_ref().map_or(Value::Null, |body| body.parse().expect("JSON"));
+        match (request.method, &path[..]) {
+            (Method::Post, [part]) if family(part).is_some() => {
+                let kind = family(part).expect("it is one");
+                self.create(part, kind, body, sender, now)
+            }
+            (Method::Put, ["segments" | "pipelines" | "schedules", id]) => {
+                if self.level == Level::Documented {
+                    return error(405);
+                }
+                self.replace(id, sender, now, |_| body)
+            }
+            (Method::Post, ["templates", id]) => self.replace(id, sender, now, |old| {
+                let mut new = old.clone();
+                for (key, value) in body.as_object().into_iter().flatten() {
+                    new[key] = value.clone();
+                }
+                new
+            }),
+            (Method::Delete, ["experiments", "scheduled", id]) => self.delete(id, sender, now),
+            (Method::Delete, ["segments" | "templates", id]) => self.delete(id, sender, now),
+            (Method::Delete, ["pipelines" | "schedules", id]) if self.level == Level::Extended => {
+                self.delete(id, sender, now)
+            }
+            (_, ["named_users", ..] | ["channels", ..] | ["tags", ..]) => {
+                self.belongings(request.method, &path, &body, sender, now)
+            }
+            _ => error(405),
+        }
+    }
+
+    fn create(&mut self, part: &str, kind: &'static str, body: Value, sender: &Sender, now: i64) -> Answer {
+        if first_time(kind, &body).is_some_and(|first| first <= now) {
+            return error(400);
+        }
+        self.look_at_references(&body, &sender.address);
+        let address = &sender.address;
+        for (id, other) in &self.objects {
+            let ours = other.origin == Origin::Ours(address.clone()) && other.is_live();
+            let once = matches!(kind, "scheduled_pushes" | "experiments");
+            if ours && (once || !sender.replaces) && !sender.retired.contains(id) {
+                self.wrong.push(format!("{address} was made a second time while {id} is there"));
+            }
+        }
+        let id = self.make(kind, body, Origin::Ours(address.clone()), now);
+        let url = format!("https://service.example/api/{part}/{id}");
+        Answer::new(
+            201,
+            match kind {
+                "segments" => json!({ "ok": true, "segment_id": id }),
+                "templates" => json!({ "ok": true, "template_id": id }),
+                "pipelines" => json!({ "ok": true, "pipeline_urls": [url] }),
+                "scheduled_pushes" => json!({ "ok": true, "schedule_urls": [url], "schedule_ids": [id] }),
+                _ => json!({ "ok": true, "experiment_id": id }),
+            },
+        )
+    }
+
+    /// The object that a request is about, if it may be about it.
+    fn target(&mut self, id: &str, sender: &Sender) -> Option<&mut Object> {
+        let object = self.objects.get_mut(id)?;
+        if object.origin != Origin::Ours(sender.address.clone()) {
+            self.wrong.push(format!("{} touched {id}, which is not ours: {:?}", sender.address, object.origin));
+        }
+        object.body().is_some().then_some(object)
+    }
+
+    fn replace(&mut self, id: &str, sender: &Sender, now: i64, new: impl FnOnce(&Value) -> Value) -> Answer {
+        let Some(object) = self.target(id, sender) else { return error(404) };
+        let new = new(object.body().expect("it is there"));
+        let due = first_time(object.kind, &new);
+        if due.is_some_and(|first| first <= now) {
+            return error(400);
+        }
+        object.due = due;
+        object.versions.push((now, Some(new.clone())));
+        self.look_at_references(&new, &sender.address);
+        Answer::new(200, json!({ "ok": true }))
+    }
+
+    fn delete(&mut self, id: &str, sender: &Sender, now: i64) -> Answer {
+        let Some(object) = self.target(id, sender) else { return error(404) };
+        if object.begun {
+            return error(405);
+        }
+        object.versions.push((now, None));
+        let mut found = Vec::new();
+        for (user, other) in self.objects.iter().filter(|(_, other)| other.is_live()) {
+            found.clear();
+            names(other.body().expect("it is live"), &mut found);
+            if other.origin != Origin::Person && found.iter().any(|named| named == id) {
+                self.wrong.push(format!("the segment {id} was deleted while {user} names it"));
+            }
+        }
+        Answer::new(204, Value::Null)
+    }
+
+    fn look_at_references(&mut self, body: &Value, address: &Address) {
+        let mut found = Vec::new();
+        names(body, &mut found);
+        for id in found {
+            let gone = self.objects.get(&id).is_none_or(|object| object.body().is_none() && !object.removed_by_person);
+            if gone {
+                self.wrong.push(format!("{address} names the segment {id}, which is deleted"));
+            }
+        }
+    }
+
+    /// Tags, channels and named users: what is done to them can be done again.
+    fn belongings(&mut self, method: Method, path: &[&str], body: &Value, sender: &Sender, now: i64) -> Answer {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let user = |id: &Value| format!("user {}", id.as_str().unwrap_or_default());
+        match (method, path) {
+            (Method::Post, ["named_users", "tags"]) => {
+                let group = sender.address.key.split('/').next().unwrap_or_default();
+                let verbs = ["set", "add", "remove"].into_iter().filter_map(|verb| Some((verb, body.get(verb)?)));
+                for (verb, groups) in verbs.collect::<Vec<_>>() {
+                    let groups = groups.as_object().cloned().unwrap_or_default();
+                    if groups.keys().any(|other| other != group) {
+                        self.wrong.push(format!("{} changed the tags of another group: {body}", sender.address));
+                    }
+                    self.doc(&user(&body["audience"]["named_user_id"]), now, |doc| tag(doc, verb, &groups));
+                }
+            }
+            (Method::Post, ["named_users", verb]) => {
+                let channel = json!({ "channel_id": body["channel_id"], "device_type": body["device_type"] });
+                self.doc(&user(&body["named_user_id"]), now, |doc| {
+                    let doc = doc.get_or_insert_with(|| json!({ "tags": {}, "channels": [] }));
+                    let channels = doc["channels"].as_array_mut().expect("channels");
+                    channels.retain(|other| other["channel_id"] != channel["channel_id"]);
+                    if *verb == "associate" {
+                        channels.push(channel);
+                    }
+                });
+            }
+            (Method::Post, ["channels", "open"]) => {
+                let id = format!("open-{}", text(&body["channel"]["address"]));
+                let mut doc = body["channel"].clone();
+                doc["channel_id"] = id.as_str().into();
+                doc["installed"] = true.into();
+                self.doc(&format!("channel {id}"), now, |old| *old = Some(doc));
+                return Answer::new(200, json!({ "ok": true, "channel_id": id }));
+            }
+            (Method::Post, ["channels", "open", "uninstall"]) => {
+                let id = format!("open-{}", text(&body["address"]));
+                self.doc(&format!("channel {id}"), now, |doc| {
+                    if let Some(doc) = doc {
+                        doc["installed"] = false.into();
+                    }
+                });
+            }
+            (Method::Put, ["tags", tag]) => self.doc(&format!("tag {tag}"), now, |doc| *doc = Some(json!(true))),
+            (Method::Delete, ["tags", tag]) => {
+                let there = self.docs.get(&format!("tag {tag}")).is_some_and(|doc| as_of(doc, now).is_some());
+                self.doc(&format!("tag {tag}"), now, |doc| *doc = None);
+                for channel in super::project::CHANNELS {
+                    self.carry(channel, tag, false, now);
+                }
+                return if there { Answer::new(204, Value::Null) } else { error(404) };
+            }
+            (Method::Post, ["tags", tag]) => {
+                for verb in ["add", "remove"] {
+                    let channels = body["ios_channels"][verb].as_array().cloned().unwrap_or_default();
+                    for channel in channels {
+                        self.carry(channel.as_str().unwrap_or_default(), tag, verb == "add", now);
+                    }
+                }
+            }
+            _ => return error(405),
+        }
+        Answer::new(200, json!({ "ok": true }))
+    }
+
+    fn carry(&mut self, channel: &str, tag: &str, carries: bool, now: i64) {
+        self.doc(&format!("channel {channel}"), now, |doc| {
+            let tags = doc.as_mut().and_then(|doc| doc["tags"].as_array_mut()).expect("tags");
+            tags.retain(|other| other != tag);
+            if carries {
+                tags.push(tag.into());
+            }
+        });
+    }
+
+    /// Whether the service has what an address declares, in truth.
+    pub fn has(&self, address: &Address, id: &str, wire: &Value) -> bool {
+        let api = kinds::api(address);
+        if let Some(object) = self.objects.get(id) {
+            let mut body = object.body().cloned().unwrap_or_default();
+            body["uid"] = id.into();
+            body["id"] = id.into();
+            body["url"] = id.into();
+            let found = api.found(&body).and_then(|found| found.spec);
+            let found = found.or_else(|| api.got(id, wire, &body).ok().flatten().and_then(|found| found.spec));
+            return found.as_ref() == Some(wire);
+        }
+        let Some(request) = api.get(id, wire, self.level) else {
+            return self.docs.get(&format!("tag {id}")).is_some_and(|doc| as_of(doc, i64::MAX).is_some());
+        };
+        let answer = super::reading::lookup(self, &request.path, i64::MAX);
+        let found = api.got(id, wire, answer.body.as_ref().unwrap_or(&Value::Null)).ok().flatten();
+        found.and_then(|found| found.spec).as_ref() == Some(wire)
+    }
+}
+
+fn tag(doc: &mut Option<Value>, verb: &str, groups: &Map<String, Value>) {
+    let doc = doc.get_or_insert_with(|| json!({ "tags": {}, "channels": [] }));
+    for (group, tags) in groups {
+        let given = tags.as_array().cloned().unwrap_or_default();
+        let mut has = doc["tags"][group].as_array().cloned().unwrap_or_default();
+        match verb {
+            "set" => has = given,
+            "add" => has.extend(given),
+            _ => has.retain(|tag| !given.contains(tag)),
+        }
+        doc["tags"][group] = has.into();
+    }
+}
+
+/// The first time at which a thing messages people by itself, in milliseconds.
+fn first_time(kind: &str, body: &Value) -> Option<i64> {
+    let all: Vec<&Value> = match (kind, &body["schedule"]) {
+        ("scheduled_pushes", Value::Array(many)) => many.iter().collect(),
+        ("scheduled_pushes", one) => vec![one],
+        ("experiments", _) => body["variants"].as_array()?.iter().map(|variant| &variant["schedule"]).collect(),
+        _ => return None,
+    };
+    kinds::remote::moments(&all).first.map(time::of)
+}

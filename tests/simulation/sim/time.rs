@@ -1,0 +1,23 @@
+//! Times of the simulation: milliseconds since it began.
+
+use jiff::Timestamp;
+
+/// When everything begins: 2031-01-01T00:00Z.
+const START: i64 = 1_924_992_000_000;
+
+pub const SECOND: i64 = 1000;
+pub const MINUTE: i64 = 60 * SECOND;
+
+pub fn stamp(at: i64) -> Timestamp {
+    Timestamp::from_millisecond(START + at).expect("a time of this century")
+}
+
+/// The milliseconds of a time.
+pub fn of(at: Timestamp) -> i64 {
+    at.as_millisecond() - START
+}
+
+/// A time as the contract writes it.
+pub fn written(at: i64) -> String {
+    stamp(at).strftime("%Y-%m-%dT%H%M").to_string()
+}

@@ -1,0 +1,389 @@
+//! The world: one queue of what happens next, and everybody that it happens to.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use pushplan::address::Address;
+use pushplan::apply::Now;
+use pushplan::exchange::{Answer, Loss};
+use pushplan::ledger::{AppendError, Entry, Record, Verb};
+use pushplan::model::level::Level;
+use pushplan::plan::Plan;
+
+use super::Protection;
+use super::dice::Dice;
+use super::log::{Log, Written, word};
+use super::network::Arrival;
+use super::project::Project;
+use super::service::{Origin, Service};
+use super::tally::{Fault, Tally};
+use super::time::{self, MINUTE, SECOND};
+
+/// How long after it left a request can still take effect.
+pub const LATE: i64 = 130 * SECOND;
+/// How far behind an answer to a reader can be.
+pub const LAG: i64 = 120 * SECOND;
+/// How far off a clock can be.
+const SKEW: i64 = 10 * SECOND;
+/// When everybody sees what was done: longer than all of these together.
+pub const SETTLE: i64 = 5 * MINUTE;
+
+/// What happens next.
+#[derive(Debug)]
+pub enum Happening {
+    To(usize, Incoming),
+    Arrive(Arrival),
+    Write(usize, Entry),
+    Start,
+    Person,
+}
+
+/// What a process is told.
+#[derive(Debug)]
+pub enum Incoming {
+    Answer(usize, Result<Answer, Loss>),
+    Written(u64, Result<(), AppendError>),
+    Time,
+    Interrupt,
+    Resume,
+}
+
+/// A process that plans and applies.
+#[derive(Debug, Default)]
+pub struct Process {
+    inbox: VecDeque<Incoming>,
+    pub over: bool,
+    pub suspended: bool,
+    until: i64,
+    skew: i64,
+    wall_behind: i64,
+    boot_behind: i64,
+    /// What was shown before it was applied.
+    pub shown: Option<Plan>,
+    pub on_the_way: BTreeMap<usize, Verb>,
+    pub done: BTreeSet<usize>,
+    /// Creates that left and were not definitely refused.
+    pub doubtful: BTreeSet<usize>,
+    pub intended: BTreeSet<(Address, Verb)>,
+}
+
+#[derive(Debug)]
+pub struct World {
+    pub now: i64,
+    pub dice: Dice,
+    pub level: Level,
+    pub service: Service,
+    pub log: Log,
+    pub project: Project,
+    pub tally: Tally,
+    /// How many of a thousand requests meet a fault; 0: none does.
+    pub faults: u64,
+    pub off: Option<Protection>,
+    pub processes: Vec<Process>,
+    pub queue: BTreeMap<(i64, u64), Happening>,
+    next: u64,
+    pub wrong: Option<String>,
+    pub trace: Option<Vec<String>>,
+    pub reports: usize,
+}
+
+pub type Shared = Rc<RefCell<World>>;
+
+impl World {
+    pub fn new(seed: u64, off: Option<Protection>, trace: bool) -> Self {
+        let mut dice = Dice::new(seed);
+        let level = if dice.chance(500) { Level::Documented } else { Level::Extended };
+        let project = Project::new(&mut dice, 0);
+        Self {
+            now: 0,
+            level,
+            service: Service::new(level),
+            log: Log::default(),
+            project,
+            tally: Tally::default(),
+            faults: *dice.pick(&[20, 60, 120, 250]),
+            off,
+            processes: Vec::new(),
+            queue: BTreeMap::new(),
+            next: 0,
+            wrong: None,
+            trace: trace.then(Vec::new),
+            reports: 0,
+            dice,
+        }
+    }
+
+    pub fn is_on(&self, protection: Protection) -> bool {
+        self.off != Some(protection)
+    }
+
+    pub fn note(&mut self, text: impl FnOnce() -> String) {
+        if let Some(trace) = &mut self.trace {
+            trace.push(format!("{:>10.3} {}", self.now as f64 / 1000.0, text()));
+        }
+    }
+
+    /// Something happened that must not.
+    pub fn violated(&mut self, what: String) {
+        self.note(|| format!("WRONG {what}"));
+        self.wrong.get_or_insert(what);
+    }
+
+    pub fn later(&mut self, after: i64, what: Happening) {
+        self.next += 1;
+        self.queue.insert((self.now + after.max(0), self.next), what);
+    }
+
+    pub fn at(&mut self, at: i64, what: Happening) {
+        self.later(at - self.now, what);
+    }
+
+    pub fn clock(&self, process: usize) -> Now {
+        let Process { skew, wall_behind, boot_behind, .. } = &self.processes[process];
+        let boot = (self.now - boot_behind).max(0).unsigned_abs();
+        Now { wall: time::stamp(self.now + skew - wall_behind), boot: Duration::from_millis(boot) }
+    }
+
+    /// The moment at which a process's clock shows a time.
+    pub fn when(&self, process: usize, wall: jiff::Timestamp) -> i64 {
+        time::of(wall) - self.processes[process].skew
+    }
+
+    pub fn add_process(&mut self) -> usize {
+        let skew = if self.faults > 0 { self.dice.between(-SKEW, SKEW) } else { 0 };
+        self.processes.push(Process { skew, ..Process::default() });
+        self.processes.len() - 1
+    }
+
+    /// Ends a process where it is. What it has sent goes on.
+    pub fn crash(&mut self, process: usize, at: &'static str) {
+        self.tally.met(Fault::Crash, at);
+        self.note(|| format!("process {process} crashes before {at}"));
+        self.processes[process].over = true;
+    }
+
+    pub fn suspend(&mut self, process: usize, at: &'static str) {
+        self.tally.met(Fault::Suspended, at);
+        let time = *self.dice.pick(&[30 * SECOND, 3 * MINUTE, 10 * MINUTE, 90 * MINUTE]);
+        let time = time + self.dice.between(0, time);
+        self.note(|| format!("process {process} is suspended before {at} for {}s", time / SECOND));
+        let until = self.now + time;
+        let own = &mut self.processes[process];
+        (own.suspended, own.until) = (true, until);
+        // Either clock may not have noticed yet.
+        match self.dice.below(3) {
+            0 => self.processes[process].wall_behind = time,
+            1 => self.processes[process].boot_behind = time,
+            _ => {}
+        }
+        self.later(time, Happening::To(process, Incoming::Resume));
+    }
+
+    /// An entry comes to the log.
+    fn write(&mut self, process: usize, entry: &Entry) {
+        let exclusive = self.is_on(Protection::CreateIfAbsent);
+        let faults = self.faults > 0;
+        let before = self.log.ledger.seq;
+        let written = self.log.append(entry, faults, exclusive, &mut self.dice, &mut self.tally);
+        self.note(|| format!("process {process} writes {} {}: {written:?}", entry.seq, word(&entry.record)));
+        let durable = self.log.ledger.seq > before || matches!(written, Written::Yes);
+        if durable && let Record::Intents(intents) = &entry.record {
+            let names = intents.iter().map(|intent| (intent.address.clone(), intent.verb));
+            self.processes[process].intended.extend(names);
+        }
+        self.look_at_ledger();
+        match written {
+            Written::Yes => self.later(5, Happening::To(process, Incoming::Written(entry.seq, Ok(())))),
+            Written::No(error) => self.later(5, Happening::To(process, Incoming::Written(entry.seq, Err(error)))),
+            Written::Torn => self.processes[process].over = true,
+        }
+    }
+
+    /// Nothing of ours is missing from the ledger: what lives is owned, retired or in doubt.
+    fn look_at_ledger(&mut self) {
+        let ledger = &self.log.ledger;
+        let known = |address: &Address, id: &str| {
+            ledger.open.contains_key(address)
+                || ledger.owned.get(address).is_some_and(|owned| owned.id == id)
+                || ledger.retired.iter().any(|old| old.address == *address && old.id == id)
+        };
+        let lost = self.service.objects.iter().find_map(|(id, object)| match &object.origin {
+            Origin::Ours(address) if object.is_live() && !known(address, id) => Some(format!("{address} ({id})")),
+            _ => None,
+        });
+        if let Some(lost) = lost {
+            self.violated(format!("{lost} is there, and the ledger does not know it"));
+        }
+    }
+
+    /// The next thing happens; the process that has to be polled because of it.
+    fn step(&mut self) -> Option<Option<usize>> {
+        let ((at, _), happening) = self.queue.pop_first()?;
+        self.now = self.now.max(at);
+        self.service.advance(self.now);
+        let poll = match happening {
+            Happening::To(process, incoming) => {
+                let own = &mut self.processes[process];
+                if own.over {
+                    return Some(None);
+                }
+                if matches!(incoming, Incoming::Resume) {
+                    own.suspended = false;
+                    self.note(|| format!("process {process} goes on"));
+                    return Some(Some(process));
+                }
+                if own.suspended {
+                    let until = own.until;
+                    self.at(until, Happening::To(process, incoming));
+                    return Some(None);
+                }
+                (own.wall_behind, own.boot_behind) = (0, 0);
+                own.inbox.push_back(incoming);
+                Some(process)
+            }
+            Happening::Arrive(arrival) => {
+                self.arrive(arrival);
+                None
+            }
+            Happening::Write(process, entry) => {
+                self.write(process, &entry);
+                None
+            }
+            Happening::Start => Some(self.add_process()),
+            Happening::Person => {
+                self.person();
+                None
+            }
+        };
+        if let Some(wrong) = self.service.wrong.pop() {
+            self.violated(wrong);
+        }
+        Some(poll)
+    }
+}
+
+/// A process's hold on the world.
+#[derive(Clone, Debug)]
+pub struct Own {
+    pub world: Shared,
+    pub process: usize,
+}
+
+impl Own {
+    /// The next thing that this process is told.
+    pub async fn next(&self) -> Incoming {
+        std::future::poll_fn(|_| {
+            let mut world = self.world.borrow_mut();
+            let own = &mut world.processes[self.process];
+            if own.suspended || own.over {
+                return Poll::Pending;
+            }
+            own.inbox.pop_front().map_or(Poll::Pending, Poll::Ready)
+        })
+        .await
+    }
+
+    /// A moment at which the process can die or fall asleep.
+    pub async fn breathe(&self, before: &'static str) {
+        {
+            let mut world = self.world.borrow_mut();
+            if world.faults > 0 {
+                let odds = world.faults / 20 + 2;
+                if world.dice.chance(odds) {
+                    world.crash(self.process, before);
+                } else if world.dice.chance(odds) {
+                    world.suspend(self.process, before);
+                }
+            }
+        }
+        std::future::poll_fn(|_| {
+            let world = self.world.borrow();
+            let own = &world.processes[self.process];
+            if own.suspended || own.over { Poll::Pending } else { Poll::Ready(()) }
+        })
+        .await;
+    }
+
+    pub fn now(&self) -> Now {
+        self.world.borrow().clock(self.process)
+    }
+}
+
+pub type Task = Pin<Box<dyn Future<Output = ()>>>;
+
+/// All processes that run.
+#[derive(Default)]
+pub struct Tasks(Vec<Option<Task>>);
+
+impl Tasks {
+    fn poll(&mut self, shared: &Shared, process: usize) {
+        while self.0.len() <= process {
+            let own = Own { world: Rc::clone(shared), process: self.0.len() };
+            self.0.push(Some(Box::pin(super::applier::apply(own))));
+        }
+        let Some(task) = &mut self.0[process] else { return };
+        let ready = task.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready();
+        if ready || shared.borrow().processes[process].over {
+            shared.borrow_mut().processes[process].over = true;
+            self.0[process] = None;
+        }
+    }
+
+    /// Begins a process that does something of its own.
+    pub fn add(&mut self, shared: &Shared, process: usize, task: Task) {
+        self.0.resize_with(process, || None);
+        self.0.push(Some(task));
+        self.poll(shared, process);
+    }
+
+    /// Lets things happen that happen before a time.
+    pub fn run_until(&mut self, shared: &Shared, until: i64) {
+        loop {
+            let mut world = shared.borrow_mut();
+            if world.wrong.is_some() {
+                return;
+            }
+            if world.queue.first_key_value().is_none_or(|((at, _), _)| *at > until) {
+                world.now = world.now.max(until);
+                return;
+            }
+            let next = world.step();
+            drop(world);
+            if let Some(Some(process)) = next {
+                self.poll(shared, process);
+            }
+        }
+    }
+
+    /// Lets things happen until nothing is left to happen, or until all who are awake are done.
+    pub fn run(&mut self, shared: &Shared, sleepers: bool) {
+        loop {
+            let next = shared.borrow_mut().step();
+            match next {
+                None => break,
+                Some(Some(process)) => self.poll(shared, process),
+                Some(None) => {}
+            }
+            let mut world = shared.borrow_mut();
+            if world.wrong.is_some() {
+                return;
+            }
+            let starting = world.queue.values().any(|next| matches!(next, Happening::Start));
+            let awake = world.processes.iter().any(|process| !process.over && !process.suspended);
+            if !sleepers && !awake && !starting {
+                return;
+            }
+            if world.now > 1_000_000 * SECOND {
+                world.violated("it never ends".to_owned());
+            }
+        }
+        let mut world = shared.borrow_mut();
+        if let Some(stuck) = world.processes.iter().position(|process| !process.over) {
+            world.violated(format!("process {stuck} waits for nothing"));
+        }
+    }
+}
