@@ -23,9 +23,9 @@ use order::Draft;
 pub use choose::{LeftOut, choose};
 pub use sends::sends;
 
-/// The changes in the order of their addresses, and the steps that carry them out.
-pub fn arrange(mut compared: Vec<Compared>, situation: &Situation) -> (Vec<Change>, Vec<Step>) {
-    cascade(&mut compared, situation);
+/// The changes in the order of their addresses, and the steps that carry them out. What is left out is not touched.
+pub fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOut) -> (Vec<Change>, Vec<Step>) {
+    cascade(&mut compared, situation, left);
     let wanted = Wanted::new(&compared);
     let went = wanted.hand_over(&mut compared);
     let (made, last) = (BTreeMap::new(), BTreeMap::new());
@@ -78,8 +78,9 @@ fn renews(one: &Compared) -> bool {
     }
 }
 
-/// Whoever names a segment that gets another id has to be changed as well, and so on.
-fn cascade(compared: &mut [Compared], situation: &Situation) {
+/// Whoever names a segment that gets another id has to be changed as well, and so on. What is left out goes on pointing at
+/// the old one, which stays for it.
+fn cascade(compared: &mut [Compared], situation: &Situation, left: &LeftOut) {
     loop {
         let renewed: BTreeSet<Address> = compared
             .iter()
@@ -87,7 +88,7 @@ fn cascade(compared: &mut [Compared], situation: &Situation) {
             .map(|one| one.change.address.clone())
             .collect();
         let mut moved = false;
-        for one in compared.iter_mut() {
+        for one in compared.iter_mut().filter(|one| !left.untouched.contains(&one.change.address)) {
             let (Action::Keep, Some(owned), Some(desired)) = (one.change.action, &one.owned, &one.change.desired)
             else {
                 continue;

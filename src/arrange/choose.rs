@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use super::hand_over::Wanted;
 use crate::address::Address;
 use crate::compare::Compared;
 use crate::kinds;
 use crate::kinds::remote::segments;
 use crate::kinds::{Resource, Segment};
+use crate::ledger::Ledger;
 use crate::plan::{Action, Choice};
 
 /// What is left alone, and what was asked for in vain.
@@ -14,13 +16,15 @@ use crate::plan::{Action, Choice};
 pub struct LeftOut {
     /// What would have been changed.
     pub addresses: Vec<Address>,
+    /// All that is left alone, also what would not have been changed.
+    pub untouched: BTreeSet<Address>,
     /// Patterns that mean nothing that there is.
     pub idle: Vec<String>,
 }
 
 /// Leaves alone what is not chosen, and says what that is. What a chosen one needs is chosen with it; what needs something that
 /// is left out by name, and is not there yet, is left out with it.
-pub fn choose(choice: &Choice, compared: &mut [Compared]) -> LeftOut {
+pub fn choose(choice: &Choice, compared: &mut [Compared], ledger: &Ledger) -> LeftOut {
     let is = |patterns: &[String], address: &Address| patterns.iter().any(|pattern| matches(pattern, address));
     let mut taken: BTreeSet<Address> = BTreeSet::new();
     let mut open: Vec<&Address> = compared.iter().map(|one| &one.change.address).collect();
@@ -32,12 +36,13 @@ pub fn choose(choice: &Choice, compared: &mut [Compared]) -> LeftOut {
         }
         open.extend(compared.iter().filter(|one| one.change.address == address).flat_map(needs));
     }
-    let there: BTreeSet<Address> =
-        compared.iter().filter(|one| one.owned.is_some()).map(|one| one.change.address.clone()).collect();
+    let wanted = Wanted::new(compared);
     loop {
         let lacks = |one: &&Compared| {
-            let missing = |needed: &Address| !taken.contains(needed) && !there.contains(needed);
-            taken.contains(&one.change.address) && needs(one).iter().any(missing)
+            let missing = |needed: &Address| !taken.contains(needed) && !ledger.owned.contains_key(needed);
+            // What is left out under its new address is not let go of under the old one.
+            let heir = wanted.heir(one).is_some_and(|heir| !taken.contains(heir));
+            taken.contains(&one.change.address) && (heir || needs(one).iter().any(missing))
         };
         let Some(one) = compared.iter().find(lacks) else { break };
         taken.remove(&one.change.address);
@@ -47,7 +52,7 @@ pub fn choose(choice: &Choice, compared: &mut [Compared]) -> LeftOut {
         .iter()
         .chain(&choice.except)
         .filter(|pattern| !compared.iter().any(|one| matches(pattern, &one.change.address)));
-    let mut left = LeftOut { addresses: Vec::new(), idle: idle.cloned().collect() };
+    let mut left = LeftOut { idle: idle.cloned().collect(), ..LeftOut::default() };
     for one in compared.iter_mut().filter(|one| !taken.contains(&one.change.address)) {
         if !matches!(one.change.action, Action::Keep | Action::Past) {
             left.addresses.push(one.change.address.clone());
@@ -55,7 +60,10 @@ pub fn choose(choice: &Choice, compared: &mut [Compared]) -> LeftOut {
         one.change.action = Action::Keep;
         one.change.reasons.clear();
         one.change.moved = None;
+        // What was found again is not taken up: what the ledger has of it is what holds.
+        one.owned = ledger.owned.get(&one.change.address).cloned();
         (one.refresh, one.close, one.released, one.recovered) = (false, false, false, None);
+        left.untouched.insert(one.change.address.clone());
     }
     left
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
-use pushplan::arrange::arrange;
+use pushplan::arrange::{arrange, choose};
 use pushplan::compare::{Situation, Unit, compare, units};
 use pushplan::finding::Findings;
 use pushplan::kinds::remote::{point, segments};
@@ -14,7 +14,7 @@ use pushplan::ledger::{Ledger, Owned};
 use pushplan::live::{Live, Seen};
 use pushplan::manifest::{self, From, Input, Project};
 use pushplan::model::level::Level;
-use pushplan::plan::{Change, Reason, Step};
+use pushplan::plan::{Change, Choice, Reason, Step};
 use pushplan::source::Sources;
 use serde_json::Value;
 
@@ -24,6 +24,8 @@ pub struct World {
     pub live: Live,
     pub done: BTreeSet<Address>,
     pub now: Timestamp,
+    /// Which part is asked for.
+    pub choice: Choice,
 }
 
 pub fn declared(yaml: &str) -> BTreeMap<Address, Unit> {
@@ -42,7 +44,8 @@ impl World {
     /// Everything that is declared was applied, and the service has it just so. The id of a thing is its key with a sign.
     pub fn in_sync(yaml: &str, level: Level) -> Self {
         let now: Timestamp = "2030-01-01T00:00:00Z".parse().expect("a time");
-        let mut world = Self { level, ledger: Ledger::default(), live: Live::default(), done: BTreeSet::new(), now };
+        let (ledger, live, done, choice) = Default::default();
+        let mut world = Self { level, ledger, live, done, now, choice };
         for (address, unit) in declared(yaml) {
             world.own(&address, &unit.spec, unit.protect);
         }
@@ -118,7 +121,9 @@ impl World {
             adopt: true,
             own_only: true,
         };
-        arrange(compare(&situation), &situation)
+        let mut compared = compare(&situation);
+        let left = choose(&self.choice, &mut compared, &self.ledger);
+        arrange(compared, &situation, &left)
     }
 
     /// The plan as lines: changes with why, then steps with what they wait for.

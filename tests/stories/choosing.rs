@@ -79,3 +79,34 @@ fn parts_of_a_resource_are_chosen_by_the_resource() {
     says(&ran.stdout, &["1 created."]);
     assert_eq!(project.changes(&[]).len(), 2);
 }
+
+#[test]
+fn what_is_left_out_is_not_replaced_with_what_it_points_at() {
+    let project = Project::documented(
+        "\
+segments:
+  a: {criteria: {tag: x}}
+experiments:
+  e:
+    audience: {segment: a}
+    device_types: [ios]
+    variants:
+      - {push: {notification: {alert: A}}, schedule: {scheduled_time: 2035-01-22T10:00}}
+      - {push: {notification: {alert: B}}, schedule: {scheduled_time: 2035-01-22T10:00}}
+",
+    );
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("tag: x", "tag: y");
+    project.edit("alert: A", "alert: C");
+    service.forget();
+    let ran = project.good(&["apply", "--yes", "--except", "experiments/e"]);
+    assert_eq!(changes(&ran), ["± segments/a"]);
+    says(&ran.stdout, &["Left out:  experiments/e", "is not deleted yet: experiments/e still points"]);
+    assert_eq!(service.writes(), ["POST /api/segments"]);
+    assert_eq!(service.segments(), ["a", "a"]);
+    // Once it is no longer left out, it is re-pointed, and the old segment goes.
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["a"]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+}

@@ -1,0 +1,47 @@
+//! What is left out is not touched, whatever happens around it.
+
+use pushplan::model::level::Level;
+
+use crate::world::World;
+
+const TRIAL: &str = r#"
+segments:
+  a: {criteria: {tag: x}}
+experiments:
+  e:
+    audience: {segment: a}
+    device_types: [ios]
+    variants:
+      - {push: {notification: {alert: A}}, schedule: {scheduled_time: 2031-02-01T10:00}}
+      - {push: {notification: {alert: B}}, schedule: {scheduled_time: 2031-02-01T10:00}}
+"#;
+
+fn except(mut world: World, pattern: &str) -> World {
+    world.choice.except.push(pattern.to_owned());
+    world
+}
+
+fn only(mut world: World, pattern: &str) -> World {
+    world.choice.only.push(pattern.to_owned());
+    world
+}
+
+#[test]
+fn what_is_left_out_keeps_pointing_at_the_old_segment_which_stays() {
+    let edited = TRIAL.replace("tag: x", "tag: y").replace("alert: A", "alert: C");
+    let told = "± segments/a (git) NotInPlace StillUsed\n0 create segments/a POST /api/segments\n";
+    assert_eq!(except(World::in_sync(TRIAL, Level::Documented), "experiments/e").told(&edited), told);
+    assert_eq!(only(World::in_sync(TRIAL, Level::Documented), "segments/a").told(&edited), told);
+    // Also where nothing but the segment was edited.
+    let edited = TRIAL.replace("tag: x", "tag: y");
+    assert_eq!(except(World::in_sync(TRIAL, Level::Documented), "experiments/*").told(&edited), told);
+}
+
+#[test]
+fn what_is_declared_elsewhere_and_left_out_there_is_not_let_go_of() {
+    let world = World::in_sync("tags: {old: {tag: vip}, other: {tag: x}}", Level::Documented);
+    let renamed = "tags: {new: {tag: vip}, other: {tag: x}}";
+    let told = "+ tags/new\n. tags/old\n0 create tags/new PUT /api/tags/vip\n1 forget tags/old after 0\n";
+    assert_eq!(world.told(renamed), told);
+    assert_eq!(except(world, "tags/new").told(renamed), "");
+}
