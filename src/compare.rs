@@ -253,13 +253,6 @@ impl<'s> One<'s> {
         owned.past || self.api.runs(&owned.spec).is_some_and(begun)
     }
 
-    /// Whether the time of something that would be made now has passed or is too near.
-    fn too_late(&self, spec: &Value) -> Option<Reason> {
-        let first = self.api.runs(spec)?.first?;
-        let from = self.situation.now.checked_add(self.situation.min_lead).unwrap_or(Timestamp::MAX);
-        (first < from).then_some(Reason::TooLate { at: first })
-    }
-
     /// It is declared, and not ours yet.
     fn undone(&self, unit: &Unit, seen: &Seen, out: &mut Compared) {
         let name = self.api.name(&unit.spec);
@@ -281,7 +274,7 @@ impl<'s> One<'s> {
             return;
         }
         out.change.action = Action::Create;
-        out.change.reasons.extend(self.too_late(&unit.spec));
+        out.change.reasons.extend(too_late(self.api, self.situation, &unit.spec));
     }
 
     /// It has had its time: whatever is edited, it is not sent again.
@@ -375,7 +368,7 @@ impl<'s> One<'s> {
         let (action, reason) = how(self.api, *level, owned, desired);
         out.change.action = action;
         out.change.reasons.extend(reason);
-        out.change.reasons.extend(self.too_late(desired));
+        out.change.reasons.extend(too_late(self.api, self.situation, desired));
         by_hand_done(self.situation, owned, out);
     }
 
@@ -403,6 +396,13 @@ impl<'s> One<'s> {
             }
         }
     }
+}
+
+/// Whether the time of something that would be made now has passed or is too near.
+pub fn too_late(api: &dyn Api, situation: &Situation, spec: &Value) -> Option<Reason> {
+    let first = api.runs(spec)?.first?;
+    let from = situation.now.checked_add(situation.min_lead).unwrap_or(Timestamp::MAX);
+    (first < from).then_some(Reason::TooLate { at: first })
 }
 
 /// How the API lets something of ours become what is declared.

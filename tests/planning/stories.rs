@@ -278,3 +278,20 @@ fn a_protection_is_remembered_and_lifted_by_the_ledger_alone() {
     let (changes, _) = world.plan(&without);
     assert!(changes.iter().any(|change| change.address == address("templates/winback") && change.protect));
 }
+
+#[test]
+fn an_experiment_that_cannot_be_made_again_in_time_keeps_its_segment() {
+    let mut world = World::in_sync(SHOP, Level::Documented);
+    world.now = "2031-02-01T09:56:00Z".parse().unwrap();
+    world.ledger.owned.remove(&address("scheduled_pushes/sale"));
+    let start = SHOP.find("scheduled_pushes:").unwrap();
+    let edited = format!("{}{}", &SHOP[..start], &SHOP[SHOP.find("experiments:").unwrap()..]);
+    assert_eq!(
+        world.told(&edited.replace("America/New_York", "America/Chicago")),
+        "\
+± experiments/texts Repoint NotInPlace TooLate
+± segments/east (git) NotInPlace StillUsed
+0 create segments/east POST /api/segments
+"
+    );
+}

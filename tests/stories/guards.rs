@@ -186,6 +186,27 @@ fn a_push_whose_time_is_near_is_not_made() {
 }
 
 #[test]
+fn a_segment_is_not_replaced_under_an_experiment_that_is_about_to_start() {
+    let soon = (Timestamp::now() + SignedDuration::from_mins(30)).strftime("%Y-%m-%dT%H:%M");
+    let variant =
+        |alert: &str| format!("{{push: {{notification: {{alert: {alert}}}}}, schedule: {{scheduled_time: {soon}}}}}");
+    let project = Project::documented(&format!(
+        "segments:\n  a: {{criteria: {{tag: x}}}}\nexperiments:\n  e:\n    audience: {{segment: a}}\n    device_types: [ios]\n    variants: [{}, {}]\n",
+        variant("A"),
+        variant("B"),
+    ));
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("tag: x", "tag: y");
+    project.folder.write("pushplan.toml", "[targets.local]\napi = \"documented\"\nmin_lead = \"1h\"\n");
+    refused(&project, &service, &[], &["experiments/e has a time that has passed or is nearer than 60 minutes"]);
+    // The way out that it names: the experiment stays as it is, and so does the segment that it points at.
+    service.forget();
+    project.good(&["apply", "--yes", "--except", "experiments/e"]);
+    assert_eq!(service.writes(), ["POST /api/segments"]);
+}
+
+#[test]
 fn another_application_than_the_pinned_one_is_not_even_looked_at() {
     let project = Project::with(&segments(1), "app_key_fingerprint = \"000000000000\"\n");
     let service = project.serve();
