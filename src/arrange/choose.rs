@@ -62,7 +62,8 @@ pub fn choose(choice: &Choice, compared: &mut [Compared], ledger: &Ledger) -> Le
         one.change.moved = None;
         // What was found again is not taken up: what the ledger has of it is what holds.
         one.owned = ledger.owned.get(&one.change.address).cloned();
-        (one.refresh, one.close, one.released, one.recovered) = (false, false, false, None);
+        (one.refresh, one.restamp, one.close, one.released) = (false, false, false, false);
+        one.recovered = None;
         left.untouched.insert(one.change.address.clone());
     }
     left
