@@ -21,7 +21,6 @@ use hand_over::Wanted;
 use order::Draft;
 
 pub use choose::{LeftOut, choose};
-pub use sends::sends;
 
 /// The changes in the order of their addresses, and the steps that carry them out. What is left out is not touched.
 pub fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOut) -> (Vec<Change>, Vec<Step>) {
@@ -44,8 +43,8 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOu
     arranging.restamp(&compared);
     arranging.references();
     arranging.deletions(&compared);
-    let Arranging { drafts, changes: mut held, .. } = arranging;
-    let mut changes: Vec<Change> = compared.into_iter().map(|one| one.change).collect();
+    let mut held = std::mem::take(&mut arranging.changes);
+    let mut changes: Vec<Change> = compared.iter().map(|one| one.change.clone()).collect();
     for change in &mut changes {
         // What is held is said of the change that it belongs to.
         if let Some(at) = held.iter().position(|other| other.address == change.address && other.id == change.id) {
@@ -62,8 +61,8 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOu
     }
     changes.extend(held);
     changes.sort_by(|a, b| a.address.cmp(&b.address));
-    sends(&mut changes, situation.ledger);
-    (changes, order::order(drafts))
+    arranging.sends(&mut changes, &compared);
+    (changes, order::order(arranging.drafts))
 }
 
 fn segment(key: &str) -> Address {

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::address::Address;
 use crate::kinds;
+use crate::model::delay::Delay;
 use crate::plan::{Action, Change, Plan, Reason};
 use crate::text::{all_of, any_of, count};
 
@@ -131,8 +132,16 @@ fn sends(plan: &Plan, limits: &Limits) -> Option<Refused> {
     }
     let addresses = chosen(plan, |change| !change.sends.is_empty());
     let messages: usize = plan.changes.iter().map(|change| change.sends.len()).sum();
+    let delays: BTreeSet<i64> =
+        plan.changes.iter().flat_map(|change| &change.sends).map(|it| it.after_seconds).collect();
     let go = if messages == 1 { "goes" } else { "go" };
-    let message = format!("{} {go} out at once, by {}", count(messages, "message"), named(&addresses));
+    let when = match (delays.first(), delays.len()) {
+        (Some(0) | None, 0 | 1) => "at once".to_owned(),
+        (Some(0) | None, _) => "at once or later".to_owned(),
+        (Some(after), 1) => format!("after {}", Delay(*after)),
+        (Some(first), _) => format!("after {} or later", Delay(*first)),
+    };
+    let message = format!("{} {go} out {when}, by {}", count(messages, "message"), named(&addresses));
     refused(Guard::Sends, addresses, message, "look at the lines with SENDS; pass --allow-sends to go on")
 }
 

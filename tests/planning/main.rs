@@ -2,5 +2,6 @@
 
 mod choosing;
 mod recovering;
+mod sending;
 mod stories;
 mod world;

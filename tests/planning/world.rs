@@ -140,6 +140,9 @@ impl World {
             }
             for send in &change.sends {
                 line += &format!(" sends {} to {}", send.by, send.to);
+                if send.after_seconds > 0 {
+                    line += &format!(" after {} s", send.after_seconds);
+                }
             }
             out += &line;
             out.push('\n');

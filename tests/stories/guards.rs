@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
 
 use crate::support::Ran;
 use crate::world::{Project, Service, says};
@@ -129,6 +130,33 @@ fn a_tag_sends_nothing_while_the_pipeline_is_off() {
     project.good(&["apply", "--yes"]);
     project.edit("u-1: [gold]", "u-1: [gold, vip]");
     project.good(&["apply", "--yes"]);
+}
+
+#[test]
+fn a_pipeline_that_sends_later_is_told_with_its_delay() {
+    let project = Project::new(&TAGGED.replace("outcome: {push", "outcome: {delay: 1d, push"));
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("u-1: [gold]", "u-1: [gold, vip]");
+    let ran = project.good(&["plan"]);
+    says(&ran.stdout, &["starts when vip is added: named user u-1 gets a message, after 1 day", "1 sends later."]);
+    let words = ["1 message goes out after 1 day, by tag_groups/loyalty/named_users/u-1", "--allow-sends"];
+    refused(&project, &service, &[], &words);
+}
+
+#[test]
+fn a_pipeline_that_was_made_in_the_dashboard_sends_too() {
+    let project = Project::documented(&TAGGED.replace("enabled: true", "enabled: false"));
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let outcome = json!({"push": {"audience": "triggered", "device_types": "all", "notification": {"alert": "Hi"}}});
+    let trigger = json!({"tag_removed": {"tag": "gold", "group": "loyalty"}});
+    let pipeline = json!({"name": "Theirs", "enabled": true, "immediate_trigger": trigger, "outcome": outcome});
+    service.post("/api/pipelines", &pipeline);
+    project.edit("u-1: [gold]", "u-1: [vip]");
+    let ran = project.good(&["plan"]);
+    says(&ran.stdout, &["somebody else's pipeline \"Theirs\"", "gold is removed: named user u-1 gets a message"]);
+    refused(&project, &service, &[], &["1 message goes out at once, by tag_groups/loyalty/named_users/u-1"]);
 }
 
 #[test]

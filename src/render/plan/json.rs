@@ -53,7 +53,7 @@ pub struct Counts {
     pub by_hand: usize,
     pub past: usize,
     pub unchanged: usize,
-    /// Those that message people at once.
+    /// Those that set off messages, at once or later.
     pub sending: usize,
     /// Those that wait for a person's decision.
     pub waiting: usize,
@@ -94,7 +94,7 @@ pub struct Change {
     pub reasons: Vec<Reason>,
     /// What else there is to know, in words.
     pub notes: Vec<String>,
-    /// Messages that go out at once because of it.
+    /// Messages that it sets off.
     pub sends: Vec<Send>,
     /// Its deletion is refused.
     pub protect: bool,
@@ -125,7 +125,7 @@ pub enum Verb {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
-    /// It messages people at once.
+    /// It sets off messages.
     Sends,
     /// It waits for a person's decision.
     Waits,
@@ -180,13 +180,17 @@ pub struct Reason {
     pub about: Value,
 }
 
-/// A message that goes out at once.
+/// A message that a change sets off.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Send {
-    /// The address of what sends it.
+    /// The address of what sends it; for something that is not ours, what it is, in words.
     pub by: String,
     /// The tag that sets it off.
     pub tag: Option<String>,
+    /// Whether the tag sets it off by being taken away.
+    pub removed: bool,
+    /// How long after it goes out. 0: at once.
+    pub after_seconds: i64,
     /// Who gets it.
     pub to: String,
 }
@@ -343,8 +347,8 @@ impl Reason {
 
 impl Send {
     fn new(send: &plan::Send) -> Self {
-        let plan::Send { by, tag, to } = send;
-        Self { by: by.to_string(), tag: tag.clone(), to: to.clone() }
+        let plan::Send { by, tag, removed, after_seconds, to } = send.clone();
+        Self { by: by.to_string(), tag, removed, after_seconds, to }
     }
 }
 

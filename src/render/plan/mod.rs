@@ -51,7 +51,7 @@ pub struct Block<'p> {
 /// Why a reader should look at a change, the most pressing first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Risk {
-    /// It messages people at once.
+    /// It sets off messages.
     Sends,
     /// It cannot go on before somebody decides.
     Stuck,
@@ -152,9 +152,15 @@ impl<'p> View<'p> {
         self.plan.changes.iter().filter(|change| action(change) == wanted).count()
     }
 
-    /// How many changes message people at once.
+    /// How many changes set off messages.
     pub fn sending(&self) -> usize {
         self.plan.changes.iter().filter(|change| !change.sends.is_empty()).count()
+    }
+
+    /// How many changes message people at once.
+    pub fn sending_at_once(&self) -> usize {
+        let at_once = |change: &&Change| change.sends.iter().any(|send| send.after_seconds == 0);
+        self.plan.changes.iter().filter(at_once).count()
     }
 
     /// How many changes cannot go on before somebody decides.

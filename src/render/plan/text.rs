@@ -135,10 +135,12 @@ fn end(view: &View, style: Style, next: bool) -> String {
         return out;
     }
     let mut line = Words::new(&summary(view));
-    let sending = view.sending();
-    if sending > 0 {
-        let send = if sending == 1 { "sends" } else { "send" };
-        line = line.and(" ").paint(&format!("{sending} {send} at once."), Paint::Danger);
+    let at_once = view.sending_at_once();
+    for (sending, when) in [(at_once, "at once"), (view.sending() - at_once, "later")] {
+        if sending > 0 {
+            let send = if sending == 1 { "sends" } else { "send" };
+            line = line.and(" ").paint(&format!("{sending} {send} {when}."), Paint::Danger);
+        }
     }
     let stuck = view.stuck();
     if stuck > 0 {
