@@ -57,8 +57,8 @@ impl Arranging<'_> {
         let mut users = Vec::new();
         for one in compared {
             let address = one.change.address.clone();
-            // What was perhaps made points at it, perhaps.
-            let in_doubt = one.change.reasons.iter().any(|reason| matches!(reason, Reason::InDoubt { .. }));
+            // What was perhaps made points at it, perhaps, also where it is left out.
+            let in_doubt = !one.close && one.recovered.is_none();
             let intent = self.situation.ledger.open.get(&address).map(|open| &open.intent).filter(|_| in_doubt);
             if intent.is_some_and(|intent| intent.refs.values().any(|other| other == id)) {
                 users.push(User { address: address.clone(), id: None, is_old: false });

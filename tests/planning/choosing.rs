@@ -2,7 +2,8 @@
 
 use pushplan::model::level::Level;
 
-use crate::world::World;
+use crate::recovering::in_doubt_in;
+use crate::world::{World, address};
 
 const TRIAL: &str = r#"
 segments:
@@ -35,6 +36,23 @@ fn what_is_left_out_keeps_pointing_at_the_old_segment_which_stays() {
     // Also where nothing but the segment was edited.
     let edited = TRIAL.replace("tag: x", "tag: y");
     assert_eq!(except(World::in_sync(TRIAL, Level::Documented), "experiments/*").told(&edited), told);
+}
+
+#[test]
+fn a_segment_stays_while_a_push_in_doubt_may_point_at_it() {
+    let push = "scheduled_pushes: {p: {schedule: {scheduled_time: 2031-01-01T10:00}, push: {audience: {segment: a}, device_types: [ios], notification: {alert: A}}}}";
+    let segment = "segments: {a: {criteria: {tag: x}}}\n";
+    let yaml = format!("{segment}{push}");
+    let mut world = in_doubt_in(World::in_sync(segment, Level::Documented), &yaml, "scheduled_pushes/p");
+    let open = world.ledger.open.get_mut(&address("scheduled_pushes/p")).unwrap();
+    open.intent.refs.insert("a".into(), "#a".into());
+    let held = "± segments/a (git) NotInPlace StillUsed\n0 create segments/a POST /api/segments\n";
+    let edited = yaml.replace("tag: x", "tag: y");
+    assert_eq!(world.told(&edited), format!("! scheduled_pushes/p InDoubt\n{held}"));
+    let world = except(world, "scheduled_pushes/p");
+    assert_eq!(world.told(&edited), held);
+    let gone = "segments: {b: {criteria: {tag: x}}}\n";
+    assert_eq!(world.told(gone), "! segments/a StillUsed\n+ segments/b\n0 create segments/b POST /api/segments\n");
 }
 
 #[test]
