@@ -226,7 +226,7 @@ pub enum Reason {
     /// An old version is deleted that something else stands in for.
     Retired { id: String },
     /// Its deletion waits: these still point at it.
-    StillUsed { id: String, by: Vec<Address> },
+    StillUsed { id: String, by: Vec<Thing> },
     /// It waits for these, which are not made by this plan.
     Blocked { by: Vec<Address> },
     /// The service does not have it any more, and it is never made a second time by itself.

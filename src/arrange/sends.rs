@@ -6,7 +6,7 @@ use super::Arranging;
 use super::order::Draft;
 use crate::address::Address;
 use crate::compare::Compared;
-use crate::kinds::{self, Firing, Found, KINDS, Tagging};
+use crate::kinds::{self, Firing, Found, Tagging};
 use crate::ledger::Verb;
 use crate::live::Seen;
 use crate::plan::{Action, Change, Send, Step, Thing};
@@ -80,8 +80,7 @@ impl Arranging<'_> {
                 senders.insert(by.clone(), Sender { by, now, then, changed: None });
             }
         }
-        let listed = KINDS.iter().filter_map(|kind| Some((kind, self.situation.live.listed.get(kind.key)?)));
-        for (kind, found) in listed.flat_map(|(kind, all)| all.values().map(move |found| (kind, found))) {
+        for (kind, found) in self.situation.live.listed() {
             let Some(now) = found.spec.as_ref().and_then(|spec| kind.api.firing(spec)) else { continue };
             let by = match ours.get(&(kind.key, found.id.as_str())) {
                 Some(address) => Thing::from(Address::clone(address)),

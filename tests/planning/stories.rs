@@ -295,3 +295,27 @@ fn an_experiment_that_cannot_be_made_again_in_time_keeps_its_segment() {
 "
     );
 }
+
+#[test]
+fn a_segment_that_somebody_elses_push_points_at_stays() {
+    let mut world = World::in_sync(SHOP, Level::Extended);
+    let push = json!({ "audience": { "segment": "#east" }, "device_types": ["ios"], "notification": { "alert": "x" } });
+    let mut theirs = |time: &str| {
+        let spec = json!({ "name": "Flash", "schedule": [{ "scheduled_time": time }], "push": push });
+        let found = Found { id: "9f".into(), name: "Flash".into(), stamp: None, spec: Some(spec) };
+        world.put(&address("scheduled_pushes/theirs"), found);
+        let east = SHOP.find("  east:").unwrap();
+        let rest = &SHOP[east..];
+        let without =
+            format!("{}{}", &SHOP[..east], &rest[rest.find('\n').unwrap() + 1..]).replace("segment: east", "tag: x");
+        world.plan(&without)
+    };
+    let (changes, steps) = theirs("2031-01-01T1000");
+    let held = changes.iter().find(|change| change.address == address("segments/east")).expect("the segment");
+    let by = json!([{ "kind": "scheduled_pushes", "id": "9f", "name": "Flash" }]);
+    assert_eq!(json!(held.reasons), json!([{ "still_used": { "id": "#east", "by": by } }]));
+    assert!(!steps.iter().any(|step| step.address == held.address), "{steps:#?}");
+    // What has been sent holds nothing.
+    let (_, steps) = theirs("2029-01-01T1000");
+    assert!(steps.iter().any(|step| step.address == address("segments/east")), "{steps:#?}");
+}
