@@ -38,7 +38,7 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOu
         }
         arranging.draft(one);
     }
-    arranging.retired();
+    arranging.retired(left);
     arranging.hand_over(&went);
     arranging.restamp(&compared);
     arranging.references();
@@ -351,9 +351,11 @@ impl Arranging<'_> {
         self.push(Draft::new(step));
     }
 
-    /// Old versions that an earlier run could not delete.
-    fn retired(&mut self) {
-        for old in self.old.clone() {
+    /// Old versions that an earlier run could not delete. Those that are left out stay, as all that an empty project has.
+    fn retired(&mut self, left: &LeftOut) {
+        let mut old = self.old.clone();
+        old.retain(|old| self.situation.deletes && !left.untouched.contains(&old.address));
+        for old in old {
             let api = kinds::api(&old.address);
             self.delete(&old.address, &old.id, &old.spec);
             self.changes.push(Change {

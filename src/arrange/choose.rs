@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use super::hand_over::Wanted;
 use crate::address::Address;
-use crate::compare::Compared;
+use crate::compare::{Compared, Situation};
 use crate::kinds;
 use crate::kinds::remote::segments;
 use crate::kinds::{Resource, Segment};
-use crate::ledger::Ledger;
+use crate::ledger::Retired;
 use crate::plan::{Action, Choice};
 
 /// What is left alone, and what was asked for in vain.
@@ -24,7 +24,8 @@ pub struct LeftOut {
 
 /// Leaves alone what is not chosen, and says what that is. What a chosen one needs is chosen with it; what needs something that
 /// is left out by name, and is not there yet, is left out with it.
-pub fn choose(choice: &Choice, compared: &mut [Compared], ledger: &Ledger) -> LeftOut {
+pub fn choose(choice: &Choice, compared: &mut [Compared], situation: &Situation) -> LeftOut {
+    let ledger = situation.ledger;
     let is = |patterns: &[String], address: &Address| patterns.iter().any(|pattern| matches(pattern, address));
     let mut taken: BTreeSet<Address> = BTreeSet::new();
     let mut open: Vec<&Address> = compared.iter().map(|one| &one.change.address).collect();
@@ -47,11 +48,13 @@ pub fn choose(choice: &Choice, compared: &mut [Compared], ledger: &Ledger) -> Le
         let Some(one) = compared.iter().find(lacks) else { break };
         taken.remove(&one.change.address);
     }
+    let known: Vec<&Address> =
+        compared.iter().map(|one| &one.change.address).chain(ledger.retired.iter().map(|old| &old.address)).collect();
     let idle = choice
         .only
         .iter()
         .chain(&choice.except)
-        .filter(|pattern| !compared.iter().any(|one| matches(pattern, &one.change.address)));
+        .filter(|pattern| !known.iter().any(|address| matches(pattern, address)));
     let mut left = LeftOut { idle: idle.cloned().collect(), ..LeftOut::default() };
     for one in compared.iter_mut().filter(|one| !taken.contains(&one.change.address)) {
         if !matches!(one.change.action, Action::Keep | Action::Past) {
@@ -66,6 +69,18 @@ pub fn choose(choice: &Choice, compared: &mut [Compared], ledger: &Ledger) -> Le
         one.recovered = None;
         left.untouched.insert(one.change.address.clone());
     }
+    // Old versions go with the address that they had, also where nothing else of it is left.
+    for Retired { address, .. } in wanted.unwanted(ledger) {
+        let is_known = compared.iter().any(|one| one.change.address == *address);
+        let is_chosen = (choice.only.is_empty() || is(&choice.only, address)) && !is(&choice.except, address);
+        if left.untouched.contains(address) || !(is_known || is_chosen) {
+            left.untouched.insert(address.clone());
+            if situation.deletes && !left.addresses.contains(address) {
+                left.addresses.push(address.clone());
+            }
+        }
+    }
+    left.addresses.sort();
     left
 }
 

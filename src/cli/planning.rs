@@ -190,7 +190,7 @@ impl Site {
             own_only: true,
         };
         let mut compared = compare(&situation);
-        let left = choose(&wish.choice, &mut compared, &ledger);
+        let left = choose(&wish.choice, &mut compared, &situation);
         if let Some(pattern) = left.idle.first() {
             let known: Vec<String> = compared.iter().map(|one| one.change.address.to_string()).collect();
             let failure = Failure::usage(format!("`{pattern}` means nothing that is declared or ours"));

@@ -63,3 +63,26 @@ fn what_is_declared_elsewhere_and_left_out_there_is_not_let_go_of() {
     assert_eq!(world.told(renamed), told);
     assert_eq!(except(world, "tags/new").told(renamed), "");
 }
+
+#[test]
+fn an_old_version_goes_with_its_address() {
+    let yaml = "segments: {a: {criteria: {tag: x}}, b: {criteria: {tag: y}}}";
+    let old = || {
+        let mut world = World::in_sync(yaml, Level::Documented);
+        world.retire("segments/a", "old");
+        world
+    };
+    let deleted = "- segments/a Retired\n0 delete segments/a DELETE /api/segments/old\n";
+    assert_eq!(old().told(yaml), deleted);
+    assert_eq!(except(old(), "segments/b").told(yaml), deleted);
+    assert_eq!(only(old(), "segments/a").told(yaml), deleted);
+    assert_eq!(except(old(), "segments/a").told(yaml), "");
+    assert_eq!(only(old(), "segments/b").told(yaml), "");
+    assert_eq!(old().told(""), "", "a project that declares nothing deletes nothing");
+    // Nothing else of it is left.
+    let mut alone = old();
+    alone.ledger.owned.remove(&address("segments/a"));
+    let b = "segments: {b: {criteria: {tag: y}}}";
+    assert_eq!(alone.told(b), deleted);
+    assert_eq!(only(alone, "segments/b").told(b), "");
+}

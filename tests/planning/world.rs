@@ -10,7 +10,7 @@ use pushplan::compare::{Situation, Unit, compare, units};
 use pushplan::finding::Findings;
 use pushplan::kinds::remote::{point, segments};
 use pushplan::kinds::{self, Found, Read};
-use pushplan::ledger::{Ledger, Owned};
+use pushplan::ledger::{Ledger, Owned, Retired};
 use pushplan::live::{Live, Seen};
 use pushplan::manifest::{self, From, Input, Project};
 use pushplan::model::level::Level;
@@ -107,6 +107,13 @@ impl World {
         self.live.units.insert(address, Seen::Absent);
     }
 
+    /// An earlier run replaced something and could not delete the old version.
+    pub fn retire(&mut self, name: &str, id: &str) {
+        let address = address(name);
+        let spec = self.ledger.owned[&address].spec.clone();
+        self.ledger.retired.push(Retired { address, id: id.into(), spec, refs: BTreeMap::new() });
+    }
+
     pub fn plan(&self, yaml: &str) -> (Vec<Change>, Vec<Step>) {
         let units = declared(yaml);
         let situation = Situation {
@@ -122,7 +129,7 @@ impl World {
             own_only: true,
         };
         let mut compared = compare(&situation);
-        let left = choose(&self.choice, &mut compared, &self.ledger);
+        let left = choose(&self.choice, &mut compared, &situation);
         arrange(compared, &situation, &left)
     }
 

@@ -105,7 +105,18 @@ experiments:
     says(&ran.stdout, &["Left out:  experiments/e", "is not deleted yet: experiments/e still points"]);
     assert_eq!(service.writes(), ["POST /api/segments"]);
     assert_eq!(service.segments(), ["a", "a"]);
-    // Once it is no longer left out, it is re-pointed, and the old segment goes.
+    // Once it is no longer left out, it is changed. The old segment goes with the new one.
+    project.edit("audience: {segment: a}", "audience: {tag: z}");
+    let ran = project.good(&["apply", "--yes", "--except", "segments/a"]);
+    assert_eq!(changes(&ran), ["± experiments/e"]);
+    says(&ran.stdout, &["Left out:  segments/a"]);
+    assert_eq!(service.segments(), ["a", "a"]);
+    // An empty project deletes nothing, old or not.
+    let manifest = project.folder.read("messages.yaml");
+    project.write("");
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["a", "a"]);
+    project.write(&manifest);
     project.good(&["apply", "--yes"]);
     assert_eq!(service.segments(), ["a"]);
     assert_eq!(project.changes(&[]), Vec::<String>::new());
