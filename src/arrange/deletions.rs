@@ -105,20 +105,28 @@ impl Arranging<'_> {
         api.runs(spec).is_some_and(|runs| runs.last.is_some_and(|last| last <= self.situation.now))
     }
 
-    /// The step after which something of ours no longer points at an id.
+    /// The step after which something of ours no longer points at an id. What is deleted to be made anew is not re-pointed
+    /// before it is made.
     fn frees(&self, user: &User, id: &str) -> Option<usize> {
         let User { who: Thing::Ours(address), id: own @ Some(_), is_old } = user else { return None };
-        self.drafts.iter().position(|draft| {
+        let points = |step: &Step| step.refs.values().any(|other| other == id);
+        let at = self.drafts.iter().position(|draft| {
             let step = &draft.step;
             step.address == *address
                 && match step.verb {
-                    Verb::Update => step.id == *own && !step.refs.values().any(|other| other == id),
+                    Verb::Update => step.id == *own && !points(step),
                     Verb::Delete => step.id == *own,
                     // What is forgotten before it is made anew is known to be gone.
                     Verb::Forget => !is_old,
                     _ => false,
                 }
-        })
+        })?;
+        let anew = |(_, draft): &(usize, &Draft)| draft.step.address == *address && draft.step.verb == Verb::Create;
+        match self.drafts.iter().enumerate().skip(at).find(anew).filter(|_| !is_old) {
+            Some((_, draft)) if points(&draft.step) => None,
+            Some((created, _)) => Some(created),
+            None => Some(at),
+        }
     }
 
     /// Takes a deletion out of the plan, and says why.

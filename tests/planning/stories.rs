@@ -86,7 +86,7 @@ fn a_replaced_segment_takes_its_users_along_and_waits_for_the_last() {
 1 create segments/east POST /api/segments after 0
 2 delete experiments/texts DELETE /api/experiments/scheduled/%23texts after 1
 3 create experiments/texts POST /api/experiments after 1,2
-4 delete segments/east DELETE /api/segments/%23east after 1,2
+4 delete segments/east DELETE /api/segments/%23east after 1,3
 "
     );
 }
