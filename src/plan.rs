@@ -380,8 +380,13 @@ impl Plan {
         self.changes.iter().filter(|change| change.action == action).count()
     }
 
-    /// Whether the service and the manifests agree.
+    /// Whether there is nothing to change. That says nothing of what was left out.
     pub fn is_empty(&self) -> bool {
         self.changes.iter().all(|change| matches!(change.action, Action::Keep | Action::Past))
+    }
+
+    /// Whether the service and the manifests agree.
+    pub fn is_in_sync(&self) -> bool {
+        self.is_empty() && self.left_out.is_empty()
     }
 }

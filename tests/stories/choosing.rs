@@ -121,3 +121,24 @@ experiments:
     assert_eq!(service.segments(), ["a"]);
     assert_eq!(project.changes(&[]), Vec::<String>::new());
 }
+
+#[test]
+fn what_is_left_out_is_counted_and_is_no_match() {
+    let project = Project::new(SHOP);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("tag: alone", "tag: lonely");
+    let part = ["plan", "--except", "segments/alone"];
+    says(&project.good(&part).stdout, &["No changes in what was chosen: 4 unchanged, 1 left out."]);
+    let ran = project.good(&[&part[..], &["--format", "json"]].concat());
+    let plan: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(
+        (&plan["in_sync"], &plan["counts"]["unchanged"], &plan["counts"]["left_out"]),
+        (&false.into(), &4.into(), &1.into())
+    );
+    // The exit code is about what the plan would do.
+    assert_eq!(project.run(&[&part[..], &["--detailed-exitcode"]].concat()).code, 0);
+    assert_eq!(project.run(&["plan", "--detailed-exitcode"]).code, 2);
+    project.edit("alert: Hello", "alert: Hi");
+    says(&project.good(&part).stdout, &["Plan: 1 to update, 3 unchanged, 1 left out."]);
+}

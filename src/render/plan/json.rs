@@ -30,7 +30,7 @@ pub struct Document {
     pub made: String,
     /// It is not applied after this.
     pub expires: String,
-    /// Whether the service and the manifests agree.
+    /// Whether the service and the manifests agree. A plan that left out changes is not in sync.
     pub in_sync: bool,
     pub counts: Counts,
     /// What changes, in the order of addresses. What is unchanged is counted, not listed.
@@ -53,6 +53,8 @@ pub struct Counts {
     pub by_hand: usize,
     pub past: usize,
     pub unchanged: usize,
+    /// Those that --only and --except left out.
+    pub left_out: usize,
     /// Those that set off messages, at once or later.
     pub sending: usize,
     /// Those that wait for a person's decision.
@@ -237,7 +239,7 @@ impl Document {
             api: word(&plan.level),
             made: plan.made.to_string(),
             expires: plan.expires.to_string(),
-            in_sync: plan.is_empty(),
+            in_sync: plan.is_in_sync(),
             counts: Counts::new(&view),
             changes: plan.changes.iter().filter(told).map(|change| Change::new(&view, change)).collect(),
             steps: plan.steps.iter().map(Step::new).collect(),
@@ -271,6 +273,7 @@ impl Counts {
             by_hand: count(Action::ByHand),
             past: count(Action::Past),
             unchanged: count(Action::Keep),
+            left_out: view.plan.left_out.len(),
             sending: view.sending(),
             waiting: view.stuck(),
         }

@@ -7,7 +7,7 @@ mod text;
 pub(super) mod value;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::address::Address;
 use crate::guard;
@@ -147,9 +147,11 @@ impl<'p> View<'p> {
         self.users.get(address).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// How many changes there are of an action.
+    /// How many changes there are of an action. What was left out is kept, and is no match.
     pub fn count(&self, wanted: Action) -> usize {
-        self.plan.changes.iter().filter(|change| action(change) == wanted).count()
+        let left: BTreeSet<&Address> = self.plan.left_out.iter().collect();
+        let is_left = |change: &Change| change.action == Action::Keep && left.contains(&change.address);
+        self.plan.changes.iter().filter(|change| action(change) == wanted && !is_left(change)).count()
     }
 
     /// How many changes set off messages.
