@@ -77,6 +77,7 @@ pub fn guards(plan: &Plan, limits: &Limits) -> Vec<Refused> {
     found.extend(sends(plan, limits));
     found.extend(broadcast(plan));
     found.extend(deletes(plan, limits));
+    found.extend(leaving(plan, limits));
     found.extend(protect(plan));
     found.extend(too_late(plan));
     found.extend(undecided(plan));
@@ -232,6 +233,20 @@ fn deletes(plan: &Plan, limits: &Limits) -> Option<Refused> {
     };
     let help = format!("pass --allow-deletes {total} to go on, or set max_deletes of the target in pushplan.toml");
     refused(Guard::Deletes, chosen(plan, is_deletion), message, help)
+}
+
+/// What every device would lose is not deleted by the way, however few of them there are.
+fn leaving(plan: &Plan, limits: &Limits) -> Option<Refused> {
+    if limits.allow_deletes.is_some() {
+        return None;
+    }
+    let leaves = plan.steps.iter().filter(|step| step.empties_devices());
+    let addresses: Vec<Address> = leaves.map(|step| step.address.clone()).collect();
+    // One that is replaced counts for no deletion, and its word is asked for all the same.
+    let total = plan.changes.iter().filter(|change| is_deletion(change)).count().max(1);
+    let message = format!("{} would be deleted: every device that has it loses it", named(&addresses));
+    let help = format!("pass --allow-deletes {total} to go on, or leave it out with --except");
+    refused(Guard::Deletes, addresses, message, help)
 }
 
 fn protect(plan: &Plan) -> Option<Refused> {

@@ -329,6 +329,12 @@ impl Step {
     pub fn digest(&self) -> Digest {
         Digest::of_data(self)
     }
+
+    /// Whether it takes something from every device, whoever gave it to them.
+    pub fn empties_devices(&self) -> bool {
+        let spec = self.spec.as_ref().filter(|_| self.verb == Verb::Delete);
+        spec.is_some_and(|spec| kinds::api(&self.address).leaves_devices(spec))
+    }
 }
 
 /// What a plan is made for, and from.

@@ -34,14 +34,17 @@ impl Arranging<'_> {
                 let (by, to) = (change.address.clone().into(), "its whole audience".to_owned());
                 change.sends.push(Send { by, tag: None, removed: false, after_seconds: 0, to });
             }
-            let taggings = match change.action {
+            let mut taggings = match change.action {
                 Action::Create | Action::Update => api.taggings(change.live.as_ref(), desired),
                 // What it stands in for is another one.
                 Action::Replace => api.taggings(None, desired),
-                // What is taken away is what came from here.
-                Action::Delete => api.taggings(change.ledger.as_ref(), None),
+                Action::Delete => Vec::new(),
                 _ => continue,
             };
+            if matches!(change.action, Action::Delete | Action::Replace) {
+                // What is taken away is what came from here.
+                taggings.extend(api.taggings(change.ledger.as_ref(), None));
+            }
             for tagging in &taggings {
                 for sender in &senders {
                     let delays = |firing: &Option<Firing>| firing.iter().flat_map(|it| it.delays(tagging)).collect();

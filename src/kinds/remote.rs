@@ -228,6 +228,11 @@ pub trait Remote: Resource {
     fn is_off(_spec: &Value) -> bool {
         false
     }
+
+    /// Whether its deletion takes it from every device that has it, whoever gave it to them.
+    fn leaves_devices(_spec: &Value) -> bool {
+        false
+    }
 }
 
 /// When something messages people by itself.
@@ -259,6 +264,7 @@ pub trait Api: Debug + Send + Sync {
     fn taggings(&self, old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging>;
     fn firing(&self, spec: &Value) -> Option<Firing>;
     fn is_off(&self, spec: &Value) -> bool;
+    fn leaves_devices(&self, spec: &Value) -> bool;
     /// The name that the service knows it by.
     fn name(&self, spec: &Value) -> String;
 }
@@ -324,6 +330,9 @@ impl<R: Remote> Api for Row<R> {
     }
     fn is_off(&self, spec: &Value) -> bool {
         R::is_off(spec)
+    }
+    fn leaves_devices(&self, spec: &Value) -> bool {
+        R::leaves_devices(spec)
     }
     fn name(&self, spec: &Value) -> String {
         text(&spec[R::NAME])

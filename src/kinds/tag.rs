@@ -110,6 +110,10 @@ impl Remote for LegacyTag {
         })
     }
 
+    fn leaves_devices(spec: &Value) -> bool {
+        carrier(spec).is_none()
+    }
+
     /// The tag itself is given to nobody; its removal takes it from everybody.
     fn taggings(old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging> {
         let (removed, spec) = match (old, new) {

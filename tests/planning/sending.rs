@@ -110,6 +110,13 @@ fn a_tag_that_is_taken_away_sends_where_a_pipeline_waits_for_that() {
         sends(&whole.replace("vip: {ios_channels: [c-1]}, ", "")),
         ["- tags/vip to every device that has it", "- tags/vip/ios_channels/c-1 to iOS channel c-1"]
     );
+    assert_eq!(
+        sends(&whole.replace("vip: {ios", "vip: {tag: other-vip, ios")),
+        [
+            "± tags/vip (git) NotInPlace to every device that has it",
+            "± tags/vip/ios_channels/c-1 (git) NotInPlace to iOS channel c-1"
+        ]
+    );
     assert_eq!(sends(&whole.replace("[gold, vip]", "[gold, vip, more]")), [""; 0]);
 }
 

@@ -44,6 +44,25 @@ fn many_deletions_need_a_word() {
 }
 
 #[test]
+fn a_tag_that_leaves_every_device_needs_a_word() {
+    let project = Project::new("tags:\n  vip: {}\n  gold: {}\n");
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write("tags:\n  gold: {}\n");
+    says(&project.good(&["plan"]).stdout, &["every device that has this legacy tag loses it, whoever gave it"]);
+    let words = ["tags/vip would be deleted: every device that has it loses it", "--allow-deletes 1"];
+    refused(&project, &service, &[], &words);
+    project.good(&["apply", "--yes", "--allow-deletes", "1"]);
+    assert_eq!(service.get("/api/tags/")["tags"], json!(["gold"]));
+    // Under another name, the old one is deleted as well. Under another key, nothing is.
+    project.write("tags:\n  gold: {tag: golden}\n");
+    refused(&project, &service, &[], &["tags/gold would be deleted: every device that has it loses it"]);
+    project.write("tags:\n  golden: {tag: gold}\n");
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.get("/api/tags/")["tags"], json!(["gold"]));
+}
+
+#[test]
 fn five_deletions_are_always_allowed() {
     let project = Project::new(&segments(6));
     let service = project.serve();
