@@ -86,6 +86,7 @@ impl World {
         let about = About {
             target,
             origin,
+            app: String::new(),
             level,
             manifests,
             ledger: position,
@@ -187,7 +188,13 @@ async fn an_interrupt_lets_what_is_under_way_come_to_its_end() {
 async fn who_finds_that_somebody_else_has_begun_sends_nothing() {
     let world = World::new("").await;
     let (plan, ledger) = world.plan(SHOP).await;
-    let begin = Begin { run: "other".into(), plan: plan.digest(), tool: "0".into(), changes: BTreeMap::new() };
+    let begin = Begin {
+        run: "other".into(),
+        plan: plan.digest(),
+        app: String::new(),
+        tool: "0".into(),
+        changes: BTreeMap::new(),
+    };
     let entry =
         Entry { seq: ledger.seq + 1, at: Timestamp::now(), actor: "grace".into(), record: Record::Begin(begin) };
     world.log().append(&entry).await.expect("written");

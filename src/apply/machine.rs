@@ -57,6 +57,7 @@ impl Run {
         let begin = Begin {
             run: settings.run.clone(),
             plan: plan.digest(),
+            app: plan.app.clone(),
             tool: plan.tool.clone(),
             changes: counts.into_iter().filter(|(_, count)| *count > 0).collect(),
         };

@@ -23,6 +23,7 @@ fn plan(steps: Vec<Step>) -> Plan {
         tool: "0".to_owned(),
         target: "t".to_owned(),
         origin: "http://localhost".to_owned(),
+        app: String::new(),
         level: Level::Extended,
         made: noon(),
         expires: noon(),

@@ -20,6 +20,8 @@ pub struct Opened {
     pub level: Level,
     /// What a plan is bound to: the origin, or `built-in` for the service of the project, whose port may be another each time.
     pub place: String,
+    /// The fingerprint of the application.
+    pub app: String,
     transport: Arc<Transport>,
     service: Option<Running>,
 }
@@ -126,7 +128,7 @@ fn opened(
     let vendor = target.vendor.as_ref().map_or(VENDOR, |vendor| vendor.as_str());
     let transport = Transport::new(origin, credentials, vendor, Patience::default())
         .map_err(|why| Failure::new(format!("the target `{name}` cannot be opened: {why}")))?;
-    Ok(Opened { name, level, place, transport, service })
+    Ok(Opened { name, level, place, app: credentials.fingerprint(), transport, service })
 }
 
 /// Refuses to do anything to another application than the one that is pinned.

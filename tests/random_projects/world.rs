@@ -108,6 +108,7 @@ impl World {
         let about = About {
             target,
             origin,
+            app: String::new(),
             level,
             manifests,
             ledger: position,
