@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
-use pushplan::apply::{Ending, Fate, Report, Settings as Applying, drive};
+use pushplan::apply::{Ending, Fate, News, Report, Settings as Applying, drive};
 use pushplan::arrange::arrange;
 use pushplan::client::{Credentials, Origin, Patience, Reading, Transport, Writing, fetch};
 use pushplan::compare::{Situation, Unit, compare, digest, units};
@@ -101,7 +101,11 @@ impl World {
         let (plan, ledger) = self.plan(yaml).await;
         let settings = Applying { send_within: SignedDuration::from_secs(8), ..Applying::new("run-1", "ada") };
         let mut told = Vec::new();
-        let mut tell = |step: usize, _: &Fate| told.push(step);
+        let mut tell = |news: News| {
+            if let News::Ended(step, _) = news {
+                told.push(step);
+            }
+        };
         let report = drive(plan, &ledger, settings, &self.writing, &self.log(), interrupt, &mut tell).await;
         told.sort_unstable();
         (report, told)
@@ -199,7 +203,7 @@ async fn who_finds_that_somebody_else_has_begun_sends_nothing() {
         Entry { seq: ledger.seq + 1, at: Timestamp::now(), actor: "grace".into(), record: Record::Begin(begin) };
     world.log().append(&entry).await.expect("written");
     let settings = Applying::new("run-1", "ada");
-    let report = drive(plan, &ledger, settings, &world.writing, &world.log(), pending(), &mut |_, _| ()).await;
+    let report = drive(plan, &ledger, settings, &world.writing, &world.log(), pending(), &mut |_| ()).await;
     assert_eq!(report.ending, Ending::Conflict);
     assert!(world.written().is_empty());
 }

@@ -117,6 +117,11 @@ impl Run {
         &self.journal.ledger
     }
 
+    /// Until when nothing is sent because the service asks for patience.
+    pub fn waits(&self) -> Option<Timestamp> {
+        self.paused.filter(|_| self.stop.is_none())
+    }
+
     pub fn plan(&self) -> &Plan {
         &self.plan
     }

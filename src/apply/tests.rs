@@ -337,6 +337,21 @@ fn a_busy_service_is_left_alone_for_as_long_as_it_says() {
 }
 
 #[test]
+fn a_busy_service_that_asks_for_no_time_gets_more_each_time() {
+    let mut story = Story::of(vec![segment(0, "s")]);
+    for seconds in [1, 2, 4, 8] {
+        let sending = story.sent.pop_front().expect("it is sent again");
+        let busy = Answer { retry_after: Some("0".to_owned()), ..Answer::new(429, json!({})) };
+        story.say(Event::Answered(sending.step, busy));
+        story.wait(seconds - 1);
+        assert!(story.sent.is_empty(), "{seconds} seconds have not passed");
+        story.wait(1);
+    }
+    story.answer(201, json!({ "segment_id": "id" }));
+    assert_eq!(*story.ending(), Ending::Done);
+}
+
+#[test]
 fn a_service_that_cannot_be_reached_is_tried_a_few_times() {
     let mut story = Story::of(vec![segment(0, "s")]);
     for _ in 0..3 {
