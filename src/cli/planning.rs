@@ -177,7 +177,7 @@ impl Site {
         self.wait_until_settled(&ledger, context).await;
         let units = &*self.aimed(wish.aim, &ledger)?;
         let live = self.fetch(opened, units, &ledger).await?;
-        let now = Timestamp::now();
+        let now = opened.now();
         let situation = Situation {
             units,
             ledger: &ledger,
