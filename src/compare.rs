@@ -190,6 +190,11 @@ struct One<'s> {
 impl<'s> One<'s> {
     fn new(situation: &'s Situation<'s>, address: &'s Address, known: &'s Known<'s>) -> Self {
         Self { situation, address, api: kinds::api(address), known }
+        if let Some(owned) = owned.as_mut().filter(|owned| owned.past && !self.has_begun(owned, &seen)) {
+            // An earlier plan took it for past; the service lists it as pending.
+            owned.past = false;
+            out.refresh = true;
+        }
     }
 
     fn compared(&self) -> Compared {
@@ -242,15 +247,19 @@ impl<'s> One<'s> {
         match (unit, owned) {
             (None, None) => out.close = true,
             (Some(unit), None) => self.undone(unit, seen, out),
-            (unit, Some(owned)) if self.has_begun(owned) => self.past(unit, owned, out),
+            (unit, Some(owned)) if self.has_begun(owned, seen) => self.past(unit, owned, seen, out),
             (Some(unit), Some(owned)) => self.both(unit, owned, seen, out),
             (None, Some(owned)) => self.undeclared(owned, seen, out),
         }
     }
 
-    fn has_begun(&self, owned: &Owned) -> bool {
+    /// Whether it has had its time: by what the service has, where it tells, since somebody may have put it off.
+    fn has_begun(&self, owned: &Owned, seen: &Seen) -> bool {
         let begun = |runs: kinds::Runs| runs.first.is_none_or(|first| first <= self.situation.now);
-        owned.past || self.api.runs(&owned.spec).is_some_and(begun)
+        match shown(seen) {
+            Some(spec) => self.api.runs(spec).is_some_and(begun),
+            None => owned.past || self.api.runs(&owned.spec).is_some_and(begun),
+        }
     }
 
     /// Whether the time of something that would be made now has passed or is too near.
@@ -285,12 +294,12 @@ impl<'s> One<'s> {
     }
 
     /// It has had its time: whatever is edited, it is not sent again.
-    fn past(&self, unit: Option<&Unit>, owned: &Owned, out: &mut Compared) {
-        let runs = self.api.runs(&owned.spec);
+    fn past(&self, unit: Option<&Unit>, owned: &Owned, seen: &Seen, out: &mut Compared) {
+        let runs = self.api.runs(shown(seen).unwrap_or(&owned.spec));
         let Some(unit) = unit else {
             // Nobody declares it any more, and there is nothing left to delete. Clocks differ: near its time, it may still wait.
-            let over = runs.and_then(|runs| runs.first).is_none_or(|first| {
-                first.checked_add(self.situation.min_lead).is_ok_and(|over| over <= self.situation.now)
+            let over = runs.and_then(|runs| runs.last.or(runs.first)).is_none_or(|last| {
+                last.checked_add(self.situation.min_lead).is_ok_and(|over| over <= self.situation.now)
             });
             out.change.action = if self.situation.deletes && over { Action::Forget } else { Action::Keep };
             return;
@@ -338,6 +347,11 @@ impl<'s> One<'s> {
         };
         if desired == live && stale.is_empty() {
             let stamped = out.stamp.is_some() && out.stamp != owned.stamp;
+        let is_late = out.change.reasons.iter().any(|reason| matches!(reason, Reason::TooLate { .. }));
+        if is_late && out.change.moved == Some(Moved::Service) {
+            // It was put off, and the time that it had before is over: whether it is to go out then is for a person to say.
+            out.change.action = Action::ByHand;
+        }
             out.refresh |= stamped || owned.spec != desired || owned.protect != unit.protect;
             return;
         }
@@ -367,6 +381,14 @@ impl<'s> One<'s> {
             }
         }
         stale
+/// What the service has, where it tells.
+fn shown(seen: &Seen) -> Option<&Value> {
+    match seen {
+        Seen::There(found) => found.spec.as_ref(),
+        Seen::Absent | Seen::Untold => None,
+    }
+}
+
     }
 
     /// How a change is made, as the API allows it.

@@ -1,5 +1,6 @@
 //! Plans, decided from a project in sync with a service and one difference. No request is made.
 
+mod drifting;
 mod recovering;
 mod stories;
 mod world;

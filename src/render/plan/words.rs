@@ -113,6 +113,13 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
             format!("an earlier run made it and lost the answer; it was found ({id}) and is not made again"),
         ),
         Reason::Went { at, edited } => plain("past", went(*at, *edited)),
+        Reason::TooLate { at } if change.moved == Some(Moved::Service) => {
+            let words =
+                format!("somebody put it off, and its time in your files, {}, has passed or is too near", moment(*at));
+            asks("too late", words)
+                .line(Words::new("to let it go out then, write its new time into your files"))
+                .line(Words::new("to call it off, remove it from your files"))
+        }
         Reason::TooLate { at } => {
             let now = view.plan.made;
             let late = match *at <= now {
