@@ -270,7 +270,7 @@ impl Arranging<'_> {
         let found = one.recovered.as_ref().and_then(|found| found.stamp.clone());
         step.stamp = if agreed { one.stamp.clone().or(found) } else { found };
         let declared = self.situation.units.get(&one.change.address);
-        step.protect = declared.map_or(owned.protect, |unit| unit.protect);
+        step.protect = declared.and_then(|unit| unit.protect).unwrap_or(owned.protect);
         step.past = past;
         self.push(Draft::new(step));
     }
@@ -317,7 +317,8 @@ impl Arranging<'_> {
     fn writing(&self, one: &Compared, verb: Verb, spec: &Value, request: Option<Request>) -> Step {
         let mut step = self.step(&one.change.address, verb);
         step.spec = Some(spec.clone());
-        step.protect = self.situation.units.get(&one.change.address).is_some_and(|unit| unit.protect);
+        let said = self.situation.units.get(&one.change.address).and_then(|unit| unit.protect);
+        step.protect = said.unwrap_or(one.owned.as_ref().is_some_and(|owned| owned.protect));
         step.request = request.map(shown);
         step
     }

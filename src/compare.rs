@@ -5,6 +5,7 @@
 
 mod fields;
 mod recovery;
+mod units;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -12,58 +13,15 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::address::Address;
-use crate::digest::Digest;
 use crate::kinds::remote::{point, segments};
 use crate::kinds::{self, Api, Create, Delete, Found, Update};
 use crate::ledger::{Ledger, Owned};
 use crate::live::{Live, Seen};
-use crate::manifest::Desired;
 use crate::model::audience::written;
 use crate::model::level::Level;
-use crate::plan::{Action, Change, Moved, Place, Reason};
-use crate::source::Sources;
+use crate::plan::{Action, Change, Moved, Reason};
 
-/// A declared thing that is applied by itself.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Unit {
-    pub spec: Value,
-    pub place: Option<Place>,
-    pub protect: bool,
-    pub broadcast: bool,
-    /// Paths of fields that are left to the dashboard.
-    pub ignore: Vec<String>,
-}
-
-/// What the manifests say, as far as a plan depends on it.
-pub fn digest(units: &BTreeMap<Address, Unit>) -> Digest {
-    let said: Vec<_> =
-        units.iter().map(|(address, unit)| (address, &unit.spec, unit.protect, unit.broadcast, &unit.ignore)).collect();
-    Digest::of_data(&said)
-}
-
-/// What the manifests declare, as single things.
-pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
-    let mut units = BTreeMap::new();
-    for (address, declared) in &desired.resources {
-        let span = declared.key.span;
-        let place = span.file().map(|file| {
-            let source = sources.get(file);
-            Place { file: source.path.clone(), line: source.position(span.range().start).line }
-        });
-        for (key, spec) in declared.spec.units(&address.key) {
-            let lifecycle = &declared.lifecycle;
-            let unit = Unit {
-                spec,
-                place: place.clone(),
-                protect: lifecycle.protect.unwrap_or(false),
-                broadcast: lifecycle.broadcast.unwrap_or(false),
-                ignore: lifecycle.ignore.iter().flatten().map(|path| path.value.clone()).collect(),
-            };
-            units.insert(Address::new(address.kind.clone(), key), unit);
-        }
-    }
-    units
-}
+pub use units::{Unit, digest, units};
 
 /// Everything that the comparison may know.
 #[derive(Debug)]
@@ -190,11 +148,6 @@ struct One<'s> {
 impl<'s> One<'s> {
     fn new(situation: &'s Situation<'s>, address: &'s Address, known: &'s Known<'s>) -> Self {
         Self { situation, address, api: kinds::api(address), known }
-        if let Some(owned) = owned.as_mut().filter(|owned| owned.past && !self.has_begun(owned, &seen)) {
-            // An earlier plan took it for past; the service lists it as pending.
-            owned.past = false;
-            out.refresh = true;
-        }
     }
 
     fn compared(&self) -> Compared {
@@ -236,6 +189,11 @@ impl<'s> One<'s> {
         if let Some(owned) = &owned {
             out.change.id = Some(owned.id.clone());
             out.change.ledger = Some(owned.spec.clone());
+        }
+        if let Some(owned) = owned.as_mut().filter(|owned| owned.past && !self.has_begun(owned, &seen)) {
+            // An earlier plan took it for past; the service lists it as pending.
+            owned.past = false;
+            out.refresh = true;
         }
         self.decide(owned.as_ref(), &seen, &mut out);
         out.owned = owned;
@@ -345,14 +303,13 @@ impl<'s> One<'s> {
             (true, false) => Some(Moved::Service),
             _ => Some(Moved::Both),
         };
+        let protected = unit.protect.unwrap_or(owned.protect);
+        if owned.protect && !protected {
+            out.change.reasons.push(Reason::Unprotected);
+        }
         if desired == live && stale.is_empty() {
             let stamped = out.stamp.is_some() && out.stamp != owned.stamp;
-        let is_late = out.change.reasons.iter().any(|reason| matches!(reason, Reason::TooLate { .. }));
-        if is_late && out.change.moved == Some(Moved::Service) {
-            // It was put off, and the time that it had before is over: whether it is to go out then is for a person to say.
-            out.change.action = Action::ByHand;
-        }
-            out.refresh |= stamped || owned.spec != desired || owned.protect != unit.protect;
+            out.refresh |= stamped || owned.spec != desired || owned.protect != protected;
             return;
         }
         if !stale.is_empty() {
@@ -381,14 +338,6 @@ impl<'s> One<'s> {
             }
         }
         stale
-/// What the service has, where it tells.
-fn shown(seen: &Seen) -> Option<&Value> {
-    match seen {
-        Seen::There(found) => found.spec.as_ref(),
-        Seen::Absent | Seen::Untold => None,
-    }
-}
-
     }
 
     /// How a change is made, as the API allows it.
@@ -398,6 +347,11 @@ fn shown(seen: &Seen) -> Option<&Value> {
         out.change.action = action;
         out.change.reasons.extend(reason);
         out.change.reasons.extend(self.too_late(desired));
+        let is_late = out.change.reasons.iter().any(|reason| matches!(reason, Reason::TooLate { .. }));
+        if is_late && out.change.moved == Some(Moved::Service) {
+            // It was put off, and the time that it had before is over: whether it is to go out then is for a person to say.
+            out.change.action = Action::ByHand;
+        }
         by_hand_done(self.situation, owned, out);
     }
 
@@ -424,6 +378,14 @@ fn shown(seen: &Seen) -> Option<&Value> {
                 by_hand_done(self.situation, owned, out);
             }
         }
+    }
+}
+
+/// What the service has, where it tells.
+fn shown(seen: &Seen) -> Option<&Value> {
+    match seen {
+        Seen::There(found) => found.spec.as_ref(),
+        Seen::Absent | Seen::Untold => None,
     }
 }
 

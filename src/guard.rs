@@ -105,7 +105,8 @@ fn undecided_as(reason: &Reason) -> Option<Guard> {
         | Reason::Retired { .. }
         | Reason::StillUsed { .. }
         | Reason::Blocked { .. }
-        | Reason::NeverTwice => None,
+        | Reason::NeverTwice
+        | Reason::Unprotected => None,
     }
 }
 

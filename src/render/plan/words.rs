@@ -150,6 +150,9 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
             asks("gone", "the service no longer has it; it is never made a second time by itself".to_owned())
                 .line(Words::new("to have it made again: ").copy(&format!("pushplan forget {address}")))
         }
+        Reason::Unprotected => {
+            asks("unprotected", "lifecycle.protect is lifted: from then on it can be deleted and replaced".to_owned())
+        }
     }
 }
 
