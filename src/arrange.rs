@@ -98,7 +98,8 @@ fn cascade(compared: &mut [Compared], situation: &Situation) {
             if to.is_empty() || owned.past {
                 continue;
             }
-            let (action, reason) = how(api, situation.level, owned, desired);
+            let live = one.change.live.as_ref().unwrap_or(&owned.spec);
+            let (action, reason) = how(api, situation.level, &owned.id, live, desired);
             one.change.action = action;
             one.change.reasons.push(Reason::Repoint { to });
             one.change.reasons.extend(reason);
@@ -307,10 +308,11 @@ impl Arranging<'_> {
     fn update(&mut self, one: &Compared) {
         let (Some(spec), Some(owned)) = (&one.change.desired, &one.owned) else { return };
         let api = kinds::api(&one.change.address);
-        let request = api.update(&owned.id, &owned.spec, spec, self.situation.level);
+        let before = one.change.live.as_ref().unwrap_or(&owned.spec);
+        let request = api.update(&owned.id, before, spec, self.situation.level);
         let mut step = self.writing(one, Verb::Update, spec, request);
         step.id = Some(owned.id.clone());
-        step.before = Some(owned.spec.clone());
+        step.before = Some(before.clone());
         self.push(Draft::new(step));
     }
 

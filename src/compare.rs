@@ -280,7 +280,7 @@ impl<'s> One<'s> {
                 if life.create == Create::Once {
                     out.change.action = Action::ByHand;
                     out.change.reasons.push(Reason::NeverTwice);
-                } else {
+                } else if !self.collides(&unit.spec, out) {
                     out.change.action = Action::Create;
                 }
                 return;
@@ -315,7 +315,25 @@ impl<'s> One<'s> {
         if !stale.is_empty() {
             out.change.reasons.push(Reason::Repoint { to: stale });
         }
-        self.change(&desired, owned, out);
+        let renames = self.api.name(&desired) != self.api.name(&live);
+        if !(renames && self.collides(&desired, out)) {
+            self.change(&desired, &live, owned, out);
+        }
+    }
+
+    /// Whether something that is not ours has the name that ours is to get, and is not turned off.
+    fn collides(&self, desired: &Value, out: &mut Compared) -> bool {
+        if self.address.part().is_some() || self.api.lifecycle(self.situation.level).create == Create::Upsert {
+            return false;
+        }
+        let others = self.known.others(self.address, &self.api.name(desired));
+        let ids = in_the_way(self.api, others);
+        if ids.is_empty() {
+            return false;
+        }
+        out.change.action = Action::ByHand;
+        out.change.reasons.push(Reason::Collision { ids });
+        true
     }
 
     /// Segments that it names under an id that they no longer have.
@@ -341,9 +359,9 @@ impl<'s> One<'s> {
     }
 
     /// How a change is made, as the API allows it.
-    pub fn change(&self, desired: &Value, owned: &Owned, out: &mut Compared) {
+    fn change(&self, desired: &Value, live: &Value, owned: &Owned, out: &mut Compared) {
         let Situation { level, .. } = self.situation;
-        let (action, reason) = how(self.api, *level, owned, desired);
+        let (action, reason) = how(self.api, *level, &owned.id, live, desired);
         out.change.action = action;
         out.change.reasons.extend(reason);
         out.change.reasons.extend(self.too_late(desired));
@@ -389,11 +407,17 @@ fn shown(seen: &Seen) -> Option<&Value> {
     }
 }
 
-/// How the API lets something of ours become what is declared.
-pub fn how(api: &dyn Api, level: Level, owned: &Owned, desired: &Value) -> (Action, Option<Reason>) {
-    let in_dashboard = || Reason::InDashboard { old: Some(owned.id.clone()) };
+/// The ids of those that are not turned off.
+fn in_the_way<'f>(api: &dyn Api, others: impl IntoIterator<Item = &'f Found>) -> Vec<String> {
+    let is_off = |found: &Found| found.spec.as_ref().is_some_and(|spec| api.is_off(spec));
+    others.into_iter().filter(|found| !is_off(found)).map(|found| found.id.clone()).collect()
+}
+
+/// How the API lets something of ours, as the service has it, become what is declared.
+pub fn how(api: &dyn Api, level: Level, id: &str, live: &Value, desired: &Value) -> (Action, Option<Reason>) {
+    let in_dashboard = || Reason::InDashboard { old: Some(id.to_owned()) };
     match api.lifecycle(level).update {
-        Update::InPlace if api.update(&owned.id, &owned.spec, desired, level).is_some() => (Action::Update, None),
+        Update::InPlace if api.update(id, live, desired, level).is_some() => (Action::Update, None),
         Update::InPlace | Update::Replacing => (Action::Replace, Some(Reason::NotInPlace)),
         Update::Never => (Action::ByHand, Some(in_dashboard())),
     }
@@ -410,10 +434,21 @@ pub fn by_hand_done(situation: &Situation, owned: &Owned, out: &mut Compared) {
         Seen::There(found) => found.spec.as_ref().is_some_and(|spec| kinds::api(address).is_off(spec)),
         Seen::Absent | Seen::Untold => true,
     };
-    if off {
-        out.released = true;
-        out.change.reasons.retain(|reason| !matches!(reason, Reason::InDashboard { .. }));
-        out.change.action = if out.change.desired.is_some() { Action::Create } else { Action::Forget };
-        out.change.id = Some(owned.id.clone());
+    if !off {
+        return;
     }
+    out.change.reasons.retain(|reason| !matches!(reason, Reason::InDashboard { .. }));
+    out.change.id = Some(owned.id.clone());
+    if let Some(desired) = &out.change.desired {
+        let (api, ours) = (kinds::api(address), situation.ledger.ids());
+        let name = api.name(desired);
+        let others = situation.live.named(&address.kind, &name);
+        let ids = in_the_way(api, others.filter(|found| !ours.contains(&(&*address.kind, found.id.as_str()))));
+        if !ids.is_empty() {
+            out.change.reasons.push(Reason::Collision { ids });
+            return;
+        }
+    }
+    out.released = true;
+    out.change.action = if out.change.desired.is_some() { Action::Create } else { Action::Forget };
 }

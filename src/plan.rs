@@ -263,7 +263,7 @@ pub struct Step {
     /// What it is to be, segments by their keys; for a deletion what it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<Value>,
-    /// What it was, where it is changed: segments by their ids.
+    /// What it was, where it is changed: segments by their keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Value>,
     /// The ids of segments that it names, by their keys, where they are known. Others are made by an earlier step.

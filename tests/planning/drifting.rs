@@ -62,3 +62,23 @@ fn a_segment_that_a_push_names_stays_while_the_push_was_put_off() {
     let other = yaml.replace("{segment: s}", "{tag: x}").replace("segments: {s:", "segments: {t:");
     assert!(world.told(&other).contains("! segments/s StillUsed"), "{}", world.told(&other));
 }
+
+#[test]
+fn variables_that_were_changed_in_the_dashboard_are_put_back_as_the_api_allows() {
+    let yaml = "templates: {t: {variables: [{key: A, default_value: b}], push: {notification: {alert: \"{{A}}\"}}}}";
+    for (level, told) in [
+        (
+            Level::Documented,
+            "± templates/t (service) NotInPlace\n0 create templates/t POST /api/templates\n\
+             1 delete templates/t DELETE /api/templates/%23t after 0\n",
+        ),
+        (Level::Extended, "~ templates/t (service)\n0 update templates/t POST /api/templates/%23t\n"),
+    ] {
+        let mut world = World::in_sync(yaml, level);
+        world.edit("templates/t", |spec| spec["variables"][0]["default_value"] = "theirs".into());
+        assert_eq!(world.told(yaml), told);
+        // Where both made the same change to them, the rest is an update.
+        let same = yaml.replace("default_value: b", "default_value: theirs").replace("alert: \"{{A}}\"", "alert: Hi");
+        assert!(world.told(&same).starts_with("~ templates/t (both)\n"), "{}", world.told(&same));
+    }
+}

@@ -36,3 +36,54 @@ fn a_protection_that_is_lifted_is_shown() {
     assert_eq!(json!(changes[0].reasons), json!(["unprotected"]));
     assert_eq!((changes[0].action, steps[0].protect), (Action::Update, false));
 }
+
+const PIPELINE: &str = "pipelines: {q: {enabled: true, immediate_trigger: {tag_added: vip}, outcome: {push: {device_types: [ios], notification: {alert: Hello}}}}}";
+
+/// Somebody else's, of the same name.
+fn twin(id: &str, enabled: bool) -> Found {
+    let spec = json!({
+        "name": "q", "enabled": enabled, "immediate_trigger": [{"tag_added": "vip"}],
+        "outcome": [{"push": {"audience": "triggered", "device_types": ["ios"], "notification": {"alert": "Hi"}}}],
+    });
+    Found { id: id.into(), name: "q".into(), stamp: None, spec: Some(spec) }
+}
+
+#[test]
+fn a_successor_is_not_made_beside_one_that_is_not_ours() {
+    let changed = PIPELINE.replace("Hello", "Bye");
+    let mut world = World::in_sync(PIPELINE, Level::Documented);
+    world.edit("pipelines/q", |spec| spec["enabled"] = false.into());
+    world.done.insert(address("pipelines/q"));
+    world.put(&address("pipelines/other"), twin("off", false));
+    assert!(world.told(&changed).contains("create pipelines/q"), "one that is off does nothing");
+    world.put(&address("pipelines/other"), twin("on", true));
+    let (changes, steps) = world.plan(&changed);
+    assert_eq!(json!(changes[0].reasons), json!([{ "collision": { "ids": ["on"] } }]));
+    assert_eq!((changes[0].action, steps.len()), (Action::ByHand, 0));
+}
+
+#[test]
+fn what_somebody_removed_and_made_anew_is_not_made_a_second_time() {
+    for level in [Level::Documented, Level::Extended] {
+        let mut world = World::in_sync(PIPELINE, level);
+        world.remove("pipelines/q");
+        assert!(world.told(PIPELINE).contains("create pipelines/q"));
+        world.put(&address("pipelines/other"), twin("theirs", true));
+        assert_eq!(world.told(PIPELINE), "! pipelines/q (removed) Collision\n");
+    }
+}
+
+#[test]
+fn a_name_that_somebody_else_uses_is_not_taken_by_a_change_either() {
+    for level in [Level::Documented, Level::Extended] {
+        let mut world = World::in_sync(SILENT, level);
+        world.put(&address("segments/x"), Found { id: "one".into(), name: "taken".into(), stamp: None, spec: None });
+        let renamed = SILENT.replace("criteria: {tag: x}", "display_name: taken, criteria: {tag: x}");
+        assert_eq!(world.told(&renamed), "! segments/a (git) Collision\n");
+        // Where both have the name already, that is nothing new.
+        let mut world = World::in_sync(SILENT, level);
+        world.put(&address("segments/x"), Found { id: "one".into(), name: "a".into(), stamp: None, spec: None });
+        assert_eq!(world.told(SILENT), "");
+        assert!(!world.told(&SILENT.replace("tag: x", "tag: z")).contains("Collision"));
+    }
+}
