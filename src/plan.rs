@@ -230,6 +230,15 @@ pub enum Reason {
     Blocked { by: Vec<Address> },
     /// The service does not have it any more, and it is never made a second time by itself.
     NeverTwice,
+    /// From now on it can be deleted.
+    Unprotected,
+}
+
+impl Reason {
+    /// Whether it is a change of its own, also where the service keeps what it has.
+    pub fn is_change(&self) -> bool {
+        matches!(self, Self::Unprotected)
+    }
 }
 
 /// A message that goes out at once.
@@ -256,7 +265,7 @@ pub struct Step {
     /// What it is to be, segments by their keys; for a deletion what it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<Value>,
-    /// What it was, where it is changed: segments by their ids.
+    /// What it was, where it is changed: segments by their keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Value>,
     /// The ids of segments that it names, by their keys, where they are known. Others are made by an earlier step.
@@ -344,8 +353,10 @@ impl Plan {
         self.changes.iter().filter(|change| change.action == action).count()
     }
 
-    /// Whether the service and the manifests agree.
+    /// Whether the service and the manifests agree, and the ledger with both.
     pub fn is_empty(&self) -> bool {
-        self.changes.iter().all(|change| matches!(change.action, Action::Keep | Action::Past))
+        self.changes.iter().all(|change| {
+            matches!(change.action, Action::Keep | Action::Past) && !change.reasons.iter().any(Reason::is_change)
+        })
     }
 }

@@ -214,8 +214,10 @@ impl How {
                     .exit(Exit::Refused)
                     .help("turn it off in the dashboard, then say so again"));
             }
+            // What waits for a decision is refused with the way out, like in every other plan.
+            let stuck = change.is_some_and(guard::is_stuck);
             let was = plan.steps.iter().any(|step| step.address == *address && step.verb == Verb::Forget);
-            if !was {
+            if !was && !stuck {
                 return Err(Failure::usage(format!("the plan asks for nothing to be done by hand to {address}"))
                     .help("`pushplan plan` says what is to be done by hand"));
             }

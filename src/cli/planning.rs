@@ -257,7 +257,7 @@ impl Site {
             let unit = Unit {
                 spec: owned.spec,
                 place: declared.and_then(|unit| unit.place.clone()),
-                protect: owned.protect,
+                protect: Some(owned.protect),
                 broadcast: declared.is_some_and(|unit| unit.broadcast),
                 ignore: declared.map(|unit| unit.ignore.clone()).unwrap_or_default(),
             };
