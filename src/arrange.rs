@@ -99,7 +99,8 @@ fn cascade(compared: &mut [Compared], situation: &Situation, left: &LeftOut) {
             if to.is_empty() || owned.past {
                 continue;
             }
-            let (action, reason) = how(api, situation.level, owned, desired);
+            let live = one.change.live.as_ref().unwrap_or(&owned.spec);
+            let (action, reason) = how(api, situation.level, &owned.id, live, desired);
             one.change.action = action;
             one.change.reasons.push(Reason::Repoint { to });
             one.change.reasons.extend(reason);
@@ -283,7 +284,7 @@ impl Arranging<'_> {
         let found = one.recovered.as_ref().and_then(|found| found.stamp.clone());
         step.stamp = if agreed { one.stamp.clone().or(found) } else { found };
         let declared = self.situation.units.get(&one.change.address);
-        step.protect = declared.map_or(owned.protect, |unit| unit.protect);
+        step.protect = declared.and_then(|unit| unit.protect).unwrap_or(owned.protect);
         step.past = past;
         self.push(Draft::new(step));
     }
@@ -320,17 +321,19 @@ impl Arranging<'_> {
     fn update(&mut self, one: &Compared) {
         let (Some(spec), Some(owned)) = (&one.change.desired, &one.owned) else { return };
         let api = kinds::api(&one.change.address);
-        let request = api.update(&owned.id, &owned.spec, spec, self.situation.level);
+        let before = one.change.live.as_ref().unwrap_or(&owned.spec);
+        let request = api.update(&owned.id, before, spec, self.situation.level);
         let mut step = self.writing(one, Verb::Update, spec, request);
         step.id = Some(owned.id.clone());
-        step.before = Some(owned.spec.clone());
+        step.before = Some(before.clone());
         self.push(Draft::new(step));
     }
 
     fn writing(&self, one: &Compared, verb: Verb, spec: &Value, request: Option<Request>) -> Step {
         let mut step = self.step(&one.change.address, verb);
         step.spec = Some(spec.clone());
-        step.protect = self.situation.units.get(&one.change.address).is_some_and(|unit| unit.protect);
+        let said = self.situation.units.get(&one.change.address).and_then(|unit| unit.protect);
+        step.protect = said.unwrap_or(one.owned.as_ref().is_some_and(|owned| owned.protect));
         step.request = request.map(shown);
         step
     }

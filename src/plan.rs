@@ -32,6 +32,8 @@ pub struct Plan {
     pub target: String,
     /// Scheme, host and port of the service.
     pub origin: String,
+    /// The fingerprint of the application.
+    pub app: String,
     pub level: Level,
     pub made: Timestamp,
     /// It is not applied after this.
@@ -231,6 +233,15 @@ pub enum Reason {
     Blocked { by: Vec<Address> },
     /// The service does not have it any more, and it is never made a second time by itself.
     NeverTwice,
+    /// From now on it can be deleted.
+    Unprotected,
+}
+
+impl Reason {
+    /// Whether it is a change of its own, also where the service keeps what it has.
+    pub fn is_change(&self) -> bool {
+        matches!(self, Self::Unprotected)
+    }
 }
 
 /// A message that a change sets off.
@@ -295,7 +306,7 @@ pub struct Step {
     /// What it is to be, segments by their keys; for a deletion what it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<Value>,
-    /// What it was, where it is changed: segments by their ids.
+    /// What it was, where it is changed: segments by their keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Value>,
     /// The ids of segments that it names, by their keys, where they are known. Others are made by an earlier step.
@@ -342,6 +353,8 @@ impl Step {
 pub struct About {
     pub target: String,
     pub origin: String,
+    /// The fingerprint of the application.
+    pub app: String,
     pub level: Level,
     pub manifests: Digest,
     pub ledger: Position,
@@ -355,12 +368,13 @@ const LIFE: jiff::SignedDuration = jiff::SignedDuration::from_hours(72);
 
 impl Plan {
     pub fn new(about: About, changes: Vec<Change>, steps: Vec<Step>, left_out: Vec<Address>, now: Timestamp) -> Self {
-        let About { target, origin, level, manifests, ledger, aim, choice, min_lead_seconds } = about;
+        let About { target, origin, app, level, manifests, ledger, aim, choice, min_lead_seconds } = about;
         Self {
             format: FORMAT,
             tool: env!("CARGO_PKG_VERSION").to_owned(),
             target,
             origin,
+            app,
             level,
             made: now,
             expires: now.checked_add(LIFE).unwrap_or(Timestamp::MAX),
@@ -377,8 +391,8 @@ impl Plan {
 
     /// What the plan is, apart from when it was made: two plans of the same changes have the same digest.
     pub fn digest(&self) -> Digest {
-        let Self { format, target, origin, level, manifests, ledger, aim, changes, steps, left_out, .. } = self;
-        Digest::of_data(&(format, target, origin, level, manifests, ledger, aim, changes, steps, left_out))
+        let Self { format, target, origin, app, level, manifests, ledger, aim, changes, steps, left_out, .. } = self;
+        Digest::of_data(&(format, target, origin, app, level, manifests, ledger, aim, changes, steps, left_out))
     }
 
     /// How many changes there are of an action.
@@ -388,7 +402,9 @@ impl Plan {
 
     /// Whether there is nothing to change. That says nothing of what was left out.
     pub fn is_empty(&self) -> bool {
-        self.changes.iter().all(|change| matches!(change.action, Action::Keep | Action::Past))
+        self.changes.iter().all(|change| {
+            matches!(change.action, Action::Keep | Action::Past) && !change.reasons.iter().any(Reason::is_change)
+        })
     }
 
     /// Whether the service and the manifests agree.

@@ -57,16 +57,23 @@ pub fn choose(choice: &Choice, compared: &mut [Compared], situation: &Situation)
         .filter(|pattern| !known.iter().any(|address| matches(pattern, address)));
     let mut left = LeftOut { idle: idle.cloned().collect(), ..LeftOut::default() };
     for one in compared.iter_mut().filter(|one| !taken.contains(&one.change.address)) {
-        if !matches!(one.change.action, Action::Keep | Action::Past) {
+        // What is kept with a reason is a change of the ledger alone.
+        let changes = match one.change.action {
+            Action::Keep => !one.change.reasons.is_empty(),
+            Action::Past => false,
+            _ => true,
+        };
+        if changes {
             left.addresses.push(one.change.address.clone());
         }
         one.change.action = Action::Keep;
         one.change.reasons.clear();
         one.change.moved = None;
-        // What was found again is not taken up: what the ledger has of it is what holds.
-        one.owned = ledger.owned.get(&one.change.address).cloned();
+        if one.recovered.take().is_some() {
+            // What was found again is not taken up: what the ledger has of it is what holds.
+            one.owned = ledger.owned.get(&one.change.address).cloned();
+        }
         (one.refresh, one.restamp, one.close, one.released) = (false, false, false, false);
-        one.recovered = None;
         left.untouched.insert(one.change.address.clone());
     }
     // Old versions go with the address that they had, also where nothing else of it is left.

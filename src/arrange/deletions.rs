@@ -9,7 +9,7 @@ use super::order::Draft;
 use super::sends::other;
 use crate::compare::Compared;
 use crate::kinds::remote::segments;
-use crate::kinds::{self, Api, Found, Resource, Segment};
+use crate::kinds::{self, Api, Resource, Segment};
 use crate::ledger::Verb;
 use crate::live::Seen;
 use crate::plan::{Action, Change, Reason, Step, Thing};
@@ -74,14 +74,17 @@ impl Arranging<'_> {
             let Some(owned) = &one.owned else { continue };
             ours.insert((&*address.kind, owned.id.as_str()));
             let api = kinds::api(address);
-            if owned.past || self.is_over(api, &owned.spec) {
+            let live = match self.situation.live.of(address) {
+                Seen::There(found) => found.spec.as_ref(),
+                _ => None,
+            };
+            // What the service showed may be older than what was last applied, or newer: somebody may have put it off.
+            let is_over = |spec: &Value| self.is_over(api, spec);
+            if owned.past || is_over(&owned.spec) && live.is_none_or(is_over) {
                 continue;
             }
-            // What the service showed may be older than what was last applied.
             let mut ids: BTreeSet<&str> = owned.refs.values().map(String::as_str).collect();
-            if let Seen::There(Found { spec: Some(spec), .. }) = self.situation.live.of(address) {
-                ids.extend(segments(api.audiences(), spec));
-            }
+            ids.extend(live.iter().flat_map(|spec| segments(api.audiences(), spec)));
             add(ids, &User { who, id: Some(owned.id.clone()), is_old: false });
         }
         for old in &self.old {

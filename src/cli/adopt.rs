@@ -205,7 +205,7 @@ async fn taken(
         spec: by_key,
         refs,
         stamp,
-        protect: site.units[address].protect,
+        protect: site.units[address].protect.unwrap_or(false),
         past: false,
     })
 }

@@ -1,6 +1,8 @@
 //! Plans, decided from a project in sync with a service and one difference. No request is made.
 
 mod choosing;
+mod drifting;
+mod owning;
 mod recovering;
 mod sending;
 mod stories;

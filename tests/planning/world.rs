@@ -47,7 +47,7 @@ impl World {
         let (ledger, live, done, choice) = Default::default();
         let mut world = Self { level, ledger, live, done, now, choice };
         for (address, unit) in declared(yaml) {
-            world.own(&address, &unit.spec, unit.protect);
+            world.own(&address, &unit.spec, unit.protect.unwrap_or(false));
         }
         world
     }
