@@ -31,6 +31,7 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation) -> (Vec<Chang
     let (made, last) = (BTreeMap::new(), BTreeMap::new());
     let old = old_versions(&compared, &wanted, situation);
     let mut arranging = Arranging { situation, wanted, old, drafts: Vec::new(), made, last, changes: Vec::new() };
+    arranging.moves(&compared);
     let blocked = blocked(&compared, situation);
     for one in &mut compared {
         if let Some(by) = blocked.get(&one.change.address) {
@@ -192,6 +193,7 @@ impl Arranging<'_> {
             number: 0,
             address: address.clone(),
             verb,
+            from: None,
             id: None,
             spec: None,
             before: None,
@@ -202,6 +204,20 @@ impl Arranging<'_> {
             protect: false,
             past: false,
             request: None,
+        }
+    }
+
+    /// The ledger learns of another key before anything else is done with what has it.
+    fn moves(&mut self, compared: &[Compared]) {
+        let is_moved = |one: &&Compared| one.change.reasons.iter().any(|why| matches!(why, Reason::Renamed { .. }));
+        let moved: BTreeSet<Address> =
+            compared.iter().filter(is_moved).map(|one| one.change.address.resource()).collect();
+        for to in moved {
+            let mut step = self.step(&to, Verb::Move);
+            step.from = self.situation.moves.get(&to).cloned();
+            let number = self.push(Draft::new(step));
+            let parts = compared.iter().map(|one| &one.change.address).filter(|address| address.resource() == to);
+            self.last.extend(parts.map(|address| (address.clone(), number)));
         }
     }
 

@@ -1,10 +1,13 @@
 //! What a resource says of how it is treated.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::{Check, One, Run, Subject};
+use crate::address::Address;
 use crate::codes;
 use crate::finding::{Finding, Findings};
+use crate::manifest::Desired;
 use crate::manifest::fields::Book;
 use crate::model::field_path::pointer;
 use crate::text;
@@ -37,6 +40,32 @@ fn ignored(_: &Subject, one: &One, findings: &mut Findings) {
             Some(near) => finding.help(format!("did you mean `{near}`?")),
             None => finding.help("write the path as a plan shows it, such as `push.notification.alert`"),
         });
+    }
+}
+
+/// One key cannot be both an old one and one in use, nor the old one of two.
+pub const RENAMED: Check = Check { codes: &[&codes::RF115], run: Run::All(renamed) };
+
+fn renamed(subject: &Subject, findings: &mut Findings) {
+    let Desired { resources, broken, .. } = subject.desired;
+    let mut claimed: BTreeMap<Address, &Address> = BTreeMap::new();
+    for (address, declared) in resources {
+        let Some(old) = &declared.lifecycle.renamed_from else { continue };
+        let from = Address::new(address.kind.clone(), old.value.clone());
+        let finding = if resources.contains_key(&from) || broken.contains(&from) {
+            Finding::new(&codes::RF115, old.span, format!("{from} is still declared, so that {address} cannot be it"))
+                .label("still in use")
+                .help("remove the old one, or leave `renamed_from` out to have both")
+        } else if let Some(other) = claimed.insert(from.clone(), address) {
+            Finding::new(&codes::RF115, old.span, format!("{from} cannot become both {other} and {address}"))
+                .label("taken by another")
+                .help("leave `renamed_from` out of one of them")
+        } else {
+            continue;
+        };
+        let mut found = Findings::about(address);
+        found.push(finding);
+        findings.extend(found.into_vec());
     }
 }
 

@@ -95,6 +95,7 @@ pub static CHECKS: &[Check] = &[
     tags::CHANNEL_TAGS,
     identities::TWICE,
     lifecycle::IGNORED,
+    lifecycle::RENAMED,
     references::NAMES,
     references::CIRCLES,
     messages::DECLARED,
