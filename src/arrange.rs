@@ -42,6 +42,7 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation) -> (Vec<Chang
     }
     arranging.retired();
     arranging.hand_over(&went);
+    arranging.restamp(&compared);
     arranging.references();
     arranging.deletions(&compared);
     let Arranging { drafts, changes: mut held, .. } = arranging;
@@ -273,6 +274,16 @@ impl Arranging<'_> {
                 }
             },
             Action::Keep | Action::Adopt | Action::Forget | Action::ByHand => {}
+        }
+    }
+
+    /// The ledger learns which versions it speaks of, where it is written to anyway.
+    fn restamp(&mut self, compared: &[Compared]) {
+        let drafted: BTreeSet<Address> = self.drafts.iter().map(|draft| draft.step.address.clone()).collect();
+        for one in compared.iter().filter(|one| one.restamp && !drafted.is_empty()) {
+            if let Some(owned) = one.owned.as_ref().filter(|_| !drafted.contains(&one.change.address)) {
+                self.adopt(one, owned, owned.past);
+            }
         }
     }
 

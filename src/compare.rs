@@ -55,8 +55,10 @@ pub struct Compared {
     pub owned: Option<Owned>,
     /// Found on the service after its answer was lost: the ledger takes it up first.
     pub recovered: Option<Found>,
-    /// The ledger's memory is behind: a version stamp, a protection, a value that is the same on all sides.
+    /// The ledger's memory is behind: a protection, a value that is the same on all sides.
     pub refresh: bool,
+    /// The ledger could learn a newer version stamp, which saves the next look a request. Nothing is written for that alone.
+    pub restamp: bool,
     /// An intent that came to nothing is to be closed.
     pub close: bool,
     /// What was said to be done by hand has been: the ledger lets go of the old one first.
@@ -181,6 +183,7 @@ impl<'s> One<'s> {
             owned: None,
             recovered: None,
             refresh: false,
+            restamp: false,
             close: false,
             released: false,
             stamp: None,
@@ -315,8 +318,8 @@ impl<'s> One<'s> {
             out.change.reasons.push(Reason::Unprotected);
         }
         if desired == live && stale.is_empty() {
-            let stamped = out.stamp.is_some() && out.stamp != owned.stamp;
-            out.refresh |= stamped || owned.spec != desired || owned.protect != protected;
+            out.restamp = out.stamp.is_some() && out.stamp != owned.stamp;
+            out.refresh |= owned.spec != desired || owned.protect != protected;
             return;
         }
         if !stale.is_empty() {

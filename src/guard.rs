@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::address::Address;
 use crate::kinds;
 use crate::plan::{Action, Change, Moved, Plan, Reason};
-use crate::text::{all_of, count};
+use crate::text::{all_of, any_of, count};
 
 /// How many deletions a plan may have where nothing else is said.
 pub const MAX_DELETES: usize = 5;
@@ -273,9 +273,13 @@ fn undecided(plan: &Plan) -> Vec<Refused> {
                     };
                     (Guard::Collision, message, help)
                 }
-                Reason::InDoubt { since, .. } => {
-                    let message = format!("{address}: whether it was created on {since:.0} is not known");
-                    let help = format!("pushplan resolve {address} --created ID | --absent, or --except {address}");
+                Reason::InDoubt { since, candidates } => {
+                    let mut message = format!("{address}: whether it was created on {since:.0} is not known");
+                    if !candidates.is_empty() {
+                        message += &format!("; it may be {}", any_of(candidates));
+                    }
+                    let id = if let [id] = candidates.as_slice() { id } else { "ID" };
+                    let help = format!("pushplan resolve {address} --created {id} | --absent, or --except {address}");
                     (Guard::InDoubt, message, help)
                 }
                 _ => continue,

@@ -29,6 +29,8 @@ pub struct Plan {
     pub target: String,
     /// Scheme, host and port of the service.
     pub origin: String,
+    /// The fingerprint of the application.
+    pub app: String,
     pub level: Level,
     pub made: Timestamp,
     /// It is not applied after this.
@@ -313,6 +315,8 @@ impl Step {
 pub struct About {
     pub target: String,
     pub origin: String,
+    /// The fingerprint of the application.
+    pub app: String,
     pub level: Level,
     pub manifests: Digest,
     pub ledger: Position,
@@ -326,12 +330,13 @@ const LIFE: jiff::SignedDuration = jiff::SignedDuration::from_hours(72);
 
 impl Plan {
     pub fn new(about: About, changes: Vec<Change>, steps: Vec<Step>, left_out: Vec<Address>, now: Timestamp) -> Self {
-        let About { target, origin, level, manifests, ledger, aim, choice, min_lead_seconds } = about;
+        let About { target, origin, app, level, manifests, ledger, aim, choice, min_lead_seconds } = about;
         Self {
             format: FORMAT,
             tool: env!("CARGO_PKG_VERSION").to_owned(),
             target,
             origin,
+            app,
             level,
             made: now,
             expires: now.checked_add(LIFE).unwrap_or(Timestamp::MAX),
@@ -348,8 +353,8 @@ impl Plan {
 
     /// What the plan is, apart from when it was made: two plans of the same changes have the same digest.
     pub fn digest(&self) -> Digest {
-        let Self { format, target, origin, level, manifests, ledger, aim, changes, steps, left_out, .. } = self;
-        Digest::of_data(&(format, target, origin, level, manifests, ledger, aim, changes, steps, left_out))
+        let Self { format, target, origin, app, level, manifests, ledger, aim, changes, steps, left_out, .. } = self;
+        Digest::of_data(&(format, target, origin, app, level, manifests, ledger, aim, changes, steps, left_out))
     }
 
     /// How many changes there are of an action.

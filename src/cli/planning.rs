@@ -19,7 +19,7 @@ use crate::finding::Severity;
 use crate::ledger::history::{self, Act};
 use crate::ledger::{AppendError, Entry, FileLog, Ledger, Log, Owned, Record, Seq, Unreadable};
 use crate::live::Look;
-use crate::manifest::{Manifests, Target, read_project};
+use crate::manifest::{Manifests, PROJECT_FILE, Target, read_project};
 use crate::plan::{About, Aim, Choice, Plan};
 use crate::render::Style;
 use crate::render::findings::{self, Found, Report};
@@ -173,13 +173,14 @@ impl Site {
     /// Fetches, compares and arranges. It only ever looks: the client that it uses cannot write.
     pub async fn plan(&self, opened: &Opened, wish: &Wish, context: &Context) -> Result<Planned, Failure> {
         let (ledger, position) = self.ledger().await?;
+        self.same_app(&ledger, opened)?;
         self.wait_until_settled(&ledger, context).await;
         let units = &*self.aimed(wish.aim, &ledger)?;
         let moves = compare::moves(units, &ledger);
         let mut known = ledger.clone();
         moves.iter().for_each(|(to, from)| known.rename(from, to));
         let live = self.fetch(opened, units, &known).await?;
-        let now = Timestamp::now();
+        let now = opened.now();
         let situation = Situation {
             units,
             ledger: &known,
@@ -207,6 +208,7 @@ impl Site {
         let about = About {
             target: self.target.clone(),
             origin: opened.place.clone(),
+            app: opened.app.clone(),
             level: opened.level,
             manifests: compare::digest(units),
             ledger: position,
@@ -215,6 +217,19 @@ impl Site {
             min_lead_seconds: self.min_lead.as_secs(),
         };
         Ok(Planned { plan: Plan::new(about, changes, steps, left.addresses, now), ledger })
+    }
+
+    /// A ledger is about one application. In any other, nothing of it would be there, and all of it would be made again.
+    fn same_app(&self, ledger: &Ledger, opened: &Opened) -> Result<(), Failure> {
+        if ledger.app.is_empty() || ledger.app == opened.app {
+            return Ok(());
+        }
+        let (target, was, is) = (&self.target, &ledger.app, &opened.app);
+        let message =
+            format!("the ledger of `{target}` is about the application {was}, and the credentials are for {is}");
+        Err(Failure::new(message).exit(Exit::Refused).help(format!(
+            "use the credentials of that application, or give the other one a target of its own in {PROJECT_FILE}"
+        )))
     }
 
     /// What is to be there.

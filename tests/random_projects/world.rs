@@ -109,6 +109,7 @@ impl World {
         let about = About {
             target,
             origin,
+            app: String::new(),
             level,
             manifests,
             ledger: position,
@@ -121,7 +122,7 @@ impl World {
 
     async fn apply(&self, units: &BTreeMap<Address, Unit>) -> Report {
         let (plan, ledger) = self.plan(units).await;
-        drive(plan, &ledger, Applying::new("run", "ada"), &self.writing, &self.log(), pending(), &mut |_, _| ()).await
+        drive(plan, &ledger, Applying::new("run", "ada"), &self.writing, &self.log(), pending(), &mut |_| ()).await
     }
 
     /// Makes sure that every channel that is named is there, as devices do that open the app.

@@ -127,6 +127,18 @@ fn a_new_push_whose_time_has_passed_is_refused() {
 }
 
 #[test]
+fn the_clock_of_the_built_in_service_says_what_is_past() {
+    let project = Project::new(&SALE.replace("2024-01-22T10:00", "2035-01-22T10:00"));
+    let service = project.serve_with(&["--api", "extended", "--clock", "2035-01-22T09:00Z"]);
+    project.good(&["apply", "--yes"]);
+    service.post("/local/clock", &json!({ "by": "2h" }));
+    let ran = project.good(&["plan"]);
+    says(&ran.stdout, &["· scheduled_pushes/sale went out on Mon 22 Jan 2035 10:00 UTC", "No changes."]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+}
+
+#[test]
 fn a_push_that_somebody_put_off_is_not_past_while_it_waits() {
     let project = Project::new(SALE);
     let service = project.serve();
