@@ -1,10 +1,5 @@
 //! Answers that are lost on their way. Nothing is ever made twice.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use jiff::Timestamp;
-use pushplan::address::Address;
-use pushplan::ledger::{Done, Entry, FileLog, Intent, Log, Outcome, Record, Verb};
 use serde_json::json;
 
 use crate::world::{Project, changes, says};
@@ -82,55 +77,26 @@ fn a_push_whose_answer_was_lost_is_found_again_where_it_is_listed() {
     });
 }
 
-/// The ledger after a run, long ago, that sent a push and got HTTP 503 for an answer.
-fn lost_long_ago(project: &Project) {
-    let address = Address::new("scheduled_pushes", "sale");
-    let at: Timestamp = "2024-01-20T09:00:00Z".parse().expect("a time");
-    let intent = Intent {
-        address: address.clone(),
-        verb: Verb::Create,
-        id: None,
-        spec: Some(json!({
-            "name": "sale",
-            "schedule": [{"scheduled_time": "2024-01-22T1000"}],
-            "push": {"audience": {"tag": "vip"}, "device_types": ["ios"], "notification": {"alert": "Sale"}},
-        })),
-        refs: BTreeMap::new(),
-        seen: BTreeSet::new(),
-        deadline: at,
-        protect: false,
-    };
-    let result = Done::Unknown { why: "HTTP 503".into() };
-    let outcome = Outcome { address, verb: Verb::Create, result, unsettled: None };
-    let log = FileLog::new(project.folder.path(), "local");
-    let records = [Record::Intents(vec![intent]), Record::Outcomes(vec![outcome])];
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    for (seq, record) in (1..).zip(records) {
-        let entry = Entry { seq, at, actor: "ada".into(), record };
-        runtime.block_on(log.append(&entry)).expect("a ledger");
-    }
-}
-
 #[test]
 fn a_lost_push_that_has_gone_out_meanwhile_stays_in_doubt_whatever_time_it_is_given() {
-    for project in [Project::new(PUSH), Project::documented(PUSH)] {
-        lost_long_ago(&project);
-        let service = project.serve();
-        for time in ["2035-01-22", "2036-01-22"] {
-            let ran = project.run(&["apply", "--yes"]);
-            assert_eq!(ran.code, 7, "{ran}");
-            says(&ran.stderr, &["scheduled_pushes/sale: whether it was created on 2024-01-20", "pushplan resolve"]);
-            project.edit(time, "2036-01-22");
-        }
-        assert_eq!(service.writes(), Vec::<String>::new());
-        project.good(&["resolve", "scheduled_pushes/sale", "--created", "an-id"]);
-        let ran = project.good(&["apply", "--yes"]);
-        says(
-            &ran.stdout,
-            &["· scheduled_pushes/sale went out on Mon 22 Jan 2024 10:00 UTC; it will not be sent again"],
-        );
-        assert_eq!(service.writes(), Vec::<String>::new());
+    let project = Project::new(PUSH);
+    let faults = project.folder.write("faults.toml", once(LOSSES[1], "/api/schedules"));
+    let service = project.serve_with(&["--faults", faults.to_str().expect("UTF-8"), "--clock", "2035-01-01T00:00Z"]);
+    assert_eq!(project.run(&["apply", "--yes"]).code, 6);
+    service.post("/local/clock", &json!({"to": "2035-02-01T00:00:00Z"}));
+    assert_eq!(service.names("/api/schedules", "schedules", "name"), Vec::<String>::new(), "it has gone out");
+    project.edit("2035-01-22", "2036-01-22");
+    service.forget();
+    for _ in 0..2 {
+        let ran = project.run(&["apply", "--yes"]);
+        assert_eq!(ran.code, 7, "{ran}");
+        says(&ran.stderr, &["scheduled_pushes/sale: whether it was created on ", "pushplan resolve"]);
     }
+    assert_eq!(service.writes(), Vec::<String>::new());
+    project.good(&["resolve", "scheduled_pushes/sale", "--created", "an-id"]);
+    let ran = project.good(&["apply", "--yes"]);
+    says(&ran.stdout, &["· scheduled_pushes/sale went out on Mon 22 Jan 2035 10:00 UTC; it will not be sent again"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
 }
 
 #[test]
