@@ -210,9 +210,12 @@ impl Arranging<'_> {
 
     /// The ledger learns of another key before anything else is done with what has it.
     fn moves(&mut self, compared: &[Compared]) {
-        let is_moved = |one: &&Compared| one.change.reasons.iter().any(|why| matches!(why, Reason::Renamed { .. }));
-        let moved: BTreeSet<Address> =
-            compared.iter().filter(is_moved).map(|one| one.change.address.resource()).collect();
+        let is_told = |one: &&Compared| one.change.reasons.iter().any(|why| matches!(why, Reason::Renamed { .. }));
+        let acts = |one: &&Compared| one.change.action != Action::Keep;
+        let all = compared.iter().filter(|one| is_told(one) || acts(one)).map(|one| &one.change.address);
+        let all = all.chain(self.old.iter().map(|old| &old.address)).map(Address::resource);
+        // What was left out stays where it is.
+        let moved: BTreeSet<Address> = all.filter(|address| self.situation.moves.contains_key(address)).collect();
         for to in moved {
             let mut step = self.step(&to, Verb::Move);
             step.from = self.situation.moves.get(&to).cloned();

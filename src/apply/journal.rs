@@ -112,7 +112,8 @@ impl Journal {
             Record::Begin(begin)
         } else if !self.outcomes.is_empty() {
             Record::Outcomes(std::mem::take(&mut self.outcomes))
-        } else if let Some((from, to)) = self.renames.pop() {
+        } else if !self.renames.is_empty() {
+            let (from, to) = self.renames.remove(0);
             Record::Move { from, to }
         } else if !self.adopts.is_empty() {
             Record::Adopt(std::mem::take(&mut self.adopts))

@@ -17,7 +17,7 @@ segments: {s: {criteria: {tag: x}}}
 fn put_off() -> World {
     let mut world = World::in_sync(PUSH, Level::Extended);
     world.edit("scheduled_pushes/sale", |spec| spec["schedule"] = json!([{"scheduled_time": "2031-02-01T1000"}]));
-    world.now = "2031-01-02T00:00:00Z".parse().unwrap();
+    world.now = "2031-01-02T00:00:00Z".parse().expect("a time");
     world
 }
 

@@ -46,6 +46,23 @@ fn a_resource_gets_another_key_and_the_service_hears_nothing_of_it() {
 }
 
 #[test]
+fn what_is_left_out_keeps_its_old_key_until_it_is_applied() {
+    let project = Project::documented(BEFORE);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write(&format!("{}templates:\n  t: {{push: {{notification: {{alert: Hi}}}}}}\n", after()));
+    let ran = project.good(&["apply", "--yes", "--only", "templates/*"]);
+    says(&ran.stdout, &["Left out:", "segments/new"]);
+    says(&project.good(&["plan"]).stdout, &["from segments/old"]);
+    // With a change that drags others along, the one that is moved is moved.
+    project.edit("criteria: {tag: x}", "criteria: {tag: z}");
+    let ran = project.good(&["apply", "--yes", "--only", "segments/*"]);
+    says(&ran.stdout, &["1 moved"]);
+    assert_eq!(service.segments(), ["Lapsed", "Lapsed", "other"], "the push still names the old one");
+    assert_eq!(project.changes(&[]), ["! scheduled_pushes/sale", "! segments/new"]);
+}
+
+#[test]
 fn a_key_that_is_still_declared_is_nobodys_old_one() {
     let manifest =
         "segments:\n  old: {criteria: {tag: z}}\n  new: {criteria: {tag: x}, lifecycle: {renamed_from: old}}\n";
