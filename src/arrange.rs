@@ -30,6 +30,8 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOu
     let (made, last) = (BTreeMap::new(), BTreeMap::new());
     let old = old_versions(&compared, &wanted, situation);
     let mut arranging = Arranging { situation, wanted, old, drafts: Vec::new(), made, last, changes: Vec::new() };
+    let outdated = arranging.outdated(left);
+    arranging.moves(&compared, &outdated);
     let blocked = blocked(&compared, situation);
     for one in &mut compared {
         if let Some(by) = blocked.get(&one.change.address) {
@@ -38,7 +40,7 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOu
         }
         arranging.draft(one);
     }
-    arranging.retired(left);
+    arranging.retired(&outdated);
     arranging.hand_over(&went);
     arranging.restamp(&compared);
     arranging.references();
@@ -195,6 +197,7 @@ impl Arranging<'_> {
             number: 0,
             address: address.clone(),
             verb,
+            from: None,
             id: None,
             spec: None,
             before: None,
@@ -205,6 +208,23 @@ impl Arranging<'_> {
             protect: false,
             past: false,
             request: None,
+        }
+    }
+
+    /// The ledger learns of another key before anything else is done with what has it.
+    fn moves(&mut self, compared: &[Compared], outdated: &[Retired]) {
+        let is_told = |one: &&Compared| one.change.reasons.iter().any(|why| matches!(why, Reason::Renamed { .. }));
+        let acts = |one: &&Compared| one.change.action != Action::Keep;
+        let all = compared.iter().filter(|one| is_told(one) || acts(one)).map(|one| &one.change.address);
+        let all = all.chain(outdated.iter().map(|old| &old.address)).map(Address::resource);
+        // What was left out stays where it is.
+        let moved: BTreeSet<Address> = all.filter(|address| self.situation.moves.contains_key(address)).collect();
+        for to in moved {
+            let mut step = self.step(&to, Verb::Move);
+            step.from = self.situation.moves.get(&to).cloned();
+            let number = self.push(Draft::new(step));
+            let parts = compared.iter().map(|one| &one.change.address).filter(|address| address.resource() == to);
+            self.last.extend(parts.map(|address| (address.clone(), number)));
         }
     }
 
@@ -354,11 +374,16 @@ impl Arranging<'_> {
         self.push(Draft::new(step));
     }
 
-    /// Old versions that an earlier run could not delete. Those that are left out stay, as all that an empty project has.
-    fn retired(&mut self, left: &LeftOut) {
+    /// Old versions that can go. Those that are left out stay, as all that an empty project has.
+    fn outdated(&self, left: &LeftOut) -> Vec<Retired> {
         let mut old = self.old.clone();
         old.retain(|old| self.situation.deletes && !left.untouched.contains(&old.address));
-        for old in old {
+        old
+    }
+
+    /// Old versions that an earlier run could not delete.
+    fn retired(&mut self, outdated: &[Retired]) {
+        for old in outdated {
             let api = kinds::api(&old.address);
             self.delete(&old.address, &old.id, &old.spec);
             self.changes.push(Change {

@@ -108,7 +108,10 @@ fn undecided_as(reason: &Reason) -> Option<Guard> {
         | Reason::StillUsed { .. }
         | Reason::Blocked { .. }
         | Reason::NeverTwice
-        | Reason::Unprotected => None,
+        | Reason::Unprotected
+        | Reason::Renamed { .. }
+        | Reason::NothingRenamed { .. }
+        | Reason::LooksRenamed { .. } => None,
     }
 }
 

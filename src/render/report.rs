@@ -24,6 +24,7 @@ pub fn past_tense(verb: Verb) -> &'static str {
         Verb::Delete => "deleted",
         Verb::Adopt => "adopted",
         Verb::Forget => "forgotten",
+        Verb::Move => "moved",
     }
 }
 
@@ -35,6 +36,7 @@ fn present_tense(verb: Verb) -> &'static str {
         Verb::Delete => "delete",
         Verb::Adopt => "adopt",
         Verb::Forget => "forget",
+        Verb::Move => "move",
     }
 }
 
@@ -140,7 +142,7 @@ fn numbers(report: &Report, plan: &Plan) -> Words {
     let done = |verb: Verb| {
         report.steps.iter().filter(|step| step.verb == verb && step.fate.is_done() && is_news(step)).count()
     };
-    let verbs = [Verb::Create, Verb::Update, Verb::Delete, Verb::Adopt, Verb::Forget];
+    let verbs = [Verb::Create, Verb::Update, Verb::Delete, Verb::Adopt, Verb::Forget, Verb::Move];
     let verbs = verbs.map(|verb| (done(verb), past_tense(verb)));
     let mut parts: Vec<String> =
         verbs.iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")).collect();
@@ -248,7 +250,7 @@ pub struct Line {
     /// Its place in the plan, from 0.
     pub step: usize,
     pub address: String,
-    /// create, update, delete, adopt or forget.
+    /// create, update, delete, adopt, forget or move.
     pub verb: &'static str,
     /// done, failed, unknown, skipped or not_started.
     pub fate: &'static str,

@@ -51,7 +51,7 @@ fn a_segment_stays_while_a_push_in_doubt_may_point_at_it() {
     assert_eq!(world.told(&edited), format!("! scheduled_pushes/p InDoubt\n{held}"));
     let world = except(world, "scheduled_pushes/p");
     assert_eq!(world.told(&edited), held);
-    let gone = "segments: {b: {criteria: {tag: x}}}\n";
+    let gone = "segments: {b: {criteria: {tag: z}}}\n";
     assert_eq!(world.told(gone), "! segments/a StillUsed\n+ segments/b\n0 create segments/b POST /api/segments\n");
 }
 

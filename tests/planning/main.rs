@@ -4,6 +4,7 @@ mod choosing;
 mod drifting;
 mod owning;
 mod recovering;
+mod renaming;
 mod sending;
 mod stories;
 mod world;

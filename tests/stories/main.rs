@@ -11,6 +11,7 @@ mod guards;
 mod lost;
 mod ownership;
 mod past;
+mod renaming;
 mod reports;
 mod saved;
 mod world;
