@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::address::Address;
-use crate::compare::{Compared, Situation, by_hand_done, how};
+use crate::compare::{Compared, Situation, by_hand_done, how, too_late};
 use crate::exchange::Request;
 use crate::kinds::remote::segments;
 use crate::kinds::{self, Create, Resource, Segment};
@@ -21,17 +21,17 @@ use hand_over::Wanted;
 use order::Draft;
 
 pub use choose::{LeftOut, choose};
-pub use sends::sends;
 
-/// The changes in the order of their addresses, and the steps that carry them out.
-pub fn arrange(mut compared: Vec<Compared>, situation: &Situation) -> (Vec<Change>, Vec<Step>) {
-    cascade(&mut compared, situation);
+/// The changes in the order of their addresses, and the steps that carry them out. What is left out is not touched.
+pub fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOut) -> (Vec<Change>, Vec<Step>) {
+    cascade(&mut compared, situation, left);
     let wanted = Wanted::new(&compared);
     let went = wanted.hand_over(&mut compared);
     let (made, last) = (BTreeMap::new(), BTreeMap::new());
     let old = old_versions(&compared, &wanted, situation);
     let mut arranging = Arranging { situation, wanted, old, drafts: Vec::new(), made, last, changes: Vec::new() };
-    arranging.moves(&compared);
+    let outdated = arranging.outdated(left);
+    arranging.moves(&compared, &outdated);
     let blocked = blocked(&compared, situation);
     for one in &mut compared {
         if let Some(by) = blocked.get(&one.change.address) {
@@ -40,13 +40,13 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation) -> (Vec<Chang
         }
         arranging.draft(one);
     }
-    arranging.retired();
+    arranging.retired(&outdated);
     arranging.hand_over(&went);
     arranging.restamp(&compared);
     arranging.references();
     arranging.deletions(&compared);
-    let Arranging { drafts, changes: mut held, .. } = arranging;
-    let mut changes: Vec<Change> = compared.into_iter().map(|one| one.change).collect();
+    let mut held = std::mem::take(&mut arranging.changes);
+    let mut changes: Vec<Change> = compared.iter().map(|one| one.change.clone()).collect();
     for change in &mut changes {
         // What is held is said of the change that it belongs to.
         if let Some(at) = held.iter().position(|other| other.address == change.address && other.id == change.id) {
@@ -63,8 +63,8 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation) -> (Vec<Chang
     }
     changes.extend(held);
     changes.sort_by(|a, b| a.address.cmp(&b.address));
-    sends(&mut changes, situation.ledger);
-    (changes, order::order(drafts))
+    arranging.sends(&mut changes, &compared);
+    (changes, order::order(arranging.drafts))
 }
 
 fn segment(key: &str) -> Address {
@@ -80,8 +80,9 @@ fn renews(one: &Compared) -> bool {
     }
 }
 
-/// Whoever names a segment that gets another id has to be changed as well, and so on.
-fn cascade(compared: &mut [Compared], situation: &Situation) {
+/// Whoever names a segment that gets another id has to be changed as well, and so on. What is left out goes on pointing at
+/// the old one, which stays for it.
+fn cascade(compared: &mut [Compared], situation: &Situation, left: &LeftOut) {
     loop {
         let renewed: BTreeSet<Address> = compared
             .iter()
@@ -89,7 +90,7 @@ fn cascade(compared: &mut [Compared], situation: &Situation) {
             .map(|one| one.change.address.clone())
             .collect();
         let mut moved = false;
-        for one in compared.iter_mut() {
+        for one in compared.iter_mut().filter(|one| !left.untouched.contains(&one.change.address)) {
             let (Action::Keep, Some(owned), Some(desired)) = (one.change.action, &one.owned, &one.change.desired)
             else {
                 continue;
@@ -105,6 +106,8 @@ fn cascade(compared: &mut [Compared], situation: &Situation) {
             one.change.action = action;
             one.change.reasons.push(Reason::Repoint { to });
             one.change.reasons.extend(reason);
+            // What cannot be made again in time is not deleted either.
+            one.change.reasons.extend(too_late(api, situation, desired));
             if let Some(owned) = one.owned.clone() {
                 by_hand_done(situation, &owned, one);
             }
@@ -209,11 +212,11 @@ impl Arranging<'_> {
     }
 
     /// The ledger learns of another key before anything else is done with what has it.
-    fn moves(&mut self, compared: &[Compared]) {
+    fn moves(&mut self, compared: &[Compared], outdated: &[Retired]) {
         let is_told = |one: &&Compared| one.change.reasons.iter().any(|why| matches!(why, Reason::Renamed { .. }));
         let acts = |one: &&Compared| one.change.action != Action::Keep;
         let all = compared.iter().filter(|one| is_told(one) || acts(one)).map(|one| &one.change.address);
-        let all = all.chain(self.old.iter().map(|old| &old.address)).map(Address::resource);
+        let all = all.chain(outdated.iter().map(|old| &old.address)).map(Address::resource);
         // What was left out stays where it is.
         let moved: BTreeSet<Address> = all.filter(|address| self.situation.moves.contains_key(address)).collect();
         for to in moved {
@@ -371,9 +374,16 @@ impl Arranging<'_> {
         self.push(Draft::new(step));
     }
 
+    /// Old versions that can go. Those that are left out stay, as all that an empty project has.
+    fn outdated(&self, left: &LeftOut) -> Vec<Retired> {
+        let mut old = self.old.clone();
+        old.retain(|old| self.situation.deletes && !left.untouched.contains(&old.address));
+        old
+    }
+
     /// Old versions that an earlier run could not delete.
-    fn retired(&mut self) {
-        for old in self.old.clone() {
+    fn retired(&mut self, outdated: &[Retired]) {
+        for old in outdated {
             let api = kinds::api(&old.address);
             self.delete(&old.address, &old.id, &old.spec);
             self.changes.push(Change {

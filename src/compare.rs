@@ -230,13 +230,6 @@ impl<'s> One<'s> {
         }
     }
 
-    /// Whether the time of something that would be made now has passed or is too near.
-    fn too_late(&self, spec: &Value) -> Option<Reason> {
-        let first = self.api.runs(spec)?.first?;
-        let from = self.situation.now.checked_add(self.situation.min_lead).unwrap_or(Timestamp::MAX);
-        (first < from).then_some(Reason::TooLate { at: first })
-    }
-
     /// It is declared, and not ours yet.
     fn undone(&self, unit: &Unit, seen: &Seen, out: &mut Compared) {
         let name = self.api.name(&unit.spec);
@@ -258,7 +251,7 @@ impl<'s> One<'s> {
             return;
         }
         out.change.action = Action::Create;
-        out.change.reasons.extend(self.too_late(&unit.spec));
+        out.change.reasons.extend(too_late(self.api, self.situation, &unit.spec));
     }
 
     /// It has had its time: whatever is edited, it is not sent again.
@@ -374,7 +367,7 @@ impl<'s> One<'s> {
         let (action, reason) = how(self.api, *level, &owned.id, live, desired);
         out.change.action = action;
         out.change.reasons.extend(reason);
-        out.change.reasons.extend(self.too_late(desired));
+        out.change.reasons.extend(too_late(self.api, self.situation, desired));
         let is_late = out.change.reasons.iter().any(|reason| matches!(reason, Reason::TooLate { .. }));
         if is_late && out.change.moved == Some(Moved::Service) {
             // It was put off, and the time that it had before is over: whether it is to go out then is for a person to say.
@@ -407,6 +400,13 @@ impl<'s> One<'s> {
             }
         }
     }
+}
+
+/// Whether the time of something that would be made now has passed or is too near.
+pub fn too_late(api: &dyn Api, situation: &Situation, spec: &Value) -> Option<Reason> {
+    let first = api.runs(spec)?.first?;
+    let from = situation.now.checked_add(situation.min_lead).unwrap_or(Timestamp::MAX);
+    (first < from).then_some(Reason::TooLate { at: first })
 }
 
 /// What the service has, where it tells.

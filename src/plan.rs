@@ -3,6 +3,7 @@
 mod saved;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,9 +12,11 @@ use serde_json::Value;
 use crate::address::Address;
 use crate::digest::Digest;
 use crate::exchange::Method;
+use crate::kinds;
 pub use crate::ledger::Position;
 use crate::ledger::Verb;
 use crate::model::level::Level;
+use crate::text::quoted;
 
 pub use saved::NoPlan;
 
@@ -170,7 +173,7 @@ pub struct Change {
     /// Why it comes to this, where the action alone does not say it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Reason>,
-    /// Messages that go out at once because of it.
+    /// Messages that it sets off.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sends: Vec<Send>,
     /// Its deletion is refused.
@@ -225,7 +228,7 @@ pub enum Reason {
     /// An old version is deleted that something else stands in for.
     Retired { id: String },
     /// Its deletion waits: these still point at it.
-    StillUsed { id: String, by: Vec<Address> },
+    StillUsed { id: String, by: Vec<Thing> },
     /// It waits for these, which are not made by this plan.
     Blocked { by: Vec<Address> },
     /// The service does not have it any more, and it is never made a second time by itself.
@@ -247,15 +250,53 @@ impl Reason {
     }
 }
 
-/// A message that goes out at once.
+/// A message that a change sets off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Send {
     /// What sends it.
-    pub by: Address,
+    pub by: Thing,
     /// The tag that sets it off, where one does.
     pub tag: Option<String>,
+    /// The tag sets it off by being taken away.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub removed: bool,
+    /// How long after; no time at all: it goes out at once.
+    #[serde(default)]
+    pub after_seconds: i64,
     /// Who gets it, in words.
     pub to: String,
+}
+
+/// Something on the service.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Thing {
+    Ours(Address),
+    /// Nobody made it from here: it is in no ledger of ours.
+    Other {
+        kind: String,
+        id: String,
+        name: String,
+    },
+}
+
+impl From<Address> for Thing {
+    fn from(address: Address) -> Self {
+        Self::Ours(address)
+    }
+}
+
+/// In words: `pipelines/remind`, or `somebody else's pipeline "Remind" (4d01)`.
+impl fmt::Display for Thing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ours(address) => address.fmt(f),
+            Self::Other { kind, id, name } => {
+                let noun = kinds::kind(kind).map_or("thing", |kind| kind.noun);
+                write!(f, "somebody else's {noun} {} ({id})", quoted(name))
+            }
+        }
+    }
 }
 
 /// One request, and what the ledger learns from its answer. Steps that change the ledger alone have no request.
@@ -307,6 +348,12 @@ pub struct Shown {
 impl Step {
     pub fn digest(&self) -> Digest {
         Digest::of_data(self)
+    }
+
+    /// Whether it takes something from every device, whoever gave it to them.
+    pub fn empties_devices(&self) -> bool {
+        let spec = self.spec.as_ref().filter(|_| self.verb == Verb::Delete);
+        spec.is_some_and(|spec| kinds::api(&self.address).leaves_devices(spec))
     }
 }
 
@@ -362,10 +409,15 @@ impl Plan {
         self.changes.iter().filter(|change| change.action == action).count()
     }
 
-    /// Whether the service and the manifests agree, and the ledger with both.
+    /// Whether there is nothing to change. That says nothing of what was left out.
     pub fn is_empty(&self) -> bool {
         self.changes.iter().all(|change| {
             matches!(change.action, Action::Keep | Action::Past) && !change.reasons.iter().any(Reason::is_change)
         })
+    }
+
+    /// Whether the service and the manifests agree.
+    pub fn is_in_sync(&self) -> bool {
+        self.is_empty() && self.left_out.is_empty()
     }
 }

@@ -195,7 +195,7 @@ impl Site {
             own_only: true,
         };
         let mut compared = compare(&situation);
-        let left = choose(&wish.choice, &mut compared);
+        let left = choose(&wish.choice, &mut compared, &situation);
         if let Some(pattern) = left.idle.first() {
             let known: Vec<String> = compared.iter().map(|one| one.change.address.to_string()).collect();
             let failure = Failure::usage(format!("`{pattern}` means nothing that is declared or ours"));
@@ -204,7 +204,7 @@ impl Site {
                 None => failure.help("an address is such as segments/lapsed-buyers; `*` stands for any letters"),
             });
         }
-        let (changes, steps) = arrange(compared, &situation);
+        let (changes, steps) = arrange(compared, &situation, &left);
         let about = About {
             target: self.target.clone(),
             origin: opened.place.clone(),

@@ -44,7 +44,7 @@ fn a_segment_is_replaced_with_all_who_name_it_in_order() {
     // Nothing is deleted before what stands in for it can be made, and no segment while something names it.
     assert_eq!(writes[..2], ["POST /api/segments", "POST /api/segments"]);
     assert!(old < at("POST /api/experiments".to_owned()), "{writes:#?}");
-    assert!(old < at(format!("DELETE /api/segments/{east}")), "{writes:#?}");
+    assert!(at("POST /api/experiments".to_owned()) < at(format!("DELETE /api/segments/{east}")), "{writes:#?}");
     assert!(at(format!("DELETE /api/segments/{east}")) < at(format!("DELETE /api/segments/{base}")), "{writes:#?}");
     assert_eq!(service.segments(), ["base", "east"]);
     let east = service.get(&format!("/api/segments/{}", service.segment_id("east")));

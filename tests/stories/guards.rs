@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
 
 use crate::support::Ran;
 use crate::world::{Project, Service, says};
@@ -40,6 +41,25 @@ fn many_deletions_need_a_word() {
     refused(&project, &service, &["--allow-deletes", "5"], &["6 things would be deleted; --allow-deletes says 5"]);
     project.good(&["apply", "--yes", "--allow-deletes", "6"]);
     assert_eq!(service.segments().len(), 6);
+}
+
+#[test]
+fn a_tag_that_leaves_every_device_needs_a_word() {
+    let project = Project::new("tags:\n  vip: {}\n  gold: {}\n");
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write("tags:\n  gold: {}\n");
+    says(&project.good(&["plan"]).stdout, &["every device that has this legacy tag loses it, whoever gave it"]);
+    let words = ["tags/vip would be deleted: every device that has it loses it", "--allow-deletes 1"];
+    refused(&project, &service, &[], &words);
+    project.good(&["apply", "--yes", "--allow-deletes", "1"]);
+    assert_eq!(service.get("/api/tags/")["tags"], json!(["gold"]));
+    // Under another name, the old one is deleted as well. Under another key, nothing is.
+    project.write("tags:\n  gold: {tag: golden}\n");
+    refused(&project, &service, &[], &["tags/gold would be deleted: every device that has it loses it"]);
+    project.write("tags:\n  golden: {tag: gold}\n");
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.get("/api/tags/")["tags"], json!(["gold"]));
 }
 
 #[test]
@@ -153,6 +173,33 @@ fn a_tag_sends_nothing_while_the_pipeline_is_off() {
 }
 
 #[test]
+fn a_pipeline_that_sends_later_is_told_with_its_delay() {
+    let project = Project::new(&TAGGED.replace("outcome: {push", "outcome: {delay: 1d, push"));
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("u-1: [gold]", "u-1: [gold, vip]");
+    let ran = project.good(&["plan"]);
+    says(&ran.stdout, &["starts when vip is added: named user u-1 gets a message, after 1 day", "1 sends later."]);
+    let words = ["1 message goes out after 1 day, by tag_groups/loyalty/named_users/u-1", "--allow-sends"];
+    refused(&project, &service, &[], &words);
+}
+
+#[test]
+fn a_pipeline_that_was_made_in_the_dashboard_sends_too() {
+    let project = Project::documented(&TAGGED.replace("enabled: true", "enabled: false"));
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let outcome = json!({"push": {"audience": "triggered", "device_types": "all", "notification": {"alert": "Hi"}}});
+    let trigger = json!({"tag_removed": {"tag": "gold", "group": "loyalty"}});
+    let pipeline = json!({"name": "Theirs", "enabled": true, "immediate_trigger": trigger, "outcome": outcome});
+    service.post("/api/pipelines", &pipeline);
+    project.edit("u-1: [gold]", "u-1: [vip]");
+    let ran = project.good(&["plan"]);
+    says(&ran.stdout, &["somebody else's pipeline \"Theirs\"", "gold is removed: named user u-1 gets a message"]);
+    refused(&project, &service, &[], &["1 message goes out at once, by tag_groups/loyalty/named_users/u-1"]);
+}
+
+#[test]
 fn an_experiment_without_a_time_sends_at_once() {
     let manifest = "\
 experiments:
@@ -204,6 +251,27 @@ fn a_push_whose_time_is_near_is_not_made() {
     project.folder.write("pushplan.toml", "[targets.local]\nmin_lead = \"1m\"\n");
     project.good(&["apply", "--yes"]);
     assert_eq!(service.writes(), ["POST /api/schedules"]);
+}
+
+#[test]
+fn a_segment_is_not_replaced_under_an_experiment_that_is_about_to_start() {
+    let soon = (Timestamp::now() + SignedDuration::from_mins(30)).strftime("%Y-%m-%dT%H:%M");
+    let variant =
+        |alert: &str| format!("{{push: {{notification: {{alert: {alert}}}}}, schedule: {{scheduled_time: {soon}}}}}");
+    let project = Project::documented(&format!(
+        "segments:\n  a: {{criteria: {{tag: x}}}}\nexperiments:\n  e:\n    audience: {{segment: a}}\n    device_types: [ios]\n    variants: [{}, {}]\n",
+        variant("A"),
+        variant("B"),
+    ));
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("tag: x", "tag: y");
+    project.folder.write("pushplan.toml", "[targets.local]\napi = \"documented\"\nmin_lead = \"1h\"\n");
+    refused(&project, &service, &[], &["experiments/e has a time that has passed or is nearer than 60 minutes"]);
+    // The way out that it names: the experiment stays as it is, and so does the segment that it points at.
+    service.forget();
+    project.good(&["apply", "--yes", "--except", "experiments/e"]);
+    assert_eq!(service.writes(), ["POST /api/segments"]);
 }
 
 #[test]

@@ -204,3 +204,15 @@ fn somebody_elses_thing_is_not_taken_for_the_lost_one() {
     says(&ran.stderr, &["segments/a: something of this name is there and not ours", &id]);
     assert_eq!(service.segments(), ["a"]);
 }
+
+#[test]
+fn a_segment_stays_while_a_push_in_doubt_may_point_at_it() {
+    let push = PUSH.replace("{tag: vip}", "{segment: a}");
+    let project = Project::documented(&format!("{push}segments:\n  a: {{criteria: {{tag: a}}}}\n"));
+    let service = project.faulty(&once("kind = \"close\"\nwhen = \"after\"", "/api/schedules"));
+    assert_eq!(project.run(&["apply", "--yes"]).code, 6);
+    project.edit("tag: a", "tag: b");
+    let ran = project.good(&["apply", "--yes", "--except", "scheduled_pushes/sale"]);
+    says(&ran.stdout, &["is not deleted yet: scheduled_pushes/sale still"]);
+    assert_eq!(service.segments(), ["a", "a"]);
+}

@@ -1,5 +1,7 @@
 //! Only what is ours is touched.
 
+use serde_json::json;
+
 use crate::world::{Project, changes, says};
 
 const TWO: &str = "\
@@ -94,4 +96,35 @@ fn destroy_takes_all_of_ours_away_and_asks_first() {
     assert_eq!(service.segments(), ["a"]);
     project.good(&["destroy", "--confirm", "local"]);
     assert_eq!(service.segments().len(), 0);
+}
+
+#[test]
+fn a_segment_that_somebody_elses_push_points_at_is_not_deleted() {
+    let project = Project::new(
+        "\
+segments:
+  a: {criteria: {tag: a}}
+  b: {criteria: {tag: b}}
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {segment: b}, device_types: [ios], notification: {alert: Sale}}
+",
+    );
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let push = json!({
+        "name": "Flash",
+        "schedule": {"scheduled_time": "2035-01-22T10:00:00"},
+        "push": {"audience": {"segment": service.segment_id("a")}, "device_types": ["ios"], "notification": {"alert": "x"}},
+    });
+    let made = service.post("/api/schedules", &push);
+    project.edit("  a: {criteria: {tag: a}}\n", "");
+    let ran = project.good(&["apply", "--yes"]);
+    says(&ran.stdout, &["! segments/a", "is not deleted yet: somebody else's", "\"Flash\""]);
+    assert_eq!(service.segments(), ["a", "b"]);
+    // Once it is gone, nothing holds the segment.
+    service.delete(&format!("/api/schedules/{}", made["schedule_ids"][0].as_str().expect("an id")));
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["b"]);
 }

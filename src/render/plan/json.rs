@@ -30,7 +30,7 @@ pub struct Document {
     pub made: String,
     /// It is not applied after this.
     pub expires: String,
-    /// Whether the service and the manifests agree.
+    /// Whether the service and the manifests agree. A plan that left out changes is not in sync.
     pub in_sync: bool,
     pub counts: Counts,
     /// What changes, in the order of addresses. What is unchanged is counted, not listed.
@@ -53,7 +53,9 @@ pub struct Counts {
     pub by_hand: usize,
     pub past: usize,
     pub unchanged: usize,
-    /// Those that message people at once.
+    /// Those that --only and --except left out.
+    pub left_out: usize,
+    /// Those that set off messages, at once or later.
     pub sending: usize,
     /// Those that wait for a person's decision.
     pub waiting: usize,
@@ -94,7 +96,7 @@ pub struct Change {
     pub reasons: Vec<Reason>,
     /// What else there is to know, in words.
     pub notes: Vec<String>,
-    /// Messages that go out at once because of it.
+    /// Messages that it sets off.
     pub sends: Vec<Send>,
     /// Its deletion is refused.
     pub protect: bool,
@@ -125,7 +127,7 @@ pub enum Verb {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
-    /// It messages people at once.
+    /// It sets off messages.
     Sends,
     /// It waits for a person's decision.
     Waits,
@@ -180,13 +182,17 @@ pub struct Reason {
     pub about: Value,
 }
 
-/// A message that goes out at once.
+/// A message that a change sets off.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Send {
-    /// The address of what sends it.
+    /// The address of what sends it; for something that is not ours, what it is, in words.
     pub by: String,
     /// The tag that sets it off.
     pub tag: Option<String>,
+    /// Whether the tag sets it off by being taken away.
+    pub removed: bool,
+    /// How long after it goes out. 0: at once.
+    pub after_seconds: i64,
     /// Who gets it.
     pub to: String,
 }
@@ -233,7 +239,7 @@ impl Document {
             api: word(&plan.level),
             made: plan.made.to_string(),
             expires: plan.expires.to_string(),
-            in_sync: plan.is_empty(),
+            in_sync: plan.is_in_sync(),
             counts: Counts::new(&view),
             changes: plan.changes.iter().filter(told).map(|change| Change::new(&view, change)).collect(),
             steps: plan.steps.iter().map(Step::new).collect(),
@@ -267,6 +273,7 @@ impl Counts {
             by_hand: count(Action::ByHand),
             past: count(Action::Past),
             unchanged: count(Action::Keep),
+            left_out: view.plan.left_out.len(),
             sending: view.sending(),
             waiting: view.stuck(),
         }
@@ -343,8 +350,8 @@ impl Reason {
 
 impl Send {
     fn new(send: &plan::Send) -> Self {
-        let plan::Send { by, tag, to } = send;
-        Self { by: by.to_string(), tag: tag.clone(), to: to.clone() }
+        let plan::Send { by, tag, removed, after_seconds, to } = send.clone();
+        Self { by: by.to_string(), tag, removed, after_seconds, to }
     }
 }
 

@@ -7,7 +7,7 @@ mod text;
 pub(super) mod value;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::address::Address;
 use crate::guard;
@@ -51,7 +51,7 @@ pub struct Block<'p> {
 /// Why a reader should look at a change, the most pressing first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Risk {
-    /// It messages people at once.
+    /// It sets off messages.
     Sends,
     /// It cannot go on before somebody decides.
     Stuck,
@@ -147,14 +147,22 @@ impl<'p> View<'p> {
         self.users.get(address).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// How many changes there are of an action.
+    /// How many changes there are of an action. What was left out is kept, and is no match.
     pub fn count(&self, wanted: Action) -> usize {
-        self.plan.changes.iter().filter(|change| action(change) == wanted).count()
+        let left: BTreeSet<&Address> = self.plan.left_out.iter().collect();
+        let is_left = |change: &Change| change.action == Action::Keep && left.contains(&change.address);
+        self.plan.changes.iter().filter(|change| action(change) == wanted && !is_left(change)).count()
+    }
+
+    /// How many changes set off messages.
+    pub fn sending(&self) -> usize {
+        self.plan.changes.iter().filter(|change| !change.sends.is_empty()).count()
     }
 
     /// How many changes message people at once.
-    pub fn sending(&self) -> usize {
-        self.plan.changes.iter().filter(|change| !change.sends.is_empty()).count()
+    pub fn sending_at_once(&self) -> usize {
+        let at_once = |change: &&Change| change.sends.iter().any(|send| send.after_seconds == 0);
+        self.plan.changes.iter().filter(at_once).count()
     }
 
     /// How many changes cannot go on before somebody decides.

@@ -129,16 +129,23 @@ fn end(view: &View, style: Style, next: bool) -> String {
     let mut out = String::new();
     let plan = view.plan;
     if view.blocks.is_empty() && view.drift.is_empty() {
-        let matching = count(view.matching(), "resource");
-        let line = format!("No changes. {} matches your files ({matching}).", plan.target);
+        let line = match plan.left_out.len() {
+            0 => format!("No changes. {} matches your files ({}).", plan.target, count(view.matching(), "resource")),
+            left => {
+                let unchanged = view.count(Action::Keep) + view.count(Action::Past);
+                format!("No changes in what was chosen: {unchanged} unchanged, {left} left out.")
+            }
+        };
         layout::paragraph(&mut out, &Words::new(&line), 0, style);
         return out;
     }
     let mut line = Words::new(&summary(view));
-    let sending = view.sending();
-    if sending > 0 {
-        let send = if sending == 1 { "sends" } else { "send" };
-        line = line.and(" ").paint(&format!("{sending} {send} at once."), Paint::Danger);
+    let at_once = view.sending_at_once();
+    for (sending, when) in [(at_once, "at once"), (view.sending() - at_once, "later")] {
+        if sending > 0 {
+            let send = if sending == 1 { "sends" } else { "send" };
+            line = line.and(" ").paint(&format!("{sending} {send} {when}."), Paint::Danger);
+        }
     }
     let stuck = view.stuck();
     if stuck > 0 {
@@ -176,5 +183,8 @@ pub fn summary(view: &View) -> String {
         .map(|(number, words)| format!("{number} {words}"))
         .collect();
     parts.push(format!("{} unchanged", view.count(Action::Keep) + view.count(Action::Past)));
+    if !view.plan.left_out.is_empty() {
+        parts.push(format!("{} left out", view.plan.left_out.len()));
+    }
     format!("Plan: {}.", parts.join(", "))
 }

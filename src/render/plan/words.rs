@@ -63,6 +63,10 @@ pub fn notes(view: &View, change: &Change) -> Vec<Row> {
     let mut rows: Vec<Row> = no_way_back(view, change).into_iter().collect();
     rows.extend(drift(change));
     rows.extend(of_action(change));
+    if view.steps_of(change).iter().any(|step| step.empties_devices()) {
+        let words = format!("every device that has this {} loses it, whoever gave it", noun(change));
+        rows.push(Row::new("devices", Words::new(&words)).paint(Paint::Danger));
+    }
     if change.protect && matches!(change.action, Action::Delete | Action::Replace) {
         let words = Words::new("lifecycle.protect is set: apply refuses to delete it");
         rows.push(Row::new("protected", words).paint(Paint::Danger));
