@@ -127,6 +127,19 @@ fn a_push_that_somebody_says_is_absent_is_made() {
 }
 
 #[test]
+fn a_push_that_is_known_is_not_said_to_be_absent() {
+    for project in [Project::documented(PUSH), Project::new(PUSH)] {
+        let service = project.serve();
+        project.good(&["apply", "--yes"]);
+        let ran = project.run(&["resolve", "scheduled_pushes/sale", "--absent"]);
+        assert_eq!(ran.code, 64, "{ran}");
+        says(&ran.stderr, &["what became of scheduled_pushes/sale is known: it is yours"]);
+        project.good(&["apply", "--yes"]);
+        assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
+    }
+}
+
+#[test]
 fn a_lost_update_or_deletion_is_tried_again_by_itself() {
     let rules = "\
 [[fault]]
