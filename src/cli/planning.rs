@@ -20,6 +20,7 @@ use crate::ledger::history;
 use crate::ledger::{AppendError, Entry, FileLog, Ledger, Log, Owned, Record, Seq, Unreadable};
 use crate::live::Look;
 use crate::manifest::{Manifests, Target, read_project};
+use crate::model::level::Level;
 use crate::plan::{About, Aim, Choice, Plan};
 use crate::render::Style;
 use crate::render::findings::{self, Found, Report};
@@ -126,6 +127,13 @@ impl Place {
         let manifests = crate::manifest::Project::open(&root);
         let (name, _) = target::choose(&manifests, self.target.as_deref())?;
         Ok((FileLog::new(&root, &name), name))
+    }
+
+    /// What the target offers, without a look at the manifests.
+    pub async fn level(&self) -> Result<Level, Failure> {
+        let project = crate::manifest::Project::open(&self.root()?);
+        let (name, _) = target::choose(&project, self.target.as_deref())?;
+        Ok(target::level(&project, &name).await)
     }
 }
 

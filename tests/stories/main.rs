@@ -8,6 +8,7 @@ mod drift;
 mod exits;
 mod first_run;
 mod guards;
+mod let_go;
 mod lost;
 mod ownership;
 mod past;

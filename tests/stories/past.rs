@@ -82,6 +82,16 @@ fn a_past_push_is_shown_once_and_never_made_again() {
 }
 
 #[test]
+fn nobody_is_told_that_the_service_still_has_what_went_out() {
+    for project in [Project::documented(SALE), Project::new(SALE)] {
+        sale(&project);
+        let ran = project.good(&["forget", "scheduled_pushes/sale"]);
+        says(&ran.stdout, &["Forgot scheduled_pushes/sale", "What has gone out is not taken back."]);
+        assert!(!ran.stdout.contains("still has"), "{ran}");
+    }
+}
+
+#[test]
 fn a_past_push_is_sent_at_a_new_time_under_a_new_key() {
     let project = Project::documented(SALE);
     sale(&project);
