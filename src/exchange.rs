@@ -124,6 +124,11 @@ impl Answer {
         }
     }
 
+    /// Whether it refuses who asks, whatever was asked.
+    pub fn denies(&self) -> bool {
+        matches!(self.status, 401 | 403)
+    }
+
     /// The error that the service states, in any of the forms it has; a stand-in where it states none.
     pub fn error(&self) -> String {
         let body = self.body.as_ref().unwrap_or(&Value::Null);

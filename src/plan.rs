@@ -290,6 +290,34 @@ impl Step {
     }
 }
 
+/// Which steps are changes to people. That the ledger takes note of a version stamp, a protection or a time that has come is
+/// none, and neither is what it lets go of or takes up before something is changed.
+#[derive(Debug)]
+pub struct News<'p>(BTreeSet<&'p Address>);
+
+impl<'p> News<'p> {
+    pub fn of(plan: &'p Plan) -> Self {
+        let kept = |change: &&Change| matches!(change.shown(), Action::Adopt | Action::Forget);
+        Self(plan.changes.iter().filter(kept).map(|change| &change.address).collect())
+    }
+
+    /// Whether a step of this address is one.
+    pub fn has(&self, address: &Address, verb: Verb) -> bool {
+        match verb {
+            Verb::Create | Verb::Update | Verb::Delete => true,
+            Verb::Adopt | Verb::Forget => self.0.contains(address),
+        }
+    }
+}
+
+impl Change {
+    /// What people call what happens: what was found again is taken up.
+    pub fn shown(&self) -> Action {
+        let recovered = || self.reasons.iter().any(|reason| matches!(reason, Reason::Recovered { .. }));
+        if self.action == Action::Keep && recovered() { Action::Adopt } else { self.action }
+    }
+}
+
 /// What a plan is made for, and from.
 #[derive(Clone, Debug)]
 pub struct About {

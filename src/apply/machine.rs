@@ -36,6 +36,8 @@ pub struct Run {
     pub(super) limit: usize,
     pub(super) streak: usize,
     pub(super) paused: Option<Timestamp>,
+    /// The service refused the credentials.
+    pub(super) denied: bool,
     begun: bool,
     ending: bool,
     over: bool,
@@ -73,6 +75,7 @@ impl Run {
             stop: None,
             streak: 0,
             paused: None,
+            denied: false,
             begun: false,
             ending: false,
             over: false,
@@ -357,7 +360,8 @@ impl Run {
         }
         self.over = true;
         let ledger = self.journal.ledger.seq;
-        vec![Effect::Finish(Report { run: self.settings.run.clone(), ending, ledger, steps: self.steps.reports() })]
+        let (run, denied) = (self.settings.run.clone(), self.denied);
+        vec![Effect::Finish(Report { run, ending, ledger, denied, steps: self.steps.reports() })]
     }
 
     fn ending(&self) -> Ending {

@@ -190,8 +190,13 @@ impl How {
         self.not_done(plan, wish)?;
         self.guard(site, plan, asking)?;
         if plan.steps.is_empty() {
-            let report =
-                Report { run: String::new(), ending: Ending::Done, ledger: plan.ledger.seq, steps: Vec::new() };
+            let report = Report {
+                run: String::new(),
+                ending: Ending::Done,
+                ledger: plan.ledger.seq,
+                denied: false,
+                steps: Vec::new(),
+            };
             self.show(&report, plan, context);
             return Ok(Exit::Done);
         }
@@ -200,7 +205,7 @@ impl How {
         }
         let (report, signal) = self.drive(site, opened, planned.clone(), context).await?;
         self.show(&report, plan, context);
-        Ok(exit(&report, signal))
+        Ok(exit(&report, plan, signal))
     }
 
     /// What was said to be done by hand, and is not, or was nothing to be done.
@@ -349,11 +354,13 @@ fn keep(report: &Report, site: &Site, context: &Context) {
 }
 
 /// How a command ends that ended so.
-fn exit(report: &Report, signal: Option<Signal>) -> Exit {
+fn exit(report: &Report, plan: &Plan, signal: Option<Signal>) -> Exit {
     match report.ending {
         Ending::Done => Exit::Done,
         Ending::Interrupted => signal.unwrap_or(Signal::Interrupt).exit(),
-        Ending::Partly | Ending::Conflict | Ending::Ledger { .. } => Exit::Partly,
+        _ if report.did_anything(plan) => Exit::Partly,
+        _ if report.denied => Exit::Credentials,
+        Ending::Partly | Ending::Conflict | Ending::Ledger { .. } => Exit::Failed,
     }
 }
 

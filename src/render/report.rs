@@ -114,17 +114,20 @@ fn row(step: &StepReport, level: Level) -> Row {
 
 fn ended(report: &Report, plan: &Plan) -> Words {
     let (digest, target) = (plan.digest().short(), &plan.target);
-    match &report.ending {
-        Ending::Done => Words::new(&format!("Applied plan {digest} to {target}.")),
-        Ending::Partly => Words::new(&format!("Plan {digest} was applied to {target} in part.")),
-        Ending::Interrupted => Words::new(&format!("Stopped. Plan {digest} was applied to {target} in part.")),
-        Ending::Conflict => Words::new(&format!(
-            "Somebody else has begun to apply to {target}: this run sent nothing more. Plan {digest} was applied in part."
-        )),
-        Ending::Ledger { why } => Words::new(&format!(
-            "The ledger could not be written: {why}. Nothing more was sent. Plan {digest} was applied to {target} in part."
-        )),
-    }
+    let (applied, more) = match report.did_anything(plan) {
+        true => (format!("Plan {digest} was applied to {target} in part."), " more"),
+        false => (format!("Plan {digest} was not applied to {target}."), ""),
+    };
+    Words::new(&match &report.ending {
+        Ending::Done => format!("Applied plan {digest} to {target}."),
+        Ending::Partly if report.denied => format!("The service refuses these credentials. {applied}"),
+        Ending::Partly => applied,
+        Ending::Interrupted => format!("Stopped. {applied}"),
+        Ending::Conflict => {
+            format!("Somebody else has begun to apply to {target}: this run sent nothing{more}. {applied}")
+        }
+        Ending::Ledger { why } => format!("The ledger could not be written: {why}. Nothing{more} was sent. {applied}"),
+    })
 }
 
 /// `3 created, 1 updated; 2 failed, 4 not started.`
@@ -187,6 +190,12 @@ pub fn next(report: &Report, plan: &Plan) -> Vec<Next> {
             found.push(command("What is left to do by hand", "pushplan plan"));
         }
         Ending::Done => {}
+        Ending::Partly if report.denied => {
+            found.push(command("Check the app key and the master secret, then", "pushplan apply"));
+        }
+        Ending::Partly if !report.did_anything(plan) => {
+            found.push(command("To try again", "pushplan apply"));
+        }
         Ending::Partly | Ending::Interrupted => {
             found.push(command("To go on; what is done is not done again", "pushplan apply"));
         }
@@ -216,7 +225,7 @@ pub struct Document {
     /// The digest of the plan.
     pub plan: String,
     pub target: String,
-    /// done, partly, interrupted, conflict or ledger.
+    /// done, partly, failed (nothing was done), interrupted, conflict or ledger.
     pub ending: String,
     /// The same in words.
     pub words: String,
@@ -299,7 +308,8 @@ impl Document {
         let count = |fate: &str| report.count(|one| word(one) == fate);
         let ending = match &report.ending {
             Ending::Done => "done",
-            Ending::Partly => "partly",
+            Ending::Partly if report.did_anything(plan) => "partly",
+            Ending::Partly => "failed",
             Ending::Interrupted => "interrupted",
             Ending::Conflict => "conflict",
             Ending::Ledger { .. } => "ledger",

@@ -29,7 +29,7 @@ fn why(words: &str) -> String {
 }
 
 fn reports() -> Vec<(&'static str, Report)> {
-    let report = |ending, steps| Report { run: "r-1".to_owned(), ending, ledger: 57, steps };
+    let report = |ending, steps| Report { run: "r-1".to_owned(), ending, ledger: 57, denied: false, steps };
     let unrecorded = StepReport { recorded: false, ..step(0, Verb::Create, "segments/a", done("3e9c")) };
     vec![
         (
@@ -116,7 +116,7 @@ fn programs_get_the_same_report() {
 fn many_failures_are_counted() {
     let fate = || Fate::Failed { why: why("HTTP 400") };
     let steps = (0..5000).map(|number| step(number, Verb::Create, &format!("segments/s-{number}"), fate())).collect();
-    let report = Report { run: "r".to_owned(), ending: Ending::Partly, ledger: 1, steps };
+    let report = Report { run: "r".to_owned(), ending: Ending::Partly, ledger: 1, denied: false, steps };
     let shown = text(&report, &plan([]), Style { width: 80, color: false });
     assert!(shown.lines().count() < 60 && shown.contains("and 4980 more"), "{shown}");
 }

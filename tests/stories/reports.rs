@@ -74,8 +74,8 @@ segments:
     let project = Project::new(manifest);
     let service = project.serve();
     let ran = project.run(&["apply", "--yes", "--concurrency", "1"]);
-    assert_eq!(ran.code, 6, "{ran}");
-    says(&ran.stdout, &["Failed: 1", "Not started: 1"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&ran.stdout, &["Failed: 1", "Not started: 1", "was not applied"]);
     assert_eq!(service.segments(), Vec::<String>::new());
     let ran = project.run(&["apply", "--yes", "--concurrency", "1", "--on-error", "continue"]);
     assert_eq!(ran.code, 6, "{ran}");

@@ -297,7 +297,7 @@ impl Change {
         Self {
             resource: address.resource().to_string(),
             address: address.to_string(),
-            action: super::action(change).into(),
+            action: change.shown().into(),
             name: name.clone(),
             file: place.as_ref().map(|place| place.file.clone()),
             line: place.as_ref().map(|place| place.line),

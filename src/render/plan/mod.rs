@@ -87,12 +87,6 @@ fn is_drift(change: &Change) -> bool {
     matches!(change.moved, Some(Moved::Service | Moved::Removed))
 }
 
-/// What people call what happens: what was found again is taken up.
-fn action(change: &Change) -> Action {
-    let recovered = || change.reasons.iter().any(|reason| matches!(reason, Reason::Recovered { .. }));
-    if change.action == Action::Keep && recovered() { Action::Adopt } else { change.action }
-}
-
 /// Whether there is anything to say of it.
 fn is_told(change: &Change) -> bool {
     match change.action {
@@ -149,7 +143,7 @@ impl<'p> View<'p> {
 
     /// How many changes there are of an action.
     pub fn count(&self, wanted: Action) -> usize {
-        self.plan.changes.iter().filter(|change| action(change) == wanted).count()
+        self.plan.changes.iter().filter(|change| change.shown() == wanted).count()
     }
 
     /// How many changes message people at once.
@@ -200,9 +194,9 @@ impl<'p> Block<'p> {
     /// What happens to the resource: what happens to itself, or to all of its parts alike.
     fn action(&self) -> Action {
         if let Some(change) = self.whole.or(self.retired.first().copied().filter(|_| self.parts.is_empty())) {
-            return action(change);
+            return change.shown();
         }
-        let mut actions = self.parts.iter().map(|change| action(change));
+        let mut actions = self.parts.iter().map(|change| change.shown());
         let first = actions.next().unwrap_or(Action::Update);
         let alike = self.parts.len() == self.total && actions.all(|action| action == first);
         if alike { first } else { Action::Update }
