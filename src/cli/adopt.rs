@@ -16,7 +16,7 @@ use crate::kinds::{self, Found, Read};
 use crate::ledger::{Adopted, Ledger, Record};
 use crate::live::{Live, Seen};
 use crate::model::level::Level;
-use crate::plan::Reason;
+use crate::plan::{Choice, Reason};
 use crate::text;
 
 /// Take over what exists on the service, without touching it.
@@ -95,9 +95,10 @@ impl Adopt {
         }
         let lines: Vec<String> = chosen.iter().map(|(address, id)| format!("< {address}  {id}")).collect();
         context.out.print(&format!(
-            "{}\n{} adopted. Next: pushplan plan",
+            "{}\n{} adopted. Next: {}",
             lines.join("\n"),
-            text::count(lines.len(), "resource")
+            text::count(lines.len(), "resource"),
+            self.place.again("adopt", &Choice::default()).plan()
         ));
         Ok(Exit::Done)
     }

@@ -17,7 +17,7 @@ use crate::guard::{self, Limits};
 use crate::ledger::{Done, Entry, Outcome, Record, Verb};
 use crate::manifest::files::describe;
 use crate::plan::{NoPlan, Plan, Reason};
-use crate::render::{self, Progress, Showing, Style};
+use crate::render::{self, Again, Progress, Showing, Style};
 
 /// Make the service what the manifests say.
 #[derive(Debug, Args)]
@@ -89,14 +89,18 @@ impl Apply {
             ));
         }
         let saved = self.plan.as_deref().map(load).transpose()?;
-        let site = self.place.read(context, Timestamp::now())?;
+        // A saved plan is for one target, which nobody has to name again.
+        let place = saved.as_ref().map_or_else(|| self.place.clone(), |plan| self.place.or_target(&plan.target));
+        let site = place.read(context, Timestamp::now())?;
         let mut done = BTreeSet::new();
         for address in &self.done {
             done.insert(Address::try_from(address.clone()).map_err(Failure::usage)?);
         }
         let aim = saved.as_ref().map(|plan| plan.aim).unwrap_or_default();
         let wish = Wish { choice: self.chosen.choice(), done, aim };
-        self.how.run(&site, &wish, saved.as_ref(), &Asking::YES, context)
+        let choice = saved.as_ref().map_or(&wish.choice, |plan| &plan.choice);
+        let asking = Asking::about("Apply this plan? Only `yes` goes on:", place.again("apply", choice));
+        self.how.run(&site, &wish, saved.as_ref(), &asking, context)
     }
 }
 
@@ -112,20 +116,14 @@ pub struct Asking<'a> {
     pub flag: &'a str,
     /// Whether the answer allows as many deletions as the plan has.
     pub deletes: bool,
+    /// How the command is said again.
+    pub again: Again,
 }
 
 impl Asking<'_> {
-    const YES: Asking<'static> = Asking {
-        question: "Apply this plan? Only `yes` goes on:",
-        wanted: "yes",
-        given: None,
-        flag: "--yes",
-        deletes: false,
-    };
-
-    /// The usual question about something else.
-    pub fn about<'a>(question: &'a str) -> Asking<'a> {
-        Asking { question, ..Asking::YES }
+    /// The usual answer to a question.
+    pub fn about(question: &str, again: Again) -> Asking<'_> {
+        Asking { question, wanted: "yes", given: None, flag: "--yes", deletes: false, again }
     }
 }
 
@@ -185,7 +183,7 @@ impl How {
         let plan = &planned.plan;
         if self.format == Format::Text {
             let style = Style { width: context.out.width(), color: context.out.is_colored() };
-            context.out.print(&render::plan::before_apply(plan, style));
+            context.out.print(&render::plan::before_apply(plan, &asking.again, style));
         }
         self.not_done(plan, wish)?;
         self.guard(site, plan, asking)?;
@@ -197,14 +195,14 @@ impl How {
                 denied: false,
                 steps: Vec::new(),
             };
-            self.show(&report, plan, context);
+            self.show(&report, plan, &asking.again, context);
             return Ok(Exit::Done);
         }
         if !plan.is_empty() && saved.is_none() {
             self.ask(asking)?;
         }
         let (report, signal) = self.drive(site, opened, planned.clone(), context).await?;
-        self.show(&report, plan, context);
+        self.show(&report, plan, &asking.again, context);
         Ok(exit(&report, plan, signal))
     }
 
@@ -317,13 +315,13 @@ impl How {
         }
     }
 
-    fn show(&self, report: &Report, plan: &Plan, context: &Context) {
+    fn show(&self, report: &Report, plan: &Plan, again: &Again, context: &Context) {
         let style = Style { width: context.out.width(), color: context.out.is_colored() };
         match self.format {
             Format::Text if plan.is_empty() && report.ending == Ending::Done => {}
-            Format::Text => context.out.print(&render::report::text(report, plan, style)),
-            Format::Json => context.out.exact(render::report::json(report, plan).as_bytes()),
-            Format::Jsonl => context.out.print(&render::report::last_line(report, plan)),
+            Format::Text => context.out.print(&render::report::text(report, plan, again, style)),
+            Format::Json => context.out.exact(render::report::json(report, plan, again).as_bytes()),
+            Format::Jsonl => context.out.print(&render::report::last_line(report, plan, again)),
         }
     }
 }

@@ -35,6 +35,7 @@ impl Destroy {
             given: self.confirm.as_deref(),
             flag: &flag,
             deletes: true,
+            again: self.place.again("destroy", &wish.choice),
         };
         self.how.run(&site, &wish, None, &asking, context)
     }

@@ -22,8 +22,8 @@ use crate::live::Look;
 use crate::manifest::{Manifests, Target, read_project};
 use crate::model::level::Level;
 use crate::plan::{About, Aim, Choice, Plan};
-use crate::render::Style;
 use crate::render::findings::{self, Found, Report};
+use crate::render::{Again, Style};
 use crate::text;
 
 /// Which project, and which of its targets.
@@ -82,6 +82,17 @@ pub struct Site {
 }
 
 impl Place {
+    /// How a command is said again for the same project and target.
+    pub fn again(&self, command: &str, choice: &Choice) -> Again {
+        let project = self.project.as_ref().map(|folder| folder.display().to_string());
+        Again::new(command, project.as_deref(), self.target.as_deref(), choice)
+    }
+
+    /// The same place with a target, where none was named.
+    pub fn or_target(&self, name: &str) -> Self {
+        Self { target: self.target.clone().or(Some(name.to_owned())), ..self.clone() }
+    }
+
     /// The folder of the project.
     pub fn root(&self) -> Result<PathBuf, Failure> {
         let here = project::here()?;

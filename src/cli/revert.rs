@@ -32,11 +32,12 @@ impl Revert {
     pub fn run(&self, context: &Context) -> Ended {
         let site = self.place.read(context, Timestamp::now())?;
         let wish = Wish { aim: Aim::Before(self.number), ..Wish::default() };
+        let again = self.place.again(&format!("revert {}", self.number), &wish.choice);
         if let Some(path) = &self.out {
             let format = if self.how.format == Format::Text { plan::Format::Text } else { plan::Format::Json };
-            return plan::make(&site, &wish, Some(path), format, context).map(|_| crate::failure::Exit::Done);
+            return plan::make(&site, &wish, again, Some(path), format, context).map(|_| crate::failure::Exit::Done);
         }
         let question = format!("Go back to what was there before {}? Only `yes` goes on:", self.number);
-        self.how.run(&site, &wish, None, &Asking::about(&question), context)
+        self.how.run(&site, &wish, None, &Asking::about(&question, again), context)
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::Again;
 use super::layout::{self, Paint, Row, Style, Words};
 use crate::address::Address;
 use crate::apply::{Ending, Fate, Report, StepReport};
@@ -66,7 +67,7 @@ const FATES: [(&str, &str, Paint); 5] = [
 ];
 
 /// How it ended, what did not go well and why, and what to do next. Where all went well, it is two lines.
-pub fn text(report: &Report, plan: &Plan, style: Style) -> String {
+pub fn text(report: &Report, plan: &Plan, again: &Again, style: Style) -> String {
     let mut out = String::new();
     let well = report.ending == Ending::Done;
     for (fate, heading, paint) in FATES {
@@ -86,7 +87,7 @@ pub fn text(report: &Report, plan: &Plan, style: Style) -> String {
     }
     layout::paragraph(&mut out, &ended(report, plan), 0, style);
     layout::paragraph(&mut out, &numbers(report, plan), 0, style);
-    for next in next(report, plan) {
+    for next in next(report, plan, again) {
         layout::paragraph(&mut out, &Words::new(&next.why).and(": ").copy(&next.command), 0, style);
     }
     out
@@ -175,35 +176,35 @@ pub struct Next {
 }
 
 /// What to do next; nothing where all is done.
-pub fn next(report: &Report, plan: &Plan) -> Vec<Next> {
+pub fn next(report: &Report, plan: &Plan, again: &Again) -> Vec<Next> {
     let mut found = Vec::new();
     let doubt: Vec<&StepReport> = report.steps.iter().filter(|step| is_for_people(step, plan.level)).collect();
     for StepReport { address, .. } in doubt.iter().take(SHOWN) {
-        let command = format!("pushplan resolve {address} --created ID");
+        let command = again.other(&format!("resolve {address} --created ID"));
         found.push(Next { why: format!("If {address} is there"), command });
-        let command = format!("pushplan resolve {address} --absent");
+        let command = again.other(&format!("resolve {address} --absent"));
         found.push(Next { why: "If it is not".to_owned(), command });
     }
-    let command = |why: &str, command: &str| Next { why: why.to_owned(), command: command.to_owned() };
+    let command = |why: &str, command: String| Next { why: why.to_owned(), command };
     match &report.ending {
         Ending::Done if plan.count(Action::ByHand) > 0 => {
-            found.push(command("What is left to do by hand", "pushplan plan"));
+            found.push(command("What is left to do by hand", again.plan()));
         }
         Ending::Done => {}
         Ending::Partly if report.denied => {
-            found.push(command("Check the app key and the master secret, then", "pushplan apply"));
+            found.push(command("Check the app key and the master secret, then", again.go_on()));
         }
         Ending::Partly if !report.did_anything(plan) => {
-            found.push(command("To try again", "pushplan apply"));
+            found.push(command("To try again", again.go_on()));
         }
         Ending::Partly | Ending::Interrupted => {
-            found.push(command("To go on; what is done is not done again", "pushplan apply"));
+            found.push(command("To go on; what is done is not done again", again.go_on()));
         }
         Ending::Conflict => {
-            found.push(command("Who it is", "pushplan history"));
-            found.push(command("What is left, once they are done", "pushplan plan"));
+            found.push(command("Who it is", again.other("history")));
+            found.push(command("What is left, once they are done", again.plan()));
         }
-        Ending::Ledger { .. } => found.push(command("Once the ledger can be written again", "pushplan apply")),
+        Ending::Ledger { .. } => found.push(command("Once the ledger can be written again", again.go_on())),
     }
     found
 }
@@ -304,7 +305,7 @@ impl Line {
 }
 
 impl Document {
-    pub fn new(report: &Report, plan: &Plan) -> Self {
+    pub fn new(report: &Report, plan: &Plan, again: &Again) -> Self {
         let count = |fate: &str| report.count(|one| word(one) == fate);
         let ending = match &report.ending {
             Ending::Done => "done",
@@ -331,22 +332,22 @@ impl Document {
                 by_hand: plan.count(Action::ByHand),
             },
             steps: report.steps.iter().map(Line::new).collect(),
-            next: next(report, plan),
+            next: next(report, plan, again),
         }
     }
 }
 
 /// The whole report as one object.
-pub fn json(report: &Report, plan: &Plan) -> String {
+pub fn json(report: &Report, plan: &Plan, again: &Again) -> String {
     let mut text =
-        serde_json::to_string_pretty(&Document::new(report, plan)).expect("texts and numbers are valid JSON");
+        serde_json::to_string_pretty(&Document::new(report, plan, again)).expect("texts and numbers are valid JSON");
     text.push('\n');
     text
 }
 
 /// The last of the lines of JSON: how it ended. The others were written while it ran.
-pub fn last_line(report: &Report, plan: &Plan) -> String {
-    let mut document = Document::new(report, plan);
+pub fn last_line(report: &Report, plan: &Plan, again: &Again) -> String {
+    let mut document = Document::new(report, plan, again);
     document.steps.retain(|line| line.fate == word(&Fate::NotStarted));
     let mut text = serde_json::to_string(&document).expect("texts and numbers are valid JSON");
     text.push('\n');

@@ -10,6 +10,7 @@ mod first_run;
 mod guards;
 mod let_go;
 mod lost;
+mod next;
 mod ownership;
 mod past;
 mod reports;

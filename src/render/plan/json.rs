@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::fields::Difference;
-use super::{View, is_told, rows, words};
+use super::{Ahead, View, is_told, rows, words};
 use crate::kinds;
 use crate::plan::{self, Action, Moved, Plan};
 use crate::render::layout::{Row, Words};
@@ -212,15 +212,15 @@ pub struct Step {
 }
 
 /// The whole plan as one object.
-pub fn json(plan: &Plan) -> String {
-    let mut text = serde_json::to_string_pretty(&Document::new(plan)).expect("a plan has text keys only");
+pub fn json(plan: &Plan, ahead: &Ahead) -> String {
+    let mut text = serde_json::to_string_pretty(&Document::new(plan, ahead)).expect("a plan has text keys only");
     text.push('\n');
     text
 }
 
 impl Document {
-    pub fn new(plan: &Plan) -> Self {
-        let view = View::of(plan);
+    pub fn new(plan: &Plan, ahead: &Ahead) -> Self {
+        let view = View::of(plan, &ahead.again);
         let digest = plan.digest();
         let told = |change: &&plan::Change| is_told(change) || change.action == Action::Past;
         Self {

@@ -13,14 +13,35 @@ use crate::address::Address;
 use crate::guard;
 use crate::kinds::{self, Delete};
 use crate::plan::{Action, Change, Moved, Plan, Reason, Step};
+use crate::render::Again;
 
 pub use json::json;
 pub use text::{before_apply, refusals, text};
+
+/// What comes after a plan.
+#[derive(Clone, Debug, Default)]
+pub struct Ahead {
+    /// How it is applied.
+    pub again: Again,
+    /// The file that it was saved to.
+    pub saved: Option<String>,
+}
+
+impl Ahead {
+    /// The command that applies the plan. One that was saved knows its target and its part.
+    fn apply(&self) -> String {
+        match &self.saved {
+            Some(file) => self.again.of_file(file),
+            None => self.again.go_on(),
+        }
+    }
+}
 
 /// A plan in the order in which people read it.
 #[derive(Debug)]
 pub struct View<'p> {
     pub plan: &'p Plan,
+    pub again: &'p Again,
     /// What happens, the riskiest first.
     pub blocks: Vec<Block<'p>>,
     /// What was changed on the service alone and is put back at no risk.
@@ -97,7 +118,7 @@ fn is_told(change: &Change) -> bool {
 }
 
 impl<'p> View<'p> {
-    pub fn of(plan: &'p Plan) -> Self {
+    pub fn of(plan: &'p Plan, again: &'p Again) -> Self {
         let mut users: BTreeMap<&Address, Vec<&Change>> = BTreeMap::new();
         for change in &plan.changes {
             for reason in &change.reasons {
@@ -128,7 +149,7 @@ impl<'p> View<'p> {
         let (drift, blocks) =
             blocks.into_iter().partition(|block| block.risk == Risk::None && block.changes().all(is_drift));
         let past = plan.changes.iter().filter(|change| change.action == Action::Past).collect();
-        Self { plan, blocks, drift, past, users, steps }
+        Self { plan, again, blocks, drift, past, users, steps }
     }
 
     /// The steps that carry out a change.

@@ -1,8 +1,9 @@
 //! The plan for a person at a terminal.
 
-use super::{Block, View, rows, words};
+use super::{Ahead, Block, View, rows, words};
 use crate::guard::Refused;
-use crate::plan::{Action, Change, Moved, Plan, Reason};
+use crate::plan::{Action, Change, Moved, News, Plan, Reason};
+use crate::render::Again;
 use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::text::{count, quoted, short};
 
@@ -13,17 +14,17 @@ const NAME: usize = 60;
 
 /// The whole plan: what happens, the riskiest first; what was changed on the service; what has had its time; how much of
 /// each there is, and what to do next.
-pub fn text(plan: &Plan, style: Style) -> String {
-    whole(plan, style, true)
+pub fn text(plan: &Plan, ahead: &Ahead, style: Style) -> String {
+    whole(plan, &ahead.again, Some(ahead), style)
 }
 
 /// The same for whoever is about to apply it: what to do next needs no word.
-pub fn before_apply(plan: &Plan, style: Style) -> String {
-    whole(plan, style, false)
+pub fn before_apply(plan: &Plan, again: &Again, style: Style) -> String {
+    whole(plan, again, None, style)
 }
 
-fn whole(plan: &Plan, style: Style, next: bool) -> String {
-    let view = View::of(plan);
+fn whole(plan: &Plan, again: &Again, ahead: Option<&Ahead>, style: Style) -> String {
+    let view = View::of(plan, again);
     let mut out = String::new();
     for block in &view.blocks {
         one(&mut out, &view, block, rows::of_words(&view, block), style);
@@ -31,7 +32,7 @@ fn whole(plan: &Plan, style: Style, next: bool) -> String {
     drift(&mut out, &view, style);
     past(&mut out, &view.past, style);
     left_out(&mut out, plan, style);
-    out.push_str(&end(&view, style, next));
+    out.push_str(&end(&view, ahead, style));
     out
 }
 
@@ -125,7 +126,7 @@ fn left_out(out: &mut String, plan: &Plan, style: Style) {
 }
 
 /// How much of each there is, and what to do next.
-fn end(view: &View, style: Style, next: bool) -> String {
+fn end(view: &View, ahead: Option<&Ahead>, style: Style) -> String {
     let mut out = String::new();
     let plan = view.plan;
     if view.blocks.is_empty() && view.drift.is_empty() {
@@ -146,19 +147,36 @@ fn end(view: &View, style: Style, next: bool) -> String {
         line = line.and(" ").paint(&format!("{stuck} {wait} for your decision."), Paint::Asks);
     }
     layout::paragraph(&mut out, &line, 0, style);
-    let then = match (plan.steps.is_empty(), stuck) {
-        (false, 0) => "pushplan apply",
-        (true, 0) => "what is to be done by hand, above",
-        (false, _) => "decide what waits, above, then pushplan apply",
-        (true, _) => "decide what waits, above",
-    };
     let mut line = Words::new("Plan ").paint(&plan.digest().short(), Paint::Strong);
-    line = line.and(&format!(" for {}.", plan.target));
-    if next {
-        line = line.and(" Next: ").and(then);
+    line = line.and(&format!(" for {}", plan.target));
+    if let Some(file) = ahead.and_then(|ahead| ahead.saved.as_ref()) {
+        line = line.and(&format!(", saved in {file}"));
+    }
+    line = line.and(".");
+    if let Some(ahead) = ahead {
+        line = next(line.and(" Next: "), view, ahead);
     }
     layout::paragraph(&mut out, &line, 0, style);
     out
+}
+
+/// What to do next: to apply what can be, to decide what waits, or to do what only people can.
+fn next(line: Words, view: &View, ahead: &Ahead) -> Words {
+    let plan = view.plan;
+    let news = News::of(plan);
+    let applies = plan.steps.iter().any(|step| news.has(&step.address, step.verb));
+    let is_for_people = |change: &&Change| change.reasons.iter().any(|it| matches!(it, Reason::InDashboard { .. }));
+    let by_hand: Vec<&Change> = plan.changes.iter().filter(is_for_people).collect();
+    match (applies, view.stuck(), by_hand.as_slice()) {
+        (true, 0, _) => line.copy(&ahead.apply()),
+        (true, ..) => line.and("decide what waits, above, then ").copy(&ahead.apply()),
+        (false, 1.., _) => line.and("decide what waits, above"),
+        (false, 0, []) => line.and("what is to be done by hand, above"),
+        (false, 0, changes) => {
+            let done: String = changes.iter().take(NAMED).map(|change| format!(" --done {}", change.address)).collect();
+            line.and("what is to be done by hand, above, then ").copy(&view.again.other(&format!("apply{done}")))
+        }
+    }
 }
 
 /// `Plan: 1 to create, 2 to update, 14 unchanged.`

@@ -88,11 +88,11 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
         Reason::InDashboard { old } => by_hand(view, change, old.as_deref()),
         Reason::Collision { ids } if ids.len() == 1 => {
             asks("taken", format!("{} of this name is there already and is not ours: {}", a(noun), ids[0]))
-                .line(Words::new("to take it over as it is: ").copy(&format!("pushplan adopt {address}")))
+                .line(Words::new("to take it over as it is: ").copy(&view.again.other(&format!("adopt {address}"))))
         }
         Reason::Collision { ids } => {
             let many = format!("{} of this name are there already and are not ours; take one of them over:", ids.len());
-            let each = |id: &String| Words::default().copy(&format!("pushplan adopt {address} --id {id}"));
+            let each = |id: &String| Words::default().copy(&view.again.other(&format!("adopt {address} --id {id}")));
             ids.iter().map(each).fold(asks("taken", many), Row::line)
         }
         Reason::InDoubt { since, candidates } => {
@@ -105,8 +105,9 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
                 row = row.line(Words::new(&format!("it may be {}", crate::text::any_of(candidates))));
             }
             let id = if let [id] = candidates.as_slice() { id } else { "ID" };
-            row.line(Words::new("if it is there: ").copy(&format!("pushplan resolve {address} --created {id}")))
-                .line(Words::new("if it is not: ").copy(&format!("pushplan resolve {address} --absent")))
+            let resolve = |what: &str| view.again.other(&format!("resolve {address} {what}"));
+            row.line(Words::new("if it is there: ").copy(&resolve(&format!("--created {id}"))))
+                .line(Words::new("if it is not: ").copy(&resolve("--absent")))
         }
         Reason::Recovered { id } => plain(
             "recovered",
@@ -141,7 +142,7 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
         }
         Reason::NeverTwice => {
             asks("gone", "the service no longer has it; it is never made a second time by itself".to_owned())
-                .line(Words::new("to have it made again: ").copy(&format!("pushplan forget {address}")))
+                .line(Words::new("to have it made again: ").copy(&view.again.other(&format!("forget {address}"))))
         }
     }
 }
@@ -186,7 +187,7 @@ fn by_hand(view: &View, change: &Change, old: Option<&str>) -> Row {
     };
     let old = old.map(|id| format!(" ({id})")).unwrap_or_default();
     let row = Row::new("by hand", Words::new(&cannot)).paint(Paint::Asks);
-    let done = Words::after("2. ", Paint::Plain).copy(&format!("pushplan apply --done {address}"));
+    let done = Words::after("2. ", Paint::Plain).copy(&view.again.other(&format!("apply --done {address}")));
     let first = Words::after("1. ", Paint::Plain);
     if change.desired.is_none() {
         return row.line(first.and(&format!("remove it{old} in the service's dashboard"))).line(done);
