@@ -227,12 +227,8 @@ impl How {
     }
 
     fn guard(&self, site: &Site, plan: &Plan, asking: &Asking) -> Result<(), Failure> {
-        let usual = Limits::default();
-        let limits = Limits {
-            max_deletes: site.max_deletes.unwrap_or(usual.max_deletes),
-            allow_deletes: if asking.deletes { Some(usize::MAX) } else { self.allow_deletes },
-            allow_sends: self.allow_sends,
-        };
+        let allow_deletes = if asking.deletes { Some(usize::MAX) } else { self.allow_deletes };
+        let limits = Limits { allow_deletes, allow_sends: self.allow_sends, ..site.limits() };
         let refused = guard::guards(plan, &limits);
         let Some((first, rest)) = refused.split_first() else { return Ok(()) };
         let mut message = first.message.clone();

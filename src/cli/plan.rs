@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use super::planning::{Chosen, Place, Site, Wish, unreadable};
 use super::{Context, Ended, ledger, private, runtime};
 use crate::failure::{Exit, Failure};
+use crate::guard::guards;
 use crate::plan::Plan as Planned;
 use crate::render::plan::Ahead;
 use crate::render::{self, Again};
@@ -70,7 +71,8 @@ pub fn make(
     if let Some(path) = out {
         save(&plan, path)?;
     }
-    let ahead = Ahead { again, saved: out.map(|path| path.display().to_string()) };
+    let ahead =
+        Ahead { again, saved: out.map(|path| path.display().to_string()), refused: guards(&plan, &site.limits()) };
     show(&plan, &ahead, format, context);
     Ok(plan)
 }

@@ -16,6 +16,7 @@ use crate::client::fetch;
 use crate::compare::{self, Situation, Unit, compare};
 use crate::failure::{Exit, Failure};
 use crate::finding::Severity;
+use crate::guard::Limits;
 use crate::ledger::history;
 use crate::ledger::{AppendError, Entry, FileLog, Ledger, Log, Owned, Record, Seq, Unreadable};
 use crate::live::Look;
@@ -77,7 +78,7 @@ pub struct Site {
     pub min_lead: SignedDuration,
     pub settle: SignedDuration,
     pub send_within: SignedDuration,
-    pub max_deletes: Option<usize>,
+    max_deletes: Option<usize>,
     pub log: FileLog,
 }
 
@@ -185,6 +186,12 @@ pub struct Planned {
 }
 
 impl Site {
+    /// What may be done where nothing else is allowed.
+    pub fn limits(&self) -> Limits {
+        let usual = Limits::default();
+        Limits { max_deletes: self.max_deletes.unwrap_or(usual.max_deletes), ..usual }
+    }
+
     pub async fn open(&self) -> Result<Opened, Failure> {
         target::open(&self.manifests.project, Some(&self.target)).await
     }

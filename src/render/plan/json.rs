@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::fields::Difference;
 use super::{Ahead, View, is_told, rows, words};
+use crate::guard::Refused;
 use crate::kinds;
 use crate::plan::{self, Action, Moved, Plan};
 use crate::render::layout::{Row, Words};
@@ -39,6 +40,31 @@ pub struct Document {
     pub steps: Vec<Step>,
     /// Addresses that --only and --except left out.
     pub left_out: Vec<String>,
+    /// Why `pushplan apply` would refuse it as it is.
+    pub refused: Vec<Refusal>,
+}
+
+/// Why a plan would not be applied.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Refusal {
+    /// sends, broadcast, deletes, protect, too_late, collision or in_doubt.
+    pub guard: String,
+    pub message: String,
+    /// What to do about it, or the option that allows it.
+    pub help: String,
+    pub addresses: Vec<String>,
+}
+
+impl Refusal {
+    fn new(refused: &Refused) -> Self {
+        let Refused { guard, message, help, addresses } = refused;
+        Self {
+            guard: guard.word().to_owned(),
+            message: message.clone(),
+            help: help.clone(),
+            addresses: addresses.iter().map(ToString::to_string).collect(),
+        }
+    }
 }
 
 /// How many changes there are of each kind.
@@ -238,6 +264,7 @@ impl Document {
             changes: plan.changes.iter().filter(told).map(|change| Change::new(&view, change)).collect(),
             steps: plan.steps.iter().map(Step::new).collect(),
             left_out: plan.left_out.iter().map(ToString::to_string).collect(),
+            refused: ahead.refused.iter().map(Refusal::new).collect(),
         }
     }
 }

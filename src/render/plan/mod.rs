@@ -10,7 +10,7 @@ mod words;
 use std::collections::BTreeMap;
 
 use crate::address::Address;
-use crate::guard;
+use crate::guard::{self, Guard, Refused};
 use crate::kinds::{self, Delete};
 use crate::plan::{Action, Change, Moved, Plan, Reason, Step};
 use crate::render::Again;
@@ -25,9 +25,17 @@ pub struct Ahead {
     pub again: Again,
     /// The file that it was saved to.
     pub saved: Option<String>,
+    /// Why it would be refused.
+    pub refused: Vec<Refused>,
 }
 
 impl Ahead {
+    /// What would be refused and is not said of a change already: what waits for a decision says so itself.
+    fn refusals(&self) -> Vec<&Refused> {
+        let said = |refused: &&Refused| matches!(refused.guard, Guard::Collision | Guard::InDoubt);
+        self.refused.iter().filter(|refused| !said(refused)).collect()
+    }
+
     /// The command that applies the plan. One that was saved knows its target and its part.
     fn apply(&self) -> String {
         match &self.saved {

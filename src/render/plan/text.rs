@@ -37,7 +37,7 @@ fn whole(plan: &Plan, again: &Again, ahead: Option<&Ahead>, style: Style) -> Str
 }
 
 /// Why a plan is not applied, each with the way out.
-pub fn refusals(refused: &[Refused], style: Style) -> String {
+pub fn refusals<'r>(refused: impl IntoIterator<Item = &'r Refused>, style: Style) -> String {
     let mut out = String::new();
     for Refused { message, help, .. } in refused {
         layout::paragraph(&mut out, &Words::after("refused: ", Paint::Danger).and(message), 0, style);
@@ -153,10 +153,15 @@ fn end(view: &View, ahead: Option<&Ahead>, style: Style) -> String {
         line = line.and(&format!(", saved in {file}"));
     }
     line = line.and(".");
+    let refused = ahead.map(Ahead::refusals).unwrap_or_default();
     if let Some(ahead) = ahead {
-        line = next(line.and(" Next: "), view, ahead);
+        line = match refused.is_empty() {
+            true => next(line.and(" Next: "), view, ahead),
+            false => line.and(" As it is, it would not be applied:"),
+        };
     }
     layout::paragraph(&mut out, &line, 0, style);
+    out.push_str(&refusals(refused, style));
     out
 }
 
