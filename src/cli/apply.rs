@@ -33,6 +33,9 @@ pub struct Apply {
     chosen: Chosen,
 
     #[command(flatten)]
+    allowed: Allowed,
+
+    #[command(flatten)]
     how: How,
 
     /// Say that what the plan asks for by hand has been done; where the service lists it, that is checked
@@ -40,21 +43,35 @@ pub struct Apply {
     done: Vec<String>,
 }
 
-/// How a plan is applied.
+/// What is allowed beforehand.
 #[derive(Clone, Debug, Args)]
-pub struct How {
+pub struct Allowed {
     /// Do not ask
     #[arg(long)]
-    pub yes: bool,
+    yes: bool,
 
     /// Allow so many deletions
     #[arg(long, value_name = "NUMBER")]
-    pub allow_deletes: Option<usize>,
+    allow_deletes: Option<usize>,
 
     /// Allow changes that message people at once
     #[arg(long)]
-    pub allow_sends: bool,
+    allow_sends: bool,
+}
 
+impl Allowed {
+    /// The usual answer to a question.
+    pub fn asking<'a>(&self, question: &'a str, again: Again) -> Asking<'a> {
+        let Self { yes, allow_deletes, allow_sends } = *self;
+        let given = yes.then_some("yes");
+        let way_out = "pass --yes, or apply a plan that was looked at: pushplan apply PLAN".to_owned();
+        Asking { question, wanted: "yes", given, way_out, allow_deletes, allow_sends, again }
+    }
+}
+
+/// How a plan is applied.
+#[derive(Clone, Debug, Args)]
+pub struct How {
     /// Requests under way at a time
     #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub concurrency: u16,
@@ -99,7 +116,7 @@ impl Apply {
         let aim = saved.as_ref().map(|plan| plan.aim).unwrap_or_default();
         let wish = Wish { choice: self.chosen.choice(), done, aim };
         let choice = saved.as_ref().map_or(&wish.choice, |plan| &plan.choice);
-        let asking = Asking::about("Apply this plan? Only `yes` goes on:", place.again("apply", choice));
+        let asking = self.allowed.asking("Apply this plan? Only `yes` goes on:", place.again("apply", choice));
         self.how.run(&site, &wish, saved.as_ref(), &asking, context)
     }
 }
@@ -112,19 +129,12 @@ pub struct Asking<'a> {
     pub wanted: &'a str,
     /// The answer that was given on the command line.
     pub given: Option<&'a str>,
-    /// The flag that gives it.
-    pub flag: &'a str,
-    /// Whether the answer allows as many deletions as the plan has.
-    pub deletes: bool,
+    /// What to do where nobody can be asked.
+    pub way_out: String,
+    pub allow_deletes: Option<usize>,
+    pub allow_sends: bool,
     /// How the command is said again.
     pub again: Again,
-}
-
-impl Asking<'_> {
-    /// The usual answer to a question.
-    pub fn about(question: &str, again: Again) -> Asking<'_> {
-        Asking { question, wanted: "yes", given: None, flag: "--yes", deletes: false, again }
-    }
 }
 
 /// The plan that a file holds.
@@ -227,8 +237,8 @@ impl How {
     }
 
     fn guard(&self, site: &Site, plan: &Plan, asking: &Asking) -> Result<(), Failure> {
-        let allow_deletes = if asking.deletes { Some(usize::MAX) } else { self.allow_deletes };
-        let limits = Limits { allow_deletes, allow_sends: self.allow_sends, ..site.limits() };
+        let Asking { allow_deletes, allow_sends, .. } = *asking;
+        let limits = Limits { allow_deletes, allow_sends, ..site.limits() };
         let refused = guard::guards(plan, &limits);
         let Some((first, rest)) = refused.split_first() else { return Ok(()) };
         let mut message = first.message.clone();
@@ -241,14 +251,13 @@ impl How {
     }
 
     fn ask(&self, asking: &Asking) -> Result<(), Failure> {
-        let Asking { question, wanted, given, flag, .. } = asking;
-        let given = given.or((self.yes && *wanted == "yes").then_some("yes"));
+        let Asking { question, wanted, given, way_out, .. } = asking;
         let answer = match given {
-            Some(given) => given.to_owned(),
+            Some(given) => (*given).to_owned(),
             None if !io::stdin().is_terminal() => {
                 return Err(Failure::new("there is nobody to ask whether this plan is to be applied")
                     .exit(Exit::Refused)
-                    .help(format!("pass {flag}, or apply a plan that was looked at: pushplan apply PLAN")));
+                    .help(way_out.clone()));
             }
             None => {
                 let mut answer = String::new();

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 use jiff::Timestamp;
 
-use super::apply::{Asking, Format, How};
+use super::apply::{Allowed, Format, How};
 use super::planning::{Place, Wish};
 use super::{Context, Ended, plan};
 use crate::plan::Aim;
@@ -25,6 +25,9 @@ pub struct Revert {
     place: Place,
 
     #[command(flatten)]
+    allowed: Allowed,
+
+    #[command(flatten)]
     how: How,
 }
 
@@ -38,6 +41,6 @@ impl Revert {
             return plan::make(&site, &wish, again, Some(path), format, context).map(|_| crate::failure::Exit::Done);
         }
         let question = format!("Go back to what was there before {}? Only `yes` goes on:", self.number);
-        self.how.run(&site, &wish, None, &Asking::about(&question, again), context)
+        self.how.run(&site, &wish, None, &self.allowed.asking(&question, again), context)
     }
 }

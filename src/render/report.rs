@@ -12,7 +12,7 @@ use crate::apply::{Ending, Fate, Report, StepReport};
 use crate::kinds::{self, Create, Read};
 use crate::ledger::Verb;
 use crate::model::level::Level;
-use crate::plan::{Action, Plan, Step};
+use crate::plan::{Action, Aim, Plan, Step};
 
 /// How many steps of one fate are shown one by one.
 const SHOWN: usize = 20;
@@ -186,9 +186,11 @@ pub fn next(report: &Report, plan: &Plan, again: &Again) -> Vec<Next> {
         found.push(Next { why: "If it is not".to_owned(), command });
     }
     let command = |why: &str, command: String| Next { why: why.to_owned(), command };
+    // A plan of the manifests says nothing of what a destroy or a revert has left.
+    let left = || if plan.aim == Aim::Manifests { again.plan() } else { again.go_on() };
     match &report.ending {
         Ending::Done if plan.count(Action::ByHand) > 0 => {
-            found.push(command("What is left to do by hand", again.plan()));
+            found.push(command("What is left to do by hand", left()));
         }
         Ending::Done => {}
         Ending::Partly if report.denied => {
@@ -202,7 +204,7 @@ pub fn next(report: &Report, plan: &Plan, again: &Again) -> Vec<Next> {
         }
         Ending::Conflict => {
             found.push(command("Who it is", again.other("history")));
-            found.push(command("What is left, once they are done", again.plan()));
+            found.push(command("What is left, once they are done", left()));
         }
         Ending::Ledger { .. } => found.push(command("Once the ledger can be written again", again.go_on())),
     }

@@ -105,7 +105,7 @@ fn protection_also_holds_against_a_replacement_and_destroy() {
     project.good(&["apply", "--yes"]);
     project.edit("tag: a", "tag: b");
     refused(&project, &service, &[], &["segments/a is protected"]);
-    let ran = project.run(&["destroy", "--yes"]);
+    let ran = project.run(&["destroy", "--confirm", "local"]);
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["segments/a is protected"]);
     assert_eq!(service.segments(), ["a"]);

@@ -2,7 +2,7 @@
 
 use super::{Ahead, Block, View, rows, words};
 use crate::guard::Refused;
-use crate::plan::{Action, Change, Moved, News, Plan, Reason};
+use crate::plan::{Action, Aim, Change, Moved, News, Plan, Reason};
 use crate::render::Again;
 use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::text::{count, quoted, short};
@@ -58,6 +58,8 @@ fn one(out: &mut String, view: &View, block: &Block, said: Vec<Row>, style: Styl
     let place = block.changes().find_map(|change| change.place.as_ref());
     let right = match place {
         Some(place) => Words::default().paint(&format!("{}:{}", place.file, place.line), Paint::Faint),
+        // Who deletes everything knows that some of it is declared.
+        None if view.plan.aim == Aim::Nothing => Words::default(),
         None if block.retired.is_empty() && block.changes().all(|change| change.desired.is_none()) => {
             Words::default().paint("not in your files", Paint::Faint)
         }
@@ -130,8 +132,15 @@ fn end(view: &View, ahead: Option<&Ahead>, style: Style) -> String {
     let mut out = String::new();
     let plan = view.plan;
     if view.blocks.is_empty() && view.drift.is_empty() {
-        let matching = count(view.matching(), "resource");
-        let line = format!("No changes. {} matches your files ({matching}).", plan.target);
+        let target = &plan.target;
+        let line = match plan.aim {
+            Aim::Manifests => {
+                format!("No changes. {target} matches your files ({}).", count(view.matching(), "resource"))
+            }
+            Aim::Nothing if plan.choice.is_all() => format!("Nothing to delete. {target} has nothing of ours."),
+            Aim::Nothing => format!("Nothing to delete. {target} has nothing of ours in this part."),
+            Aim::Before(number) => format!("No changes. {target} is as it was before {number}."),
+        };
         layout::paragraph(&mut out, &Words::new(&line), 0, style);
         return out;
     }

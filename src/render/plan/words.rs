@@ -5,9 +5,9 @@ use jiff::tz::TimeZone;
 
 use super::View;
 use crate::guard;
-use crate::kinds::{self, Delete, Runs, Update};
+use crate::kinds::{self, Delete, Read, Runs, Update};
 use crate::ledger::Verb;
-use crate::plan::{Action, Change, Moved, Reason};
+use crate::plan::{Action, Aim, Change, Moved, Reason};
 use crate::render::layout::{Paint, Row, Words};
 use crate::text::{all_of, count};
 
@@ -61,7 +61,7 @@ pub fn reasons(view: &View, change: &Change) -> Vec<Row> {
 pub fn notes(view: &View, change: &Change) -> Vec<Row> {
     let mut rows: Vec<Row> = no_way_back(view, change).into_iter().collect();
     rows.extend(drift(change));
-    rows.extend(of_action(change));
+    rows.extend(of_action(view, change));
     if change.protect && matches!(change.action, Action::Delete | Action::Replace) {
         let words = Words::new("lifecycle.protect is set: apply refuses to delete it");
         rows.push(Row::new("protected", words).paint(Paint::Danger));
@@ -130,9 +130,10 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
         Reason::StillUsed { id, by } => {
             let by: Vec<String> = by.iter().map(ToString::to_string).collect();
             let point = if by.len() == 1 { "points" } else { "point" };
+            let does = if view.plan.aim == Aim::Nothing { "destroy" } else { "apply" };
             plain(
                 "held",
-                format!("{id} is not deleted yet: {} still {point} at it; a later apply does it", all_of(&by)),
+                format!("{id} is not deleted yet: {} still {point} at it; a later {does} does it", all_of(&by)),
             )
         }
         Reason::Blocked { by } => {
@@ -187,7 +188,13 @@ fn by_hand(view: &View, change: &Change, old: Option<&str>) -> Row {
     };
     let old = old.map(|id| format!(" ({id})")).unwrap_or_default();
     let row = Row::new("by hand", Words::new(&cannot)).paint(Paint::Asks);
-    let done = Words::after("2. ", Paint::Plain).copy(&view.again.other(&format!("apply --done {address}")));
+    // What is still declared would be made anew by an apply.
+    let forget = if lifecycle.read == Read::LedgerOnly { " --even-if-pending" } else { "" };
+    let done = match view.plan.aim {
+        Aim::Nothing => format!("forget {address}{forget}"),
+        _ => format!("apply --done {address}"),
+    };
+    let done = Words::after("2. ", Paint::Plain).copy(&view.again.other(&done));
     let first = Words::after("1. ", Paint::Plain);
     if change.desired.is_none() {
         return row.line(first.and(&format!("remove it{old} in the service's dashboard"))).line(done);
@@ -228,7 +235,7 @@ fn drift(change: &Change) -> Option<Row> {
 }
 
 /// What the action alone does not say.
-fn of_action(change: &Change) -> Option<Row> {
+fn of_action(view: &View, change: &Change) -> Option<Row> {
     let id = change.id.as_deref().map(|id| format!(" ({id})")).unwrap_or_default();
     match change.action {
         Action::Adopt if change.reasons.is_empty() => {
@@ -236,7 +243,10 @@ fn of_action(change: &Change) -> Option<Row> {
             Some(Row::new("adopt", Words::new(&words)))
         }
         Action::Forget => {
-            let words = "the service no longer has it and your files do not name it; the ledger lets go";
+            let words = match view.plan.aim {
+                Aim::Nothing => "nothing of it is left to delete; the ledger lets go",
+                _ => "the service no longer has it and your files do not name it; the ledger lets go",
+            };
             Some(Row::new("forget", Words::new(words)))
         }
         _ => None,
