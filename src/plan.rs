@@ -293,12 +293,12 @@ impl Step {
 /// Which steps are changes to people. That the ledger takes note of a version stamp, a protection or a time that has come is
 /// none, and neither is what it lets go of or takes up before something is changed.
 #[derive(Debug)]
-pub struct News<'p>(BTreeSet<&'p Address>);
+pub struct News(BTreeSet<Address>);
 
-impl<'p> News<'p> {
-    pub fn of(plan: &'p Plan) -> Self {
+impl News {
+    pub fn of(plan: &Plan) -> Self {
         let kept = |change: &&Change| matches!(change.shown(), Action::Adopt | Action::Forget);
-        Self(plan.changes.iter().filter(kept).map(|change| &change.address).collect())
+        Self(plan.changes.iter().filter(kept).map(|change| change.address.clone()).collect())
     }
 
     /// Whether a step of this address is one.
@@ -365,6 +365,12 @@ impl Plan {
     /// How many changes there are of an action.
     pub fn count(&self, action: Action) -> usize {
         self.changes.iter().filter(|change| change.action == action).count()
+    }
+
+    /// Whether a step of it is a change to people.
+    pub fn has_news(&self) -> bool {
+        let news = News::of(self);
+        self.steps.iter().any(|step| news.has(&step.address, step.verb))
     }
 
     /// Whether the service and the manifests agree.

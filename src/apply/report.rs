@@ -86,7 +86,6 @@ impl Report {
         let may_be = |fate: &Fate| matches!(fate, Fate::Done { .. } | Fate::Unknown { .. });
         self.steps.iter().any(|step| may_be(&step.fate) && news.has(&step.address, step.verb))
     }
-
     /// How many steps have a fate.
     pub fn count(&self, is: impl Fn(&Fate) -> bool) -> usize {
         self.steps.iter().filter(|step| is(&step.fate)).count()

@@ -208,7 +208,7 @@ impl How {
             self.show(&report, plan, &asking.again, context);
             return Ok(Exit::Done);
         }
-        if !plan.is_empty() && saved.is_none() {
+        if plan.has_news() && saved.is_none() {
             self.ask(asking)?;
         }
         let (report, signal) = self.drive(site, opened, planned.clone(), context).await?;

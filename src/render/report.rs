@@ -1,6 +1,6 @@
 //! What became of an apply, for people and for programs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use crate::apply::{Ending, Fate, Report, StepReport};
 use crate::kinds::{self, Create, Read};
 use crate::ledger::Verb;
 use crate::model::level::Level;
-use crate::plan::{Action, Aim, Plan, Step};
+use crate::plan::{Action, Aim, Change, News, Plan, Step};
 
 /// How many steps of one fate are shown one by one.
 const SHOWN: usize = 20;
@@ -70,14 +70,16 @@ const FATES: [(&str, &str, Paint); 5] = [
 pub fn text(report: &Report, plan: &Plan, again: &Again, style: Style) -> String {
     let mut out = String::new();
     let well = report.ending == Ending::Done;
+    let told = Told::of(report, plan);
     for (fate, heading, paint) in FATES {
-        let steps: Vec<&StepReport> = report.steps.iter().filter(|step| word(&step.fate) == fate).collect();
+        let is_told = |step: &&StepReport| word(&step.fate) == fate && !told.is_part(step);
+        let steps: Vec<&StepReport> = told.steps.iter().copied().filter(is_told).collect();
         if steps.is_empty() || (well && fate == "done") {
             continue;
         }
         let heading = format!("{heading}: {}", steps.len());
         layout::paragraph(&mut out, &Words::default().paint(&heading, paint), 0, style);
-        let rows: Vec<Row> = steps.iter().take(SHOWN).map(|step| row(step, plan.level)).collect();
+        let rows: Vec<Row> = steps.iter().take(SHOWN).map(|step| row(step, &told, plan.level)).collect();
         layout::rows(&mut out, &rows, 4, style);
         if steps.len() > SHOWN {
             let more = format!("and {} more; --format json has all of them", steps.len() - SHOWN);
@@ -86,20 +88,72 @@ pub fn text(report: &Report, plan: &Plan, again: &Again, style: Style) -> String
         out.push('\n');
     }
     layout::paragraph(&mut out, &ended(report, plan), 0, style);
-    layout::paragraph(&mut out, &numbers(report, plan), 0, style);
+    layout::paragraph(&mut out, &numbers(&told, plan), 0, style);
     for next in next(report, plan, again) {
         layout::paragraph(&mut out, &Words::new(&next.why).and(": ").copy(&next.command), 0, style);
     }
     out
 }
 
-fn row(step: &StepReport, level: Level) -> Row {
+/// What is told of a run: changes, and not what the ledger alone takes note of.
+struct Told<'r> {
+    steps: Vec<&'r StepReport>,
+    /// What a new one was made of in the place of an old one.
+    replaced: BTreeSet<&'r Address>,
+    /// Deletions of old ones that something new stands in for. They are a part of its making.
+    parts: BTreeSet<usize>,
+}
+
+impl<'r> Told<'r> {
+    fn of(report: &'r Report, plan: &'r Plan) -> Self {
+        let news = News::of(plan);
+        let steps: Vec<&StepReport> = report.steps.iter().filter(|step| news.has(&step.address, step.verb)).collect();
+        let done = |step: &&&StepReport, verb: Verb| step.verb == verb && step.fate.is_done();
+        let made: BTreeSet<&Address> =
+            steps.iter().filter(|step| done(step, Verb::Create)).map(|step| &step.address).collect();
+        let anew = |change: &&Change| {
+            matches!(change.action, Action::Create | Action::Replace) && made.contains(&change.address)
+        };
+        let anew: BTreeMap<&Address, &Change> =
+            plan.changes.iter().filter(anew).map(|change| (&change.address, change)).collect();
+        let is_part = |step: &&&StepReport| {
+            let id = plan.steps.get(step.step).and_then(|step| step.id.as_ref());
+            let old = anew.get(&step.address).and_then(|change| change.id.as_ref());
+            done(step, Verb::Delete) && old.is_some() && old == id
+        };
+        let parts = steps.iter().filter(is_part).map(|step| step.step).collect();
+        let replaced = anew.values().filter(|change| change.action == Action::Replace);
+        Self { replaced: replaced.map(|change| &change.address).collect(), parts, steps }
+    }
+
+    fn is_part(&self, step: &StepReport) -> bool {
+        self.parts.contains(&step.step)
+    }
+
+    /// What was done, in the past tense.
+    fn done(&self, step: &StepReport) -> &'static str {
+        match step.verb {
+            Verb::Create if self.replaced.contains(&step.address) => REPLACED,
+            verb => past_tense(verb),
+        }
+    }
+
+    /// How many have a fate.
+    fn count(&self, fate: &str) -> usize {
+        self.steps.iter().filter(|step| word(&step.fate) == fate).count()
+    }
+}
+
+/// What is done to something that another stands in for.
+const REPLACED: &str = "replaced";
+
+fn row(step: &StepReport, told: &Told, level: Level) -> Row {
     let StepReport { address, verb, fate, recorded, .. } = step;
     let words = match fate {
         Fate::Done { id: Some(id) } => Words::new(&format!("{address} ({id})")),
         _ => Words::new(&address.to_string()),
     };
-    let label = if fate.is_done() { past_tense(*verb) } else { present_tense(*verb) };
+    let label = if fate.is_done() { told.done(step) } else { present_tense(*verb) };
     let mut row = Row::new(label, words);
     if let Some(why) = why(fate) {
         row = row.line(Words::new(why));
@@ -120,6 +174,7 @@ fn ended(report: &Report, plan: &Plan) -> Words {
         false => (format!("Plan {digest} was not applied to {target}."), ""),
     };
     Words::new(&match &report.ending {
+        Ending::Done if !report.did_anything(plan) => format!("Plan {digest} has nothing to apply to {target}."),
         Ending::Done => format!("Applied plan {digest} to {target}."),
         Ending::Partly if report.denied => format!("The service refuses these credentials. {applied}"),
         Ending::Partly => applied,
@@ -132,29 +187,24 @@ fn ended(report: &Report, plan: &Plan) -> Words {
 }
 
 /// `3 created, 1 updated; 2 failed, 4 not started.`
-fn numbers(report: &Report, plan: &Plan) -> Words {
-    // That the ledger remembers a stamp or a protection is no news.
-    let kept: BTreeSet<&Address> = plan
-        .changes
+fn numbers(told: &Told, plan: &Plan) -> Words {
+    let is_done = |step: &&&StepReport| step.fate.is_done() && !told.is_part(step);
+    let done: Vec<&str> = told.steps.iter().filter(is_done).map(|step| told.done(step)).collect();
+    let words = ["created", "updated", REPLACED, "deleted", "adopted", "forgotten"];
+    let number = |word: &&str| done.iter().filter(|done| *done == word).count();
+    let mut parts: Vec<String> = words
         .iter()
-        .filter(|change| change.action == Action::Keep && change.reasons.is_empty())
-        .map(|change| &change.address)
+        .map(|word| (number(word), word))
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, word)| format!("{number} {word}"))
         .collect();
-    let is_news = |step: &StepReport| step.verb != Verb::Adopt || !kept.contains(&step.address);
-    let done = |verb: Verb| {
-        report.steps.iter().filter(|step| step.verb == verb && step.fate.is_done() && is_news(step)).count()
-    };
-    let verbs = [Verb::Create, Verb::Update, Verb::Delete, Verb::Adopt, Verb::Forget];
-    let verbs = verbs.map(|verb| (done(verb), past_tense(verb)));
-    let mut parts: Vec<String> =
-        verbs.iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")).collect();
     if parts.is_empty() {
         parts.push("nothing done".to_owned());
     }
-    let others = FATES.iter().filter(|(fate, ..)| *fate != "done").map(|(fate, ..)| {
-        let number = report.count(|one| word(one) == *fate);
-        (number, fate.replace('_', " ").replace("unknown", "not known"))
-    });
+    let others = FATES
+        .iter()
+        .filter(|(fate, ..)| *fate != "done")
+        .map(|(fate, ..)| (told.count(fate), fate.replace('_', " ").replace("unknown", "not known")));
     parts.extend(others.filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")));
     let by_hand = plan.count(Action::ByHand);
     if by_hand > 0 {
@@ -235,7 +285,7 @@ pub struct Document {
     /// The last record of the ledger that this run knows of.
     pub ledger: u64,
     pub counts: Counts,
-    /// What became of each step. The last line of --format jsonl has those alone that were never begun.
+    /// What became of each step that is a change, and not for the ledger alone. The last line of --format jsonl has those alone that were never begun.
     pub steps: Vec<Line>,
     /// What to do next.
     pub next: Vec<Next>,
@@ -308,7 +358,7 @@ impl Line {
 
 impl Document {
     pub fn new(report: &Report, plan: &Plan, again: &Again) -> Self {
-        let count = |fate: &str| report.count(|one| word(one) == fate);
+        let told = Told::of(report, plan);
         let ending = match &report.ending {
             Ending::Done => "done",
             Ending::Partly if report.did_anything(plan) => "partly",
@@ -326,14 +376,14 @@ impl Document {
             words: ended(report, plan).plain(),
             ledger: report.ledger,
             counts: Counts {
-                done: count("done"),
-                failed: count("failed"),
-                unknown: count("unknown"),
-                skipped: count("skipped"),
-                not_started: count("not_started"),
+                done: told.count("done"),
+                failed: told.count("failed"),
+                unknown: told.count("unknown"),
+                skipped: told.count("skipped"),
+                not_started: told.count("not_started"),
                 by_hand: plan.count(Action::ByHand),
             },
-            steps: report.steps.iter().map(Line::new).collect(),
+            steps: told.steps.iter().map(|step| Line::new(step)).collect(),
             next: next(report, plan, again),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Ahead, Block, View, rows, words};
 use crate::guard::Refused;
-use crate::plan::{Action, Aim, Change, Moved, News, Plan, Reason};
+use crate::plan::{Action, Aim, Change, Moved, Plan, Reason};
 use crate::render::Again;
 use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::text::{count, quoted, short};
@@ -177,11 +177,9 @@ fn end(view: &View, ahead: Option<&Ahead>, style: Style) -> String {
 /// What to do next: to apply what can be, to decide what waits, or to do what only people can.
 fn next(line: Words, view: &View, ahead: &Ahead) -> Words {
     let plan = view.plan;
-    let news = News::of(plan);
-    let applies = plan.steps.iter().any(|step| news.has(&step.address, step.verb));
     let is_for_people = |change: &&Change| change.reasons.iter().any(|it| matches!(it, Reason::InDashboard { .. }));
     let by_hand: Vec<&Change> = plan.changes.iter().filter(is_for_people).collect();
-    match (applies, view.stuck(), by_hand.as_slice()) {
+    match (plan.has_news(), view.stuck(), by_hand.as_slice()) {
         (true, 0, _) => line.copy(&ahead.apply()),
         (true, ..) => line.and("decide what waits, above, then ").copy(&ahead.apply()),
         (false, 1.., _) => line.and("decide what waits, above"),
