@@ -41,6 +41,7 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation) -> (Vec<Chang
     }
     arranging.retired();
     arranging.hand_over(&went);
+    arranging.restamp(&compared);
     arranging.references();
     arranging.deletions(&compared);
     let Arranging { drafts, changes: mut held, .. } = arranging;
@@ -98,7 +99,8 @@ fn cascade(compared: &mut [Compared], situation: &Situation) {
             if to.is_empty() || owned.past {
                 continue;
             }
-            let (action, reason) = how(api, situation.level, owned, desired);
+            let live = one.change.live.as_ref().unwrap_or(&owned.spec);
+            let (action, reason) = how(api, situation.level, &owned.id, live, desired);
             one.change.action = action;
             one.change.reasons.push(Reason::Repoint { to });
             one.change.reasons.extend(reason);
@@ -259,6 +261,16 @@ impl Arranging<'_> {
         }
     }
 
+    /// The ledger learns which versions it speaks of, where it is written to anyway.
+    fn restamp(&mut self, compared: &[Compared]) {
+        let drafted: BTreeSet<Address> = self.drafts.iter().map(|draft| draft.step.address.clone()).collect();
+        for one in compared.iter().filter(|one| one.restamp && !drafted.is_empty()) {
+            if let Some(owned) = one.owned.as_ref().filter(|_| !drafted.contains(&one.change.address)) {
+                self.adopt(one, owned, owned.past);
+            }
+        }
+    }
+
     /// The ledger takes up what is there.
     fn adopt(&mut self, one: &Compared, owned: &Owned, past: bool) {
         let mut step = self.step(&one.change.address, Verb::Adopt);
@@ -270,7 +282,7 @@ impl Arranging<'_> {
         let found = one.recovered.as_ref().and_then(|found| found.stamp.clone());
         step.stamp = if agreed { one.stamp.clone().or(found) } else { found };
         let declared = self.situation.units.get(&one.change.address);
-        step.protect = declared.map_or(owned.protect, |unit| unit.protect);
+        step.protect = declared.and_then(|unit| unit.protect).unwrap_or(owned.protect);
         step.past = past;
         self.push(Draft::new(step));
     }
@@ -307,17 +319,19 @@ impl Arranging<'_> {
     fn update(&mut self, one: &Compared) {
         let (Some(spec), Some(owned)) = (&one.change.desired, &one.owned) else { return };
         let api = kinds::api(&one.change.address);
-        let request = api.update(&owned.id, &owned.spec, spec, self.situation.level);
+        let before = one.change.live.as_ref().unwrap_or(&owned.spec);
+        let request = api.update(&owned.id, before, spec, self.situation.level);
         let mut step = self.writing(one, Verb::Update, spec, request);
         step.id = Some(owned.id.clone());
-        step.before = Some(owned.spec.clone());
+        step.before = Some(before.clone());
         self.push(Draft::new(step));
     }
 
     fn writing(&self, one: &Compared, verb: Verb, spec: &Value, request: Option<Request>) -> Step {
         let mut step = self.step(&one.change.address, verb);
         step.spec = Some(spec.clone());
-        step.protect = self.situation.units.get(&one.change.address).is_some_and(|unit| unit.protect);
+        let said = self.situation.units.get(&one.change.address).and_then(|unit| unit.protect);
+        step.protect = said.unwrap_or(one.owned.as_ref().is_some_and(|owned| owned.protect));
         step.request = request.map(shown);
         step
     }

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::address::Address;
 use crate::kinds;
-use crate::plan::{Action, Change, Plan, Reason};
-use crate::text::{all_of, count};
+use crate::plan::{Action, Change, Moved, Plan, Reason};
+use crate::text::{all_of, any_of, count};
 
 /// How many deletions a plan may have where nothing else is said.
 pub const MAX_DELETES: usize = 5;
@@ -105,7 +105,8 @@ fn undecided_as(reason: &Reason) -> Option<Guard> {
         | Reason::Retired { .. }
         | Reason::StillUsed { .. }
         | Reason::Blocked { .. }
-        | Reason::NeverTwice => None,
+        | Reason::NeverTwice
+        | Reason::Unprotected => None,
     }
 }
 
@@ -256,11 +257,26 @@ fn undecided(plan: &Plan) -> Vec<Refused> {
                     let id = if ids.len() == 1 { "" } else { " --id ID" };
                     let are = if ids.len() == 1 { "something of this name is" } else { "things of this name are" };
                     let message = format!("{address}: {are} there and not ours: {}", all_of(ids));
-                    (Guard::Collision, message, format!("pushplan adopt {address}{id}, or --except {address}"))
+                    let help = match (&change.ledger, change.moved) {
+                        (None, _) => format!("pushplan adopt {address}{id}, or --except {address}"),
+                        (Some(_), Some(Moved::Removed)) => format!(
+                            "pushplan forget {address}, then pushplan adopt {address}{id}; or --except {address}"
+                        ),
+                        (Some(_), _) => {
+                            format!(
+                                "rename or remove it in the dashboard, or choose another name; or --except {address}"
+                            )
+                        }
+                    };
+                    (Guard::Collision, message, help)
                 }
-                Reason::InDoubt { since, .. } => {
-                    let message = format!("{address}: whether it was created on {since:.0} is not known");
-                    let help = format!("pushplan resolve {address} --created ID | --absent, or --except {address}");
+                Reason::InDoubt { since, candidates } => {
+                    let mut message = format!("{address}: whether it was created on {since:.0} is not known");
+                    if !candidates.is_empty() {
+                        message += &format!("; it may be {}", any_of(candidates));
+                    }
+                    let id = if let [id] = candidates.as_slice() { id } else { "ID" };
+                    let help = format!("pushplan resolve {address} --created {id} | --absent, or --except {address}");
                     (Guard::InDoubt, message, help)
                 }
                 _ => continue,

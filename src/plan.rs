@@ -29,6 +29,8 @@ pub struct Plan {
     pub target: String,
     /// Scheme, host and port of the service.
     pub origin: String,
+    /// The fingerprint of the application.
+    pub app: String,
     pub level: Level,
     pub made: Timestamp,
     /// It is not applied after this.
@@ -228,6 +230,15 @@ pub enum Reason {
     Blocked { by: Vec<Address> },
     /// The service does not have it any more, and it is never made a second time by itself.
     NeverTwice,
+    /// From now on it can be deleted.
+    Unprotected,
+}
+
+impl Reason {
+    /// Whether it is a change of its own, also where the service keeps what it has.
+    pub fn is_change(&self) -> bool {
+        matches!(self, Self::Unprotected)
+    }
 }
 
 /// A message that goes out at once.
@@ -254,7 +265,7 @@ pub struct Step {
     /// What it is to be, segments by their keys; for a deletion what it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<Value>,
-    /// What it was, where it is changed: segments by their ids.
+    /// What it was, where it is changed: segments by their keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Value>,
     /// The ids of segments that it names, by their keys, where they are known. Others are made by an earlier step.
@@ -297,8 +308,10 @@ pub struct News(BTreeSet<Address>);
 
 impl News {
     pub fn of(plan: &Plan) -> Self {
-        let kept = |change: &&Change| matches!(change.shown(), Action::Adopt | Action::Forget);
-        Self(plan.changes.iter().filter(kept).map(|change| change.address.clone()).collect())
+        let is_one = |change: &&Change| {
+            matches!(change.shown(), Action::Adopt | Action::Forget) || change.reasons.iter().any(Reason::is_change)
+        };
+        Self(plan.changes.iter().filter(is_one).map(|change| change.address.clone()).collect())
     }
 
     /// Whether a step of this address is one.
@@ -323,6 +336,8 @@ impl Change {
 pub struct About {
     pub target: String,
     pub origin: String,
+    /// The fingerprint of the application.
+    pub app: String,
     pub level: Level,
     pub manifests: Digest,
     pub ledger: Position,
@@ -336,12 +351,13 @@ const LIFE: jiff::SignedDuration = jiff::SignedDuration::from_hours(72);
 
 impl Plan {
     pub fn new(about: About, changes: Vec<Change>, steps: Vec<Step>, left_out: Vec<Address>, now: Timestamp) -> Self {
-        let About { target, origin, level, manifests, ledger, aim, choice, min_lead_seconds } = about;
+        let About { target, origin, app, level, manifests, ledger, aim, choice, min_lead_seconds } = about;
         Self {
             format: FORMAT,
             tool: env!("CARGO_PKG_VERSION").to_owned(),
             target,
             origin,
+            app,
             level,
             made: now,
             expires: now.checked_add(LIFE).unwrap_or(Timestamp::MAX),
@@ -358,8 +374,8 @@ impl Plan {
 
     /// What the plan is, apart from when it was made: two plans of the same changes have the same digest.
     pub fn digest(&self) -> Digest {
-        let Self { format, target, origin, level, manifests, ledger, aim, changes, steps, left_out, .. } = self;
-        Digest::of_data(&(format, target, origin, level, manifests, ledger, aim, changes, steps, left_out))
+        let Self { format, target, origin, app, level, manifests, ledger, aim, changes, steps, left_out, .. } = self;
+        Digest::of_data(&(format, target, origin, app, level, manifests, ledger, aim, changes, steps, left_out))
     }
 
     /// How many changes there are of an action.
@@ -373,8 +389,10 @@ impl Plan {
         self.steps.iter().any(|step| news.has(&step.address, step.verb))
     }
 
-    /// Whether the service and the manifests agree.
+    /// Whether the service and the manifests agree, and the ledger with both.
     pub fn is_empty(&self) -> bool {
-        self.changes.iter().all(|change| matches!(change.action, Action::Keep | Action::Past))
+        self.changes.iter().all(|change| {
+            matches!(change.action, Action::Keep | Action::Past) && !change.reasons.iter().any(Reason::is_change)
+        })
     }
 }

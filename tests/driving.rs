@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
-use pushplan::apply::{Ending, Fate, Report, Settings as Applying, drive};
+use pushplan::apply::{Ending, Fate, News, Report, Settings as Applying, drive};
 use pushplan::arrange::arrange;
 use pushplan::client::{Credentials, Origin, Patience, Reading, Transport, Writing, fetch};
 use pushplan::compare::{Situation, Unit, compare, digest, units};
@@ -86,6 +86,7 @@ impl World {
         let about = About {
             target,
             origin,
+            app: String::new(),
             level,
             manifests,
             ledger: position,
@@ -100,7 +101,11 @@ impl World {
         let (plan, ledger) = self.plan(yaml).await;
         let settings = Applying { send_within: SignedDuration::from_secs(8), ..Applying::new("run-1", "ada") };
         let mut told = Vec::new();
-        let mut tell = |step: usize, _: &Fate| told.push(step);
+        let mut tell = |news: News| {
+            if let News::Ended(step, _) = news {
+                told.push(step);
+            }
+        };
         let report = drive(plan, &ledger, settings, &self.writing, &self.log(), interrupt, &mut tell).await;
         told.sort_unstable();
         (report, told)
@@ -187,12 +192,18 @@ async fn an_interrupt_lets_what_is_under_way_come_to_its_end() {
 async fn who_finds_that_somebody_else_has_begun_sends_nothing() {
     let world = World::new("").await;
     let (plan, ledger) = world.plan(SHOP).await;
-    let begin = Begin { run: "other".into(), plan: plan.digest(), tool: "0".into(), changes: BTreeMap::new() };
+    let begin = Begin {
+        run: "other".into(),
+        plan: plan.digest(),
+        app: String::new(),
+        tool: "0".into(),
+        changes: BTreeMap::new(),
+    };
     let entry =
         Entry { seq: ledger.seq + 1, at: Timestamp::now(), actor: "grace".into(), record: Record::Begin(begin) };
     world.log().append(&entry).await.expect("written");
     let settings = Applying::new("run-1", "ada");
-    let report = drive(plan, &ledger, settings, &world.writing, &world.log(), pending(), &mut |_, _| ()).await;
+    let report = drive(plan, &ledger, settings, &world.writing, &world.log(), pending(), &mut |_| ()).await;
     assert_eq!(report.ending, Ending::Conflict);
     assert!(world.written().is_empty());
 }

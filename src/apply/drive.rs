@@ -17,8 +17,17 @@ use crate::plan::Plan;
 /// How long is slept at most before the clocks are looked at again: they may be set, and the machine may sleep.
 const NAP: Duration = Duration::from_secs(2);
 
+/// What those who watch may want to know.
+#[derive(Clone, Copy, Debug)]
+pub enum News<'n> {
+    /// A step has ended.
+    Ended(usize, &'n Fate),
+    /// The service asks for patience: nothing is sent until then.
+    Waits(Timestamp),
+}
+
 /// Applies a plan that was worked out from this ledger, to the end or until `interrupt` is ready. What is on its way then is
-/// awaited. `progress` gets each step that has ended, as it ends.
+/// awaited. `progress` gets what is new to whoever watches.
 pub async fn drive(
     plan: Plan,
     ledger: &Ledger,
@@ -26,7 +35,7 @@ pub async fn drive(
     writing: &Writing,
     log: &impl Log,
     interrupt: impl Future<Output = ()>,
-    progress: &mut (dyn FnMut(usize, &Fate) + Send),
+    progress: &mut (dyn FnMut(News<'_>) + Send),
 ) -> Report {
     let (mut run, mut effects) = Run::start(plan, ledger, settings, now());
     let mut interrupt = pin!(interrupt);
@@ -34,9 +43,14 @@ pub async fn drive(
     let mut under_way = UnderWay::default();
     let mut appending: Option<Pin<Box<dyn Future<Output = Event> + Send + '_>>> = None;
     let mut wait: Option<Timestamp> = None;
+    let mut told: Option<Timestamp> = None;
     loop {
         for (step, fate) in run.finished() {
-            progress(step, &fate);
+            progress(News::Ended(step, &fate));
+        }
+        if let Some(until) = run.waits().filter(|until| told.is_none_or(|told| told < *until)) {
+            told = Some(until);
+            progress(News::Waits(until));
         }
         for effect in effects {
             match effect {

@@ -59,6 +59,7 @@ impl Run {
         let begin = Begin {
             run: settings.run.clone(),
             plan: plan.digest(),
+            app: plan.app.clone(),
             tool: plan.tool.clone(),
             changes: counts.into_iter().filter(|(_, count)| *count > 0).collect(),
         };
@@ -117,6 +118,11 @@ impl Run {
     /// What the ledger holds, as far as this run knows.
     pub fn ledger(&self) -> &Ledger {
         &self.journal.ledger
+    }
+
+    /// Until when nothing is sent because the service asks for patience.
+    pub fn waits(&self) -> Option<Timestamp> {
+        self.paused.filter(|_| self.stop.is_none())
     }
 
     pub fn plan(&self) -> &Plan {

@@ -73,7 +73,8 @@ impl Run {
                 let tries = &mut self.steps.tries[number];
                 tries.busy += 1;
                 let busy = tries.busy;
-                let wait = seconds.unwrap_or(REST << busy.min(5)).min(300);
+                // One who asks for no time at all, again and again, gets some.
+                let wait = seconds.unwrap_or(REST << busy.min(5)).max(1 << (busy - 1).min(5)).min(300);
                 let until = later(now.wall, SignedDuration::from_secs(wait.cast_signed()));
                 // Several that were on their way together are one sign.
                 if self.paused.is_none() {

@@ -23,6 +23,7 @@ fn plan(steps: Vec<Step>) -> Plan {
         tool: "0".to_owned(),
         target: "t".to_owned(),
         origin: "http://localhost".to_owned(),
+        app: String::new(),
         level: Level::Extended,
         made: noon(),
         expires: noon(),
@@ -332,6 +333,21 @@ fn a_busy_service_is_left_alone_for_as_long_as_it_says() {
     for n in 4..7 {
         story.answer(201, json!({ "segment_id": format!("id-{n}") }));
     }
+    assert_eq!(*story.ending(), Ending::Done);
+}
+
+#[test]
+fn a_busy_service_that_asks_for_no_time_gets_more_each_time() {
+    let mut story = Story::of(vec![segment(0, "s")]);
+    for seconds in [1, 2, 4, 8] {
+        let sending = story.sent.pop_front().expect("it is sent again");
+        let busy = Answer { retry_after: Some("0".to_owned()), ..Answer::new(429, json!({})) };
+        story.say(Event::Answered(sending.step, busy));
+        story.wait(seconds - 1);
+        assert!(story.sent.is_empty(), "{seconds} seconds have not passed");
+        story.wait(1);
+    }
+    story.answer(201, json!({ "segment_id": "id" }));
     assert_eq!(*story.ending(), Ending::Done);
 }
 

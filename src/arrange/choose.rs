@@ -55,7 +55,8 @@ pub fn choose(choice: &Choice, compared: &mut [Compared]) -> LeftOut {
         one.change.action = Action::Keep;
         one.change.reasons.clear();
         one.change.moved = None;
-        (one.refresh, one.close, one.released, one.recovered) = (false, false, false, None);
+        (one.refresh, one.restamp, one.close, one.released) = (false, false, false, false);
+        one.recovered = None;
     }
     left
 }

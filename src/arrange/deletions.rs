@@ -65,13 +65,13 @@ impl Arranging<'_> {
             }
             let Some(owned) = &one.owned else { continue };
             let api = kinds::api(&address);
-            let over =
-                owned.past || api.runs(&owned.spec).is_some_and(|runs| runs.last.is_some_and(|last| last <= now));
             let live = match self.situation.live.of(&address) {
                 Seen::There(found) => found.spec.as_ref(),
                 _ => None,
             };
-            // What the service showed may be older than what was last applied.
+            // What the service showed may be older than what was last applied, or newer: somebody may have put it off.
+            let is_over = |spec| api.runs(spec).is_some_and(|runs| runs.last.is_some_and(|last| last <= now));
+            let over = owned.past || is_over(&owned.spec) && live.is_none_or(is_over);
             let shown = live.is_some_and(|spec| segments(api.audiences(), spec).contains(&id));
             let points = shown || owned.refs.values().any(|other| other == id);
             if points && !over {

@@ -190,7 +190,7 @@ fn on_their_word(site: &Site, ledger: &Ledger, address: &Address, id: &str) -> A
         spec: unit.spec.clone(),
         refs: segments(kinds::api(address).audiences(), &unit.spec).into_iter().filter_map(known).collect(),
         stamp: None,
-        protect: unit.protect,
+        protect: unit.protect.unwrap_or(false),
         past: false,
     }
 }
@@ -254,7 +254,7 @@ async fn taken(
         spec: by_key,
         refs,
         stamp,
-        protect: site.units[address].protect,
+        protect: site.units[address].protect.unwrap_or(false),
         past: false,
     })
 }

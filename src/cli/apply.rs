@@ -11,7 +11,7 @@ use super::signals::{Signal, Stop};
 use super::target::Opened;
 use super::{Context, Ended, ledger, runtime, who};
 use crate::address::Address;
-use crate::apply::{self, Ending, Fate, OnError, Report, Settings};
+use crate::apply::{self, Ending, Fate, News, OnError, Report, Settings};
 use crate::failure::{Exit, Failure};
 use crate::guard::{self, Limits};
 use crate::ledger::{Done, Entry, Outcome, Record, Verb};
@@ -227,8 +227,10 @@ impl How {
                     .exit(Exit::Refused)
                     .help("turn it off in the dashboard, then say so again"));
             }
+            // What waits for a decision is refused with the way out, like in every other plan.
+            let stuck = change.is_some_and(guard::is_stuck);
             let was = plan.steps.iter().any(|step| step.address == *address && step.verb == Verb::Forget);
-            if !was {
+            if !was && !stuck {
                 return Err(Failure::usage(format!("the plan asks for nothing to be done by hand to {address}"))
                     .help("`pushplan plan` says what is to be done by hand"));
             }
@@ -302,8 +304,14 @@ impl How {
                 .note("Stopping: what is on its way is awaited, nothing more is begun. Ctrl-C again ends at once.");
         };
         let shown = plan.clone();
-        let mut finished = |step: usize, fate: &Fate| progress.finished(&shown, &[(step, fate.clone())]);
-        let report = apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut finished).await;
+        let mut news = |news: News| match news {
+            News::Ended(step, fate) => progress.finished(&shown, &[(step, fate.clone())]),
+            News::Waits(until) => {
+                let seconds = until.duration_since(Timestamp::now()).as_secs().max(1);
+                progress.says(&format!("The service has too much to do. Waiting {seconds} s."));
+            }
+        };
+        let report = apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut news).await;
         progress.end();
         keep(&report, site, context);
         // Everything is written; what makes reading faster may fail.

@@ -20,7 +20,7 @@ use crate::guard::Limits;
 use crate::ledger::history;
 use crate::ledger::{AppendError, Entry, FileLog, Ledger, Log, Owned, Record, Seq, Unreadable};
 use crate::live::Look;
-use crate::manifest::{Manifests, Target, read_project};
+use crate::manifest::{Manifests, PROJECT_FILE, Target, read_project};
 use crate::model::level::Level;
 use crate::plan::{About, Aim, Choice, Plan};
 use crate::render::findings::{self, Found, Report};
@@ -199,10 +199,11 @@ impl Site {
     /// Fetches, compares and arranges. It only ever looks: the client that it uses cannot write.
     pub async fn plan(&self, opened: &Opened, wish: &Wish, context: &Context) -> Result<Planned, Failure> {
         let (ledger, position) = self.ledger().await?;
+        self.same_app(&ledger, opened)?;
         self.wait_until_settled(&ledger, context).await;
         let units = &*self.aimed(wish.aim, &ledger)?;
         let live = self.fetch(opened, units, &ledger).await?;
-        let now = Timestamp::now();
+        let now = opened.now();
         let situation = Situation {
             units,
             ledger: &ledger,
@@ -229,6 +230,7 @@ impl Site {
         let about = About {
             target: self.target.clone(),
             origin: opened.place.clone(),
+            app: opened.app.clone(),
             level: opened.level,
             manifests: compare::digest(units),
             ledger: position,
@@ -237,6 +239,19 @@ impl Site {
             min_lead_seconds: self.min_lead.as_secs(),
         };
         Ok(Planned { plan: Plan::new(about, changes, steps, left.addresses, now), ledger })
+    }
+
+    /// A ledger is about one application. In any other, nothing of it would be there, and all of it would be made again.
+    fn same_app(&self, ledger: &Ledger, opened: &Opened) -> Result<(), Failure> {
+        if ledger.app.is_empty() || ledger.app == opened.app {
+            return Ok(());
+        }
+        let (target, was, is) = (&self.target, &ledger.app, &opened.app);
+        let message =
+            format!("the ledger of `{target}` is about the application {was}, and the credentials are for {is}");
+        Err(Failure::new(message).exit(Exit::Refused).help(format!(
+            "use the credentials of that application, or give the other one a target of its own in {PROJECT_FILE}"
+        )))
     }
 
     /// What is to be there.
@@ -268,7 +283,7 @@ impl Site {
             let unit = Unit {
                 spec: owned.spec,
                 place: declared.and_then(|unit| unit.place.clone()),
-                protect: owned.protect,
+                protect: Some(owned.protect),
                 broadcast: declared.is_some_and(|unit| unit.broadcast),
                 ignore: declared.map(|unit| unit.ignore.clone()).unwrap_or_default(),
             };

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use jiff::{SignedDuration, Timestamp};
+
 use super::local;
 use crate::client::{Credentials, Origin, Patience, Reading, Transport, Writing, credentials};
 use crate::failure::{Exit, Failure};
@@ -20,11 +22,23 @@ pub struct Opened {
     pub level: Level,
     /// What a plan is bound to: the origin, or `built-in` for the service of the project, whose port may be another each time.
     pub place: String,
+    /// The fingerprint of the application.
+    pub app: String,
     transport: Arc<Transport>,
     service: Option<Running>,
+    /// How far its clock is ahead of the real time, where it has one of its own.
+    ahead: SignedDuration,
 }
 
+/// Clocks that differ by no more than this show the same time.
+const CLOCKS: SignedDuration = SignedDuration::from_mins(1);
+
 impl Opened {
+    /// What time it is there: the built-in service may have a clock of its own.
+    pub fn now(&self) -> Timestamp {
+        Timestamp::now().checked_add(self.ahead).unwrap_or(Timestamp::MAX)
+    }
+
     /// A client that can only look.
     pub fn reading(&self) -> Reading {
         Reading::new(self.transport.clone())
@@ -108,7 +122,7 @@ pub async fn level(project: &Project, name: &str) -> Level {
         return wanted;
     }
     match local::find(&project.root).await {
-        Ok(served) => served.map_or(wanted, |(_, served)| served.api.min(wanted)),
+        Ok(served) => served.map_or(wanted, |(_, served, _)| served.api.min(wanted)),
         // Who cannot tell is careful.
         Err(_) => Level::Documented,
     }
@@ -122,8 +136,12 @@ fn wanted(target: &Target, is_built_in: bool) -> Level {
 
 async fn open_local(project: &Project, name: String, target: &Target) -> Result<Opened, Failure> {
     let wanted = wanted(target, true);
+    let mut ahead = SignedDuration::ZERO;
     let (origin, served, service) = match local::find(&project.root).await? {
-        Some((origin, served)) => (origin, served, None),
+        Some((origin, served, there)) => {
+            ahead = there.duration_since(Timestamp::now());
+            (origin, served, None)
+        }
         None => {
             let (running, served) = local::start(&project.root, wanted).await?;
             (Origin::parse(&served.origin).map_err(Failure::new)?, served, Some(running))
@@ -131,7 +149,9 @@ async fn open_local(project: &Project, name: String, target: &Target) -> Result<
     };
     // A service that was started with less has no more.
     let level = served.api.min(wanted);
-    opened(name, target, level, "built-in".to_owned(), origin, &served.credentials(), service)
+    let opened = opened(name, target, level, "built-in".to_owned(), origin, &served.credentials(), service)?;
+    // What an answer takes is no difference.
+    Ok(if ahead.abs() > CLOCKS { Opened { ahead, ..opened } } else { opened })
 }
 
 fn opened(
@@ -147,7 +167,7 @@ fn opened(
     let vendor = target.vendor.as_ref().map_or(VENDOR, |vendor| vendor.as_str());
     let transport = Transport::new(origin, credentials, vendor, Patience::default())
         .map_err(|why| Failure::new(format!("the target `{name}` cannot be opened: {why}")))?;
-    Ok(Opened { name, level, place, transport, service })
+    Ok(Opened { name, level, place, app: credentials.fingerprint(), transport, service, ahead: SignedDuration::ZERO })
 }
 
 /// Refuses to do anything to another application than the one that is pinned.

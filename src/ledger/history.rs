@@ -126,7 +126,7 @@ impl Book {
                 if let Some(run) = self.under_way().and_then(|deed| deed.run.as_mut()) {
                     run.ended = Ending::CutOff;
                 }
-                let Begin { run, plan, tool, changes } = begin.clone();
+                let Begin { run, plan, tool, changes, .. } = begin.clone();
                 let run = Run { id: run, plan, tool, planned: changes, ended: Ending::NotEnded };
                 self.begin(entry, Some(run));
             }
@@ -285,7 +285,7 @@ mod tests {
 
     fn begin(run: &str) -> Record {
         let (run, tool) = (run.to_owned(), "0.1.0".to_owned());
-        Record::Begin(Begin { run, plan: Digest::of(b""), tool, changes: BTreeMap::new() })
+        Record::Begin(Begin { run, plan: Digest::of(b""), app: String::new(), tool, changes: BTreeMap::new() })
     }
 
     fn intent(verb: Verb, id: Option<&str>, spec: Value) -> Record {

@@ -53,6 +53,9 @@ pub struct Begin {
     /// Tells one run from another.
     pub run: String,
     pub plan: Digest,
+    /// The fingerprint of the application that the plan is for.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub app: String,
     /// The version of pushplan.
     pub tool: String,
     /// How many changes of each action the plan has.

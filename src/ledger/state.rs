@@ -26,6 +26,9 @@ pub struct Ledger {
     pub run: Option<Running>,
     /// When something was last applied.
     pub applied: Option<Timestamp>,
+    /// The fingerprint of the application that all of this is about, once something was applied to it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub app: String,
 }
 
 /// A thing of ours.
@@ -90,6 +93,7 @@ impl Ledger {
             Record::Begin(begin) => {
                 let (run, actor, since) = (begin.run.clone(), entry.actor.clone(), entry.at);
                 self.run = Some(Running { run, actor, since });
+                self.app.clone_from(&begin.app);
             }
             Record::Intents(intents) => {
                 for intent in intents {

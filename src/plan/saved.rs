@@ -65,6 +65,7 @@ impl Plan {
         unless(self.tool == fresh.tool, &format!("it was made by pushplan {}, this is {}", self.tool, fresh.tool));
         unless(self.target == fresh.target, &format!("it is for the target {}", self.target));
         unless(self.origin == fresh.origin, &format!("it is for the service at {}", self.origin));
+        unless(self.app == fresh.app, &format!("it is for the application {}", self.app));
         unless(self.level == fresh.level, "the target's api level is another one");
         // A ledger has its lineage from its first record on.
         let same_ledger = self.ledger.seq == 0 || self.ledger.lineage == fresh.ledger.lineage;
@@ -109,6 +110,7 @@ mod tests {
         let about = About {
             target: "production".into(),
             origin: "https://messaging.example".into(),
+            app: String::new(),
             level: Level::Documented,
             manifests: Digest::of(b"a"),
             ledger: Position { lineage: "l".into(), seq: 7 },

@@ -212,7 +212,7 @@ mod tests {
         let steps = changes.iter().flat_map(|(address, _, verbs)| verbs.iter().map(move |verb| (address, verb)));
         let step = |(number, (address, verb))| json!({"number": number, "address": address, "verb": verb});
         serde_json::from_value(json!({
-            "format": 1, "tool": "", "target": "t", "origin": "o", "level": "documented",
+            "format": 1, "tool": "", "target": "t", "origin": "o", "app": "", "level": "documented",
             "made": "2026-11-16T09:00:00Z", "expires": "2026-11-17T09:00:00Z", "manifests": "", "min_lead_seconds": 300,
             "ledger": {"lineage": "l", "seq": 1},
             "changes": changes.iter().map(change).collect::<Vec<_>>(),

@@ -12,7 +12,7 @@ use crate::apply::{Ending, Fate, Report, StepReport};
 use crate::kinds::{self, Create, Read};
 use crate::ledger::Verb;
 use crate::model::level::Level;
-use crate::plan::{Action, Aim, Change, News, Plan, Step};
+use crate::plan::{Action, Aim, Change, News, Plan, Reason, Step};
 
 /// How many steps of one fate are shown one by one.
 const SHOWN: usize = 20;
@@ -100,6 +100,8 @@ struct Told<'r> {
     steps: Vec<&'r StepReport>,
     /// What a new one was made of in the place of an old one.
     replaced: BTreeSet<&'r Address>,
+    /// What only loses its protection.
+    unprotected: BTreeSet<&'r Address>,
     /// Deletions of old ones that something new stands in for. They are a part of its making.
     parts: BTreeSet<usize>,
 }
@@ -122,8 +124,10 @@ impl<'r> Told<'r> {
             done(step, Verb::Delete) && old.is_some() && old == id
         };
         let parts = steps.iter().filter(is_part).map(|step| step.step).collect();
+        let is_unprotected = |change: &&Change| change.reasons.iter().any(Reason::is_change);
+        let unprotected = plan.changes.iter().filter(is_unprotected).map(|change| &change.address).collect();
         let replaced = anew.values().filter(|change| change.action == Action::Replace);
-        Self { replaced: replaced.map(|change| &change.address).collect(), parts, steps }
+        Self { replaced: replaced.map(|change| &change.address).collect(), unprotected, parts, steps }
     }
 
     fn is_part(&self, step: &StepReport) -> bool {
@@ -134,6 +138,7 @@ impl<'r> Told<'r> {
     fn done(&self, step: &StepReport) -> &'static str {
         match step.verb {
             Verb::Create if self.replaced.contains(&step.address) => REPLACED,
+            Verb::Adopt if self.unprotected.contains(&step.address) => UNPROTECTED,
             verb => past_tense(verb),
         }
     }
@@ -146,6 +151,8 @@ impl<'r> Told<'r> {
 
 /// What is done to something that another stands in for.
 const REPLACED: &str = "replaced";
+/// What is done to something that may be deleted from now on.
+const UNPROTECTED: &str = "unprotected";
 
 fn row(step: &StepReport, told: &Told, level: Level) -> Row {
     let StepReport { address, verb, fate, recorded, .. } = step;
@@ -190,7 +197,7 @@ fn ended(report: &Report, plan: &Plan) -> Words {
 fn numbers(told: &Told, plan: &Plan) -> Words {
     let is_done = |step: &&&StepReport| step.fate.is_done() && !told.is_part(step);
     let done: Vec<&str> = told.steps.iter().filter(is_done).map(|step| told.done(step)).collect();
-    let words = ["created", "updated", REPLACED, "deleted", "adopted", "forgotten"];
+    let words = ["created", "updated", REPLACED, "deleted", "adopted", UNPROTECTED, "forgotten"];
     let number = |word: &&str| done.iter().filter(|done| *done == word).count();
     let mut parts: Vec<String> = words
         .iter()

@@ -26,6 +26,7 @@ pub fn plan(changes: impl IntoIterator<Item = Building>) -> Plan {
         tool: "0.1.0".to_owned(),
         target: "production".to_owned(),
         origin: "https://push.example".to_owned(),
+        app: String::new(),
         level: Level::Documented,
         made: time("2026-11-16T09:00:00Z"),
         expires: time("2026-11-17T09:00:00Z"),

@@ -44,7 +44,7 @@ impl World {
         let now: Timestamp = "2030-01-01T00:00:00Z".parse().expect("a time");
         let mut world = Self { level, ledger: Ledger::default(), live: Live::default(), done: BTreeSet::new(), now };
         for (address, unit) in declared(yaml) {
-            world.own(&address, &unit.spec, unit.protect);
+            world.own(&address, &unit.spec, unit.protect.unwrap_or(false));
         }
         world
     }

@@ -108,6 +108,7 @@ impl World {
         let about = About {
             target,
             origin,
+            app: String::new(),
             level,
             manifests,
             ledger: position,
@@ -120,7 +121,7 @@ impl World {
 
     async fn apply(&self, units: &BTreeMap<Address, Unit>) -> Report {
         let (plan, ledger) = self.plan(units).await;
-        drive(plan, &ledger, Applying::new("run", "ada"), &self.writing, &self.log(), pending(), &mut |_, _| ()).await
+        drive(plan, &ledger, Applying::new("run", "ada"), &self.writing, &self.log(), pending(), &mut |_| ()).await
     }
 
     /// Makes sure that every channel that is named is there, as devices do that open the app.

@@ -98,6 +98,27 @@ fn what_is_protected_stays_also_when_its_whole_block_is_gone() {
 }
 
 #[test]
+fn a_protection_outlives_its_line_and_is_lifted_by_a_word_that_the_plan_shows() {
+    let manifest = "segments:\n  a: {criteria: {tag: a}, lifecycle: {protect: true}}\n  b: {criteria: {tag: b}}\n";
+    let project = Project::new(manifest);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit(", lifecycle: {protect: true}", "");
+    says(&project.good(&["apply", "--yes"]).stdout, &["No changes."]);
+    project.write("segments:\n  b: {criteria: {tag: b}}\n");
+    refused(&project, &service, &[], &["segments/a is protected and would be deleted or replaced"]);
+    project.write(&manifest.replace("true", "false"));
+    let ran = project.good(&["plan"]);
+    says(&ran.stdout, &["segments/a", "lifecycle.protect is lifted: from then on it can be deleted"]);
+    assert_eq!(project.run(&["plan", "--detailed-exitcode"]).code, 2);
+    project.good(&["apply", "--yes"]);
+    says(&project.good(&["plan"]).stdout, &["No changes."]);
+    project.write("segments:\n  b: {criteria: {tag: b}}\n");
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["b"]);
+}
+
+#[test]
 fn protection_also_holds_against_a_replacement_and_destroy() {
     let manifest = "segments:\n  a: {criteria: {tag: a}, lifecycle: {protect: true}}\n";
     let project = Project::documented(manifest);

@@ -184,6 +184,12 @@ fn somebody_elses_thing_is_not_taken_for_the_lost_one() {
     let id = service.segment("a", "theirs");
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 7, "{ran}");
+    // Somebody may have edited the lost one, so that a person says which it is.
+    says(&ran.stderr, &["segments/a", &id, "pushplan resolve segments/a"]);
+    assert_eq!(service.segments(), ["a"]);
+    project.good(&["resolve", "segments/a", "--absent"]);
+    let ran = project.run(&["apply", "--yes"]);
+    assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["segments/a: something of this name is there and not ours", &id]);
     assert_eq!(service.segments(), ["a"]);
 }

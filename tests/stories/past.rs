@@ -32,16 +32,13 @@ segments:
 
 /// The ledger of a project that applied something years ago.
 fn applied(project: &Project, address: Address, spec: Value) {
+    applied_as(project, address, "an-old-id", spec);
+}
+
+fn applied_as(project: &Project, address: Address, id: &str, spec: Value) {
     let log = FileLog::new(project.folder.path(), "local");
-    let adopted = Adopted {
-        address,
-        id: "an-old-id".into(),
-        spec,
-        refs: BTreeMap::new(),
-        stamp: None,
-        protect: false,
-        past: false,
-    };
+    let adopted =
+        Adopted { address, id: id.into(), spec, refs: BTreeMap::new(), stamp: None, protect: false, past: false };
     let at: Timestamp = "2024-01-01T00:00:00Z".parse().expect("a time");
     let entry = Entry { seq: 1, at, actor: "ada".into(), record: Record::Adopt(vec![adopted]) };
     tokio::runtime::Runtime::new().expect("a runtime").block_on(log.append(&entry)).expect("a ledger");
@@ -137,4 +134,48 @@ fn a_new_push_whose_time_has_passed_is_refused() {
     assert_eq!(service.writes(), Vec::<String>::new());
     project.good(&["apply", "--yes", "--except", "scheduled_pushes/*"]);
     assert_eq!(service.writes(), ["POST /api/segments"]);
+}
+
+#[test]
+fn the_clock_of_the_built_in_service_says_what_is_past() {
+    let project = Project::new(&SALE.replace("2024-01-22T10:00", "2035-01-22T10:00"));
+    let service = project.serve_with(&["--api", "extended", "--clock", "2035-01-22T09:00Z"]);
+    project.good(&["apply", "--yes"]);
+    service.post("/local/clock", &json!({ "by": "2h" }));
+    let ran = project.good(&["plan"]);
+    says(&ran.stdout, &["· scheduled_pushes/sale went out on Mon 22 Jan 2035 10:00 UTC", "No changes."]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+}
+
+#[test]
+fn a_push_that_somebody_put_off_is_not_past_while_it_waits() {
+    let project = Project::new(SALE);
+    let service = project.serve();
+    let spec = |time: &str| {
+        json!({
+            "name": "sale",
+            "schedule": {"scheduled_time": time},
+            "push": {"audience": {"tag": "vip"}, "device_types": ["ios"], "notification": {"alert": "Sale"}},
+        })
+    };
+    let made = service.post("/api/schedules", &spec("2035-01-22T10:00:00"));
+    let id = made["schedule_urls"][0].as_str().and_then(|url| url.rsplit('/').next()).expect("an id").to_owned();
+    let mut ours = spec("2024-01-22T1000");
+    ours["schedule"] = json!([ours["schedule"]]);
+    applied_as(&project, Address::new("scheduled_pushes", "sale"), &id, ours);
+    let ran = project.good(&["plan"]);
+    assert_eq!(changes(&ran), ["! scheduled_pushes/sale", "+ segments/a"]);
+    says(&ran.stdout, &["changed on the service since the last apply", "somebody put it off", "write its new time"]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(project.changes(&[]), ["! scheduled_pushes/sale"]);
+    // Its new time in the files is agreement; without the push in them it is called off.
+    project.edit("2024-01-22T10:00", "2035-01-22T10:00");
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+    project.edit("2035-01-22T10:00", "2024-01-22T10:00");
+    project.write("segments:\n  a: {criteria: {tag: a}}\n");
+    service.forget();
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.writes(), [format!("DELETE /api/schedules/{id}")]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
 }

@@ -100,6 +100,7 @@ fn a_busy_service_is_given_the_time_that_it_asks_for() {
     let began = Instant::now();
     let ran = project.good(&["apply", "--yes"]);
     assert!(began.elapsed() >= Duration::from_secs(1), "{ran}");
+    says(&ran.stderr, &["The service has too much to do. Waiting 1 s."]);
     assert_eq!(service.segments(), ["a", "b"]);
     assert_eq!(project.changes(&[]), Vec::<String>::new());
 }
@@ -150,15 +151,21 @@ fn what_the_ledger_alone_takes_note_of_is_no_change() {
     let ran = project.good(&["apply"]);
     assert_eq!(ran.stdout, "No changes. local matches your files (1 resource).\n");
     assert_eq!(ran.stderr, "");
-    for (format, protect) in [("json", false), ("jsonl", true)] {
-        project.edit(&format!("protect: {}", !protect), &format!("protect: {protect}"));
+    // The ledger has taken note of it all the same.
+    project.write("segments:\n  b: {criteria: {tag: b}}\n");
+    says(&project.run(&["apply", "--yes"]).stderr, &["segments/a is protected"]);
+    // That the protection is lifted is a change to people.
+    project.write("segments:\n  a: {criteria: {tag: a}, lifecycle: {protect: false}}\n");
+    says(&project.good(&["apply", "--yes"]).stdout, &["\n1 unprotected.\n"]);
+    for format in ["json", "jsonl"] {
+        let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n");
+        let _service = project.serve();
+        project.good(&["apply", "--yes"]);
+        // The version stamp of what was made.
         let ran = project.good(&["apply", "--format", format]);
         let report: Value = serde_json::from_str(&ran.stdout).expect("one value");
         assert_eq!(report["counts"]["done"], 0, "{ran}");
         assert_eq!(report["steps"].as_array().map(Vec::len), Some(0), "{ran}");
         assert_eq!(report["ending"], "done");
     }
-    // The ledger has taken note of it all the same.
-    project.write("segments:\n  b: {criteria: {tag: b}}\n");
-    says(&project.run(&["apply", "--yes"]).stderr, &["segments/a is protected"]);
 }

@@ -102,6 +102,33 @@ fn a_plan_is_for_one_target() {
 }
 
 #[test]
+fn a_plan_and_a_ledger_are_for_one_application() {
+    let project = Project::new(TWO);
+    let apps = ["--app", "first:secret", "--app", "second:secret"];
+    let service = project.serve_with(&apps);
+    let toml = format!("[targets.far]\nbase_url = \"{}\"\napi = \"extended\"\n", service.origin);
+    project.folder.write("pushplan.toml", toml);
+    let run = |app: &str, arguments: &[&str]| {
+        let env =
+            [("PUSHPLAN_ORIGIN", &*service.origin), ("PUSHPLAN_APP_KEY", app), ("PUSHPLAN_MASTER_SECRET", "secret")];
+        project.run_as(arguments, &env)
+    };
+    assert_eq!(run("first", &["plan", "--out", "p.plan"]).code, 0);
+    let ran = run("second", &["apply", "p.plan"]);
+    assert_eq!(ran.code, 5, "{ran}");
+    says(&ran.stderr, &["it is for the application "]);
+    assert_eq!(run("first", &["apply", "--yes"]).code, 0);
+    service.forget();
+    for command in [&["plan"][..], &["apply", "--yes"]] {
+        let ran = run("second", command);
+        assert_eq!(ran.code, 7, "{ran}");
+        says(&ran.stderr, &["the ledger of `far` is about the application ", "a target of its own"]);
+    }
+    assert_eq!(service.asked(), Vec::<String>::new(), "nothing was asked");
+    assert_eq!(run("first", &["plan", "--detailed-exitcode"]).code, 0);
+}
+
+#[test]
 fn a_plan_expires() {
     let project = Project::new(TWO);
     let _service = project.serve();

@@ -341,7 +341,9 @@ impl Inner {
         let good = seq - 1;
         format!(
             "move every record from {seq} on, and the file `{NEWEST}`, out of {folder} to go on from record {good}: \
-             what was done since is then not known, and `pushplan plan` shows it as not yours"
+             what was done since is then not known. `pushplan plan` shows it as not yours where the service lists it, and as \
+             new where it does not: look at the plan, and `pushplan adopt ADDRESS --id ID` what is there already, so that \
+             nothing is sent twice"
         )
     }
 }

@@ -86,6 +86,7 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
         }
         Reason::NotInPlace => plain("replace", replacing(view, change)),
         Reason::InDashboard { old } => by_hand(view, change, old.as_deref()),
+        Reason::Collision { ids } if change.ledger.is_some() => taken_from_ours(change, ids),
         Reason::Collision { ids } if ids.len() == 1 => {
             asks("taken", format!("{} of this name is there already and is not ours: {}", a(noun), ids[0]))
                 .line(Words::new("to take it over as it is: ").copy(&view.again.other(&format!("adopt {address}"))))
@@ -114,6 +115,13 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
             format!("an earlier run made it and lost the answer; it was found ({id}) and is not made again"),
         ),
         Reason::Went { at, edited } => plain("past", went(*at, *edited)),
+        Reason::TooLate { at } if change.moved == Some(Moved::Service) => {
+            let words =
+                format!("somebody put it off, and its time in your files, {}, has passed or is too near", moment(*at));
+            asks("too late", words)
+                .line(Words::new("to let it go out then, write its new time into your files"))
+                .line(Words::new("to call it off, remove it from your files"))
+        }
         Reason::TooLate { at } => {
             let now = view.plan.made;
             let late = match *at <= now {
@@ -145,7 +153,25 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
             asks("gone", "the service no longer has it; it is never made a second time by itself".to_owned())
                 .line(Words::new("to have it made again: ").copy(&view.again.other(&format!("forget {address}"))))
         }
+        Reason::Unprotected => {
+            asks("unprotected", "lifecycle.protect is lifted: from then on it can be deleted and replaced".to_owned())
+        }
     }
+}
+
+/// Something that is not ours has the name that ours is to get.
+fn taken_from_ours(change: &Change, ids: &[String]) -> Row {
+    let (address, noun) = (&change.address, noun(change));
+    let has = if ids.len() == 1 { format!("{} that is not ours has", a(noun)) } else { "others have".to_owned() };
+    let row = Row::new("taken", Words::new(&format!("{has} this name: {}", all_of(ids)))).paint(Paint::Asks);
+    if change.moved == Some(Moved::Removed) {
+        let id = if ids.len() == 1 { "" } else { " --id ID" };
+        return row
+            .line(Words::new("ours is gone; to take that one over as it is:"))
+            .line(Words::default().copy(&format!("pushplan forget {address}")))
+            .line(Words::default().copy(&format!("pushplan adopt {address}{id}")));
+    }
+    row.line(Words::new("rename or remove it in the service's dashboard, or choose another name in your files"))
 }
 
 /// What became of something that has had its time.

@@ -174,6 +174,7 @@ impl Own {
         let about = About {
             target: "simulated".to_owned(),
             origin: super::ORIGIN.to_owned(),
+            app: String::new(),
             level: world.level,
             manifests: Digest::of(b""),
             ledger: Position { lineage: "simulated".to_owned(), seq: ledger.seq },

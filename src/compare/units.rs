@@ -1,0 +1,54 @@
+//! What the manifests declare, as single things.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::address::Address;
+use crate::digest::Digest;
+use crate::manifest::Desired;
+use crate::plan::Place;
+use crate::source::Sources;
+
+/// A declared thing that is applied by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unit {
+    pub spec: Value,
+    pub place: Option<Place>,
+    /// Whether deletion is refused; where nothing is said, the ledger's word holds.
+    pub protect: Option<bool>,
+    pub broadcast: bool,
+    /// Paths of fields that are left to the dashboard.
+    pub ignore: Vec<String>,
+}
+
+/// What the manifests say, as far as a plan depends on it.
+pub fn digest(units: &BTreeMap<Address, Unit>) -> Digest {
+    let said: Vec<_> =
+        units.iter().map(|(address, unit)| (address, &unit.spec, unit.protect, unit.broadcast, &unit.ignore)).collect();
+    Digest::of_data(&said)
+}
+
+/// What the manifests declare, as single things.
+pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
+    let mut units = BTreeMap::new();
+    for (address, declared) in &desired.resources {
+        let span = declared.key.span;
+        let place = span.file().map(|file| {
+            let source = sources.get(file);
+            Place { file: source.path.clone(), line: source.position(span.range().start).line }
+        });
+        for (key, spec) in declared.spec.units(&address.key) {
+            let lifecycle = &declared.lifecycle;
+            let unit = Unit {
+                spec,
+                place: place.clone(),
+                protect: lifecycle.protect,
+                broadcast: lifecycle.broadcast.unwrap_or(false),
+                ignore: lifecycle.ignore.iter().flatten().map(|path| path.value.clone()).collect(),
+            };
+            units.insert(Address::new(address.kind.clone(), key), unit);
+        }
+    }
+    units
+}
