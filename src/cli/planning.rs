@@ -286,6 +286,7 @@ impl Site {
                 protect: Some(owned.protect),
                 broadcast: declared.is_some_and(|unit| unit.broadcast),
                 ignore: declared.map(|unit| unit.ignore.clone()).unwrap_or_default(),
+                record: declared.is_some_and(|unit| unit.record),
             };
             (address, unit)
         };

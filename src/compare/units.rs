@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::address::Address;
+use crate::codes;
 use crate::digest::Digest;
 use crate::manifest::Desired;
 use crate::plan::Place;
@@ -20,6 +21,8 @@ pub struct Unit {
     pub broadcast: bool,
     /// Paths of fields that are left to the dashboard.
     pub ignore: Vec<String>,
+    /// Its author says that its time may have passed: it stays as a record.
+    pub record: bool,
 }
 
 /// What the manifests say, as far as a plan depends on it.
@@ -46,6 +49,7 @@ pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
                 protect: lifecycle.protect,
                 broadcast: lifecycle.broadcast.unwrap_or(false),
                 ignore: lifecycle.ignore.iter().flatten().map(|path| path.value.clone()).collect(),
+                record: lifecycle.allowed().any(|code| code.value == codes::SC101.name),
             };
             units.insert(Address::new(address.kind.clone(), key), unit);
         }

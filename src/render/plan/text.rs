@@ -99,6 +99,7 @@ fn past(out: &mut String, past: &[&Change], style: Style) {
     for change in past.iter().take(NAMED) {
         let went = change.reasons.iter().find_map(|reason| match reason {
             Reason::Went { at, edited } => Some(words::went(*at, *edited)),
+            Reason::TooLate { at } => Some(words::record(*at)),
             _ => None,
         });
         let went = went.unwrap_or_else(|| words::went(None, false));

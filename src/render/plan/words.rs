@@ -122,12 +122,18 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
                 .line(Words::new("to let it go out then, write its new time into your files"))
                 .line(Words::new("to call it off, remove it from your files"))
         }
+        Reason::TooLate { at } if change.action == Action::Past => plain("past", record(*at)),
         Reason::TooLate { at } => {
             let now = view.plan.made;
             let late = match *at <= now {
                 true => "has passed".to_owned(),
                 false => format!("is nearer than {}", minutes(view.plan.min_lead_seconds)),
             };
+            if change.id.is_some() {
+                let words =
+                    format!("its time in your files, {}, {late}: what the service has keeps its own", moment(*at));
+                return asks("too late", words).line(Words::new("give it a later time, or remove it to call it off"));
+            }
             asks("too late", format!("its time, {}, {late}: it will not be made", moment(*at)))
                 .line(Words::new("give it a later time, or remove it from your files"))
         }
@@ -177,8 +183,13 @@ fn taken_from_ours(change: &Change, ids: &[String]) -> Row {
 /// What became of something that has had its time.
 pub fn went(at: Option<Timestamp>, edited: bool) -> String {
     let went = at.map_or("has had its time".to_owned(), |at| format!("went out on {}", moment(at)));
-    let edits = if edited { ", whatever was edited since" } else { "" };
+    let edits = if edited { ", whatever was edited since; under a new key it would be a new one" } else { "" };
     format!("{went}; it will not be sent again{edits}")
+}
+
+/// What is said of something that never was ours and is declared as what has been.
+pub fn record(at: Timestamp) -> String {
+    format!("was for {} and is not sent; your files have it as a record", moment(at))
 }
 
 fn minutes(seconds: i64) -> String {
