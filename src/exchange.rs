@@ -143,6 +143,9 @@ impl Answer {
         };
         let said = text(&body["error"]).or_else(|| text(&body["message"]));
         let mut out = format!("HTTP {}", self.status);
+        if self.body.is_none() && (200..300).contains(&self.status) {
+            out.push_str(", and the answer is no JSON: is this the address of the API?");
+        }
         for (before, part) in [(": ", said), (" ", detail), (" at ", path)] {
             if let Some(part) = part.filter(|part| !part.is_empty()) {
                 out.push_str(before);

@@ -108,7 +108,7 @@ impl Apply {
         let saved = self.plan.as_deref().map(load).transpose()?;
         // A saved plan is for one target, which nobody has to name again.
         let place = saved.as_ref().map_or_else(|| self.place.clone(), |plan| self.place.or_target(&plan.target));
-        let site = place.read(context, Timestamp::now())?;
+        let site = place.read_for(context, Timestamp::now(), self.how.format != Format::Text)?;
         let mut done = BTreeSet::new();
         for address in &self.done {
             done.insert(Address::try_from(address.clone()).map_err(Failure::usage)?);

@@ -41,7 +41,7 @@ pub enum Format {
 
 impl Plan {
     pub fn run(&self, context: &Context) -> Ended {
-        let site = self.place.read(context, Timestamp::now())?;
+        let site = self.place.read_for(context, Timestamp::now(), self.format == Format::Json)?;
         let wish = Wish { choice: self.chosen.choice(), ..Wish::default() };
         let again = self.place.again("apply", &wish.choice);
         let plan = make(&site, &wish, again, self.out.as_deref(), self.format, context)?;

@@ -24,7 +24,7 @@ use crate::manifest::{Manifests, PROJECT_FILE, Target, read_project};
 use crate::model::level::Level;
 use crate::plan::{About, Aim, Choice, Plan};
 use crate::render::findings::{self, Found, Report};
-use crate::render::{Again, Style};
+use crate::render::{Again, Style, one_line};
 use crate::text;
 
 /// Which project, and which of its targets.
@@ -102,18 +102,23 @@ impl Place {
 
     /// Reads the project. One with an error is shown as `validate` shows it, and not planned.
     pub fn read(&self, context: &Context, now: Timestamp) -> Result<Site, Failure> {
+        self.read_for(context, now, false)
+    }
+
+    /// The same. For programs, errors go to standard output as `validate --format json` prints them.
+    pub fn read_for(&self, context: &Context, now: Timestamp, programs: bool) -> Result<Site, Failure> {
         let root = self.root()?;
         let manifests = read_project(&root, None);
         let unreadable = manifests.findings.iter().any(|finding| finding.severity == Severity::Error);
         let (name, target) = match target::choose(&manifests.project, self.target.as_deref()) {
             Ok((name, target)) => (name, target),
             // The target may stand in what cannot be read, which is what has to be said.
-            Err(_) if unreadable => return Err(invalid(&manifests, None, context, now)),
+            Err(_) if unreadable => return Err(invalid(&manifests, None, programs, context, now)),
             Err(failure) => return Err(failure),
         };
         let verdict = project::check(&manifests, &[Some(&name)], now);
         if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
-            return Err(invalid(&manifests, Some(&name), context, now));
+            return Err(invalid(&manifests, Some(&name), programs, context, now));
         }
         let (desired, _) = manifests.resolve(Some(&name));
         let units = compare::units(&desired, &manifests.sources);
@@ -149,7 +154,7 @@ impl Place {
     }
 }
 
-fn invalid(manifests: &Manifests, target: Option<&str>, context: &Context, now: Timestamp) -> Failure {
+fn invalid(manifests: &Manifests, target: Option<&str>, programs: bool, context: &Context, now: Timestamp) -> Failure {
     let verdict = project::check(manifests, &[target], now);
     let errors = verdict.findings.iter().filter(|finding| finding.severity == Severity::Error);
     let found: Vec<Found> = errors.map(|finding| Found { finding, sources: &manifests.sources }).collect();
@@ -163,7 +168,10 @@ fn invalid(manifests: &Manifests, target: Option<&str>, context: &Context, now: 
         fails_from: Severity::Error,
     };
     let style = Style { width: context.out.width(), color: context.out.is_colored() };
-    context.out.note(&findings::text(&report, style));
+    match programs {
+        true => context.out.exact(findings::json::json(&report).as_bytes()),
+        false => context.out.note(&findings::text(&report, style)),
+    }
     Failure::new("the manifests have errors, so that nothing is planned")
         .exit(Exit::Findings)
         .help("correct them; `pushplan validate` shows them with warnings too")
@@ -330,9 +338,13 @@ impl Site {
         let Ok(wait) = Duration::try_from(until.duration_since(Timestamp::now())) else { return };
         if !wait.is_zero() {
             let seconds = wait.as_secs() + 1;
-            context.out.note(&format!(
-                "An earlier run lost an answer. Waiting {seconds} s, until what it sent has taken effect or never will."
-            ));
+            let whose = match &ledger.run {
+                Some(run) => format!("A run of {} has not ended: it is under way, or was cut off.", run.actor),
+                None => "An earlier run lost an answer.".to_owned(),
+            };
+            context.out.note(&one_line(&format!(
+                "{whose} Waiting {seconds} s, until what it sent has taken effect or never will."
+            )));
             tokio::time::sleep(wait).await;
         }
     }

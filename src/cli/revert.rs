@@ -32,6 +32,11 @@ pub struct Revert {
 }
 
 impl Revert {
+    /// What is gone back on is still declared.
+    fn remind(&self, context: &Context) {
+        context.out.note("Your files still say what they said: revert them too, or the next apply brings it back.");
+    }
+
     pub fn run(&self, context: &Context) -> Ended {
         let site = self.place.read(context, Timestamp::now())?;
         let wish = Wish { aim: Aim::Before(self.number), ..Wish::default() };
@@ -41,6 +46,8 @@ impl Revert {
             return plan::make(&site, &wish, again, Some(path), format, context).map(|_| crate::failure::Exit::Done);
         }
         let question = format!("Go back to what was there before {}? Only `yes` goes on:", self.number);
-        self.how.run(&site, &wish, None, &self.allowed.asking(&question, again), context)
+        self.how
+            .run(&site, &wish, None, &self.allowed.asking(&question, again), context)
+            .inspect(|_| self.remind(context))
     }
 }

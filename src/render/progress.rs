@@ -56,7 +56,7 @@ impl<'o> Progress<'o> {
             let said = self.tally.finished(step, fate, self.showing == Showing::Bar);
             match (self.showing, said) {
                 (Showing::JsonLines, _) if is_news => {
-                    self.out.exact(format!("{}\n", Line::of(step, fate).json()).as_bytes())
+                    self.out.exact(format!("{}\n", Line::of(step, fate).json()).as_bytes());
                 }
                 (Showing::Bar | Showing::Lines, Some(line)) => self.line(&line),
                 _ => {}

@@ -14,6 +14,8 @@ use crate::ledger::Verb;
 use crate::model::level::Level;
 use crate::plan::{Action, Aim, Change, News, Plan, Reason, Step};
 
+/// What a plan for the built-in service is bound to, in place of an origin.
+const BUILT_IN: &str = "built-in";
 /// How many steps of one fate are shown one by one.
 const SHOWN: usize = 20;
 
@@ -243,6 +245,12 @@ pub fn next(report: &Report, plan: &Plan, again: &Again) -> Vec<Next> {
         found.push(Next { why: "If it is not".to_owned(), command });
     }
     let command = |why: &str, command: String| Next { why: why.to_owned(), command };
+    // Samples speak of devices that a service without any does not know.
+    let is_missing = |step: &StepReport| matches!(&step.fate, Fate::Failed { why } if why.starts_with("HTTP 404"));
+    if plan.origin == BUILT_IN && report.steps.iter().any(is_missing) {
+        let why = "If the built-in service has no devices, start it with some".to_owned();
+        found.push(Next { why, command: "pushplan serve --devices 200".to_owned() });
+    }
     // A plan of the manifests says nothing of what a destroy or a revert has left.
     let left = || if plan.aim == Aim::Manifests { again.plan() } else { again.go_on() };
     match &report.ending {

@@ -49,6 +49,28 @@ fn exit_3_when_the_manifests_are_wrong() {
 }
 
 #[test]
+fn programs_are_told_what_is_wrong_with_the_manifests() {
+    let project = Project::new("segments:\n  a: {criteria: {tagg: a}}\n");
+    for arguments in [&["plan", "--format", "json"][..], &["apply", "--yes", "--format", "json"]] {
+        let ran = project.run(arguments);
+        assert_eq!(ran.code, 3, "{ran}");
+        let report: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        assert_eq!(report["errors"], 1, "{ran}");
+    }
+}
+
+#[test]
+fn exit_1_when_a_page_for_people_answers() {
+    let project = Project::new(ONE);
+    let origin = stand_in(|_| ("200 OK", "text/html", "<html>Welcome</html>"));
+    project.folder.write("pushplan.toml", format!("[targets.far]\nbase_url = \"{origin}\"\n"));
+    let env = [("PUSHPLAN_ORIGIN", origin.as_str()), ("PUSHPLAN_APP_KEY", "key"), ("PUSHPLAN_MASTER_SECRET", "secret")];
+    let ran = project.run_as(&["plan"], &env);
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&ran.stderr, &["HTTP 200, and the answer is no JSON"]);
+}
+
+#[test]
 fn exit_4_when_credentials_are_missing_or_refused() {
     let project = Project::new(ONE);
     let service = project.serve();
@@ -97,6 +119,7 @@ fn exit_1_when_nothing_was_done() {
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 1, "{ran}");
     says(&ran.stdout, &["Failed: 1", "was not applied to local.", "Nothing done, 1 failed."]);
+    says(&ran.stdout, &["If the built-in service has no devices, start it with some: pushplan serve --devices 200\n"]);
     let ran = project.run(&["apply", "--yes", "--format", "json"]);
     assert_eq!(ran.code, 1, "{ran}");
     says(&ran.stdout, &["\"ending\": \"failed\""]);

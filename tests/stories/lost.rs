@@ -95,6 +95,10 @@ fn a_push_that_cannot_be_listed_is_held_until_somebody_says_what_became_of_it() 
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 6, "{ran}");
     says(&ran.stdout, &["pushplan resolve scheduled_pushes/sale"]);
+    says(
+        &project.good(&["show", "scheduled_pushes/sale"]).stdout,
+        &["in doubt", "whether it was created is not known"],
+    );
     service.forget();
     for _ in 0..2 {
         let ran = project.run(&["apply", "--yes"]);

@@ -78,3 +78,16 @@ segments:
     let ran = project.good(&["plan"]);
     says(&ran.stdout, &["Next: what is to be done by hand, above, then\npushplan apply --done pipelines/remind\n"]);
 }
+
+#[test]
+fn going_back_says_that_the_files_stay_as_they_are() {
+    let project = Project::new(TWO);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("tag: b", "tag: c");
+    project.good(&["apply", "--yes"]);
+    let ran = project.good(&["revert", "2", "--yes"]);
+    says(&ran.stderr, &["revert them too, or the next apply brings it back"]);
+    let id = service.segment_id("b");
+    assert_eq!(service.get(&format!("/api/segments/{id}"))["criteria"]["tag"], "b");
+}

@@ -5,7 +5,7 @@ pub mod json;
 mod rows;
 mod text;
 pub(super) mod value;
-mod words;
+pub(super) mod words;
 
 use std::collections::BTreeMap;
 
