@@ -31,6 +31,7 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation) -> (Vec<Chang
     let (made, last) = (BTreeMap::new(), BTreeMap::new());
     let old = old_versions(&compared, &wanted, situation);
     let mut arranging = Arranging { situation, wanted, old, drafts: Vec::new(), made, last, changes: Vec::new() };
+    arranging.moves(&compared);
     let blocked = blocked(&compared, situation);
     for one in &mut compared {
         if let Some(by) = blocked.get(&one.change.address) {
@@ -193,6 +194,7 @@ impl Arranging<'_> {
             number: 0,
             address: address.clone(),
             verb,
+            from: None,
             id: None,
             spec: None,
             before: None,
@@ -203,6 +205,23 @@ impl Arranging<'_> {
             protect: false,
             past: false,
             request: None,
+        }
+    }
+
+    /// The ledger learns of another key before anything else is done with what has it.
+    fn moves(&mut self, compared: &[Compared]) {
+        let is_told = |one: &&Compared| one.change.reasons.iter().any(|why| matches!(why, Reason::Renamed { .. }));
+        let acts = |one: &&Compared| one.change.action != Action::Keep;
+        let all = compared.iter().filter(|one| is_told(one) || acts(one)).map(|one| &one.change.address);
+        let all = all.chain(self.old.iter().map(|old| &old.address)).map(Address::resource);
+        // What was left out stays where it is.
+        let moved: BTreeSet<Address> = all.filter(|address| self.situation.moves.contains_key(address)).collect();
+        for to in moved {
+            let mut step = self.step(&to, Verb::Move);
+            step.from = self.situation.moves.get(&to).cloned();
+            let number = self.push(Draft::new(step));
+            let parts = compared.iter().map(|one| &one.change.address).filter(|address| address.resource() == to);
+            self.last.extend(parts.map(|address| (address.clone(), number)));
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod fields;
 mod recovery;
+mod renames;
 mod units;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,6 +22,7 @@ use crate::model::audience::written;
 use crate::model::level::Level;
 use crate::plan::{Action, Change, Moved, Reason};
 
+pub use renames::moves;
 pub use units::{Unit, digest, units};
 
 /// Everything that the comparison may know.
@@ -35,6 +37,8 @@ pub struct Situation<'s> {
     pub min_lead: SignedDuration,
     /// Whether what is not declared is to be deleted. A project that could not be read, or declares nothing, deletes nothing.
     pub deletes: bool,
+    /// Resources that have another key by now, with the address that they had; the ledger here has them under the new one.
+    pub moves: &'s BTreeMap<Address, Address>,
     /// What a person says has been done by hand.
     pub done: &'s BTreeSet<Address>,
     /// Whether what was lost on its way is looked for. Only the simulation leaves that out.
@@ -71,7 +75,10 @@ pub fn compare(situation: &Situation) -> Vec<Compared> {
     let found =
         |address: &Address| Some((address.clone(), One::new(situation, address, &known).compared().recovered?.id));
     known.renewed = ledger.open.keys().filter(|address| is_segment(address)).filter_map(found).collect();
-    addresses.into_iter().map(|address| One::new(situation, address, &known).compared()).collect()
+    let mut compared: Vec<Compared> =
+        addresses.into_iter().map(|address| One::new(situation, address, &known).compared()).collect();
+    renames::tell(&mut compared, situation);
+    compared
 }
 
 /// Segments by their ids, with the keys that they have in the project.

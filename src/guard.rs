@@ -106,7 +106,10 @@ fn undecided_as(reason: &Reason) -> Option<Guard> {
         | Reason::StillUsed { .. }
         | Reason::Blocked { .. }
         | Reason::NeverTwice
-        | Reason::Unprotected => None,
+        | Reason::Unprotected
+        | Reason::Renamed { .. }
+        | Reason::NothingRenamed { .. }
+        | Reason::LooksRenamed { .. } => None,
     }
 }
 

@@ -232,12 +232,18 @@ pub enum Reason {
     NeverTwice,
     /// From now on it can be deleted.
     Unprotected,
+    /// The ledger knows it by another address so far.
+    Renamed { from: Address },
+    /// It is said to be renamed, and nothing is known by that address that it could be.
+    NothingRenamed { from: Address },
+    /// What is no longer declared says the same, or has its name. Where that cannot be deleted, this waits for a person.
+    LooksRenamed { from: Address },
 }
 
 impl Reason {
     /// Whether it is a change of its own, also where the service keeps what it has.
     pub fn is_change(&self) -> bool {
-        matches!(self, Self::Unprotected)
+        matches!(self, Self::Unprotected | Self::Renamed { .. })
     }
 }
 
@@ -259,6 +265,9 @@ pub struct Step {
     pub number: usize,
     pub address: Address,
     pub verb: Verb,
+    /// The address that it had, where it gets another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Address>,
     /// The thing it is done to; `None` for one that is to be created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
@@ -317,7 +326,7 @@ impl News {
     /// Whether a step of this address is one.
     pub fn has(&self, address: &Address, verb: Verb) -> bool {
         match verb {
-            Verb::Create | Verb::Update | Verb::Delete => true,
+            Verb::Create | Verb::Update | Verb::Delete | Verb::Move => true,
             Verb::Adopt | Verb::Forget => self.0.contains(address),
         }
     }

@@ -78,6 +78,7 @@ impl World {
             done,
             adopt: true,
             own_only: true,
+            moves: &BTreeMap::new(),
         };
         let (changes, steps) = arrange(compare(&situation), &situation);
         let position = self.log().position().expect("a place");

@@ -221,6 +221,10 @@ impl Run {
                 self.journal.forget(address.clone());
                 State::Keeping
             }
+            Verb::Move => {
+                self.journal.rename(step.from.clone().unwrap_or_else(|| address.clone()), address.clone());
+                State::Keeping
+            }
         };
         self.steps.set(number, state);
         self.steps.active.insert(address, number);
@@ -243,7 +247,7 @@ impl Run {
         if self.is_too_late(step, now) {
             return Some(Fate::Failed { why: self.too_late() });
         }
-        if matches!(step.verb, Verb::Adopt | Verb::Forget) {
+        if matches!(step.verb, Verb::Adopt | Verb::Forget | Verb::Move) {
             return None;
         }
         requests::request(step, &self.made, self.plan.level).err().map(|why| Fate::Failed { why })

@@ -7,7 +7,7 @@ use crate::compare::Compared;
 use crate::kinds;
 use crate::kinds::remote::segments;
 use crate::kinds::{Resource, Segment};
-use crate::plan::{Action, Choice};
+use crate::plan::{Action, Choice, Reason};
 
 /// What is left alone, and what was asked for in vain.
 #[derive(Debug, Default)]
@@ -49,7 +49,8 @@ pub fn choose(choice: &Choice, compared: &mut [Compared]) -> LeftOut {
         .filter(|pattern| !compared.iter().any(|one| matches(pattern, &one.change.address)));
     let mut left = LeftOut { addresses: Vec::new(), idle: idle.cloned().collect() };
     for one in compared.iter_mut().filter(|one| !taken.contains(&one.change.address)) {
-        if !matches!(one.change.action, Action::Keep | Action::Past) {
+        let is_told = one.change.reasons.iter().any(Reason::is_change);
+        if is_told || !matches!(one.change.action, Action::Keep | Action::Past) {
             left.addresses.push(one.change.address.clone());
         }
         one.change.action = Action::Keep;

@@ -17,7 +17,7 @@ use crate::compare::{self, Situation, Unit, compare};
 use crate::failure::{Exit, Failure};
 use crate::finding::Severity;
 use crate::guard::Limits;
-use crate::ledger::history;
+use crate::ledger::history::{self, Act};
 use crate::ledger::{AppendError, Entry, FileLog, Ledger, Log, Owned, Record, Seq, Unreadable};
 use crate::live::Look;
 use crate::manifest::{Manifests, PROJECT_FILE, Target, read_project};
@@ -210,12 +210,16 @@ impl Site {
         self.same_app(&ledger, opened)?;
         self.wait_until_settled(&ledger, context).await;
         let units = &*self.aimed(wish.aim, &ledger)?;
-        let live = self.fetch(opened, units, &ledger).await?;
+        let moves = compare::moves(units, &ledger);
+        let mut known = ledger.clone();
+        moves.iter().for_each(|(to, from)| known.rename(from, to));
+        let live = self.fetch(opened, units, &known).await?;
         let now = opened.now();
         let situation = Situation {
             units,
-            ledger: &ledger,
+            ledger: &known,
             live: &live,
+            moves: &moves,
             level: opened.level,
             now,
             min_lead: self.min_lead,
@@ -280,7 +284,16 @@ impl Site {
         })?;
         let before = Ledger::replay(entries.iter().filter(|entry| entry.seq < deed.first).cloned());
         let mut owned = ledger.owned.clone();
+        let mut renamed: BTreeMap<Address, String> = BTreeMap::new();
         for changed in &deed.changes {
+            if let Act::Move(to) = &changed.act {
+                // It gets its old key back, and stays what it is.
+                owned.retain(|address, _| address.resource() != *to);
+                let old = before.owned.iter().filter(|(address, _)| address.resource() == changed.address);
+                owned.extend(old.map(|(address, owned)| (address.clone(), owned.clone())));
+                renamed.insert(changed.address.clone(), to.key.clone());
+                continue;
+            }
             match before.owned.get(&changed.address) {
                 Some(old) => drop(owned.insert(changed.address.clone(), old.clone())),
                 None => drop(owned.remove(&changed.address)),
@@ -295,6 +308,7 @@ impl Site {
                 broadcast: declared.is_some_and(|unit| unit.broadcast),
                 ignore: declared.map(|unit| unit.ignore.clone()).unwrap_or_default(),
                 record: declared.is_some_and(|unit| unit.record),
+                renamed_from: renamed.get(&address.resource()).cloned(),
             };
             (address, unit)
         };

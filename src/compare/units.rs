@@ -23,12 +23,19 @@ pub struct Unit {
     pub ignore: Vec<String>,
     /// Its author says that its time may have passed: it stays as a record.
     pub record: bool,
+    /// The key that its resource had before.
+    pub renamed_from: Option<String>,
 }
 
 /// What the manifests say, as far as a plan depends on it.
 pub fn digest(units: &BTreeMap<Address, Unit>) -> Digest {
-    let said: Vec<_> =
-        units.iter().map(|(address, unit)| (address, &unit.spec, unit.protect, unit.broadcast, &unit.ignore)).collect();
+    let said: Vec<_> = units
+        .iter()
+        .map(|(address, unit)| {
+            let Unit { spec, place: _, protect, broadcast, ignore, record, renamed_from } = unit;
+            (address, spec, protect, broadcast, ignore, record, renamed_from)
+        })
+        .collect();
     Digest::of_data(&said)
 }
 
@@ -50,6 +57,7 @@ pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
                 broadcast: lifecycle.broadcast.unwrap_or(false),
                 ignore: lifecycle.ignore.iter().flatten().map(|path| path.value.clone()).collect(),
                 record: lifecycle.allowed().any(|code| code.value == codes::SC101.name),
+                renamed_from: lifecycle.renamed_from.as_ref().map(|key| key.value.clone()),
             };
             units.insert(Address::new(address.kind.clone(), key), unit);
         }

@@ -27,6 +27,7 @@ pub fn past_tense(verb: Verb) -> &'static str {
         Verb::Delete => "deleted",
         Verb::Adopt => "adopted",
         Verb::Forget => "forgotten",
+        Verb::Move => "moved",
     }
 }
 
@@ -38,6 +39,7 @@ fn present_tense(verb: Verb) -> &'static str {
         Verb::Delete => "delete",
         Verb::Adopt => "adopt",
         Verb::Forget => "forget",
+        Verb::Move => "move",
     }
 }
 
@@ -126,7 +128,7 @@ impl<'r> Told<'r> {
             done(step, Verb::Delete) && old.is_some() && old == id
         };
         let parts = steps.iter().filter(is_part).map(|step| step.step).collect();
-        let is_unprotected = |change: &&Change| change.reasons.iter().any(Reason::is_change);
+        let is_unprotected = |change: &&Change| change.reasons.contains(&Reason::Unprotected);
         let unprotected = plan.changes.iter().filter(is_unprotected).map(|change| &change.address).collect();
         let replaced = anew.values().filter(|change| change.action == Action::Replace);
         Self { replaced: replaced.map(|change| &change.address).collect(), unprotected, parts, steps }
@@ -199,7 +201,7 @@ fn ended(report: &Report, plan: &Plan) -> Words {
 fn numbers(told: &Told, plan: &Plan) -> Words {
     let is_done = |step: &&&StepReport| step.fate.is_done() && !told.is_part(step);
     let done: Vec<&str> = told.steps.iter().filter(is_done).map(|step| told.done(step)).collect();
-    let words = ["created", "updated", REPLACED, "deleted", "adopted", UNPROTECTED, "forgotten"];
+    let words = ["created", "updated", REPLACED, "deleted", "adopted", UNPROTECTED, "forgotten", "moved"];
     let number = |word: &&str| done.iter().filter(|done| *done == word).count();
     let mut parts: Vec<String> = words
         .iter()
@@ -325,7 +327,7 @@ pub struct Line {
     /// Its place in the plan, from 0.
     pub step: usize,
     pub address: String,
-    /// create, update, delete, adopt or forget.
+    /// create, update, delete, adopt, forget or move.
     pub verb: &'static str,
     /// done, failed, unknown, skipped or not_started.
     pub fate: &'static str,

@@ -143,6 +143,7 @@ impl Building {
 
     pub fn step(mut self, order: usize, verb: Verb, method: Method, path: &str) -> Self {
         let step = Step {
+            from: None,
             number: 0,
             address: self.change.address.clone(),
             verb,

@@ -17,7 +17,7 @@ segments: {s: {criteria: {tag: x}}}
 fn put_off() -> World {
     let mut world = World::in_sync(PUSH, Level::Extended);
     world.edit("scheduled_pushes/sale", |spec| spec["schedule"] = json!([{"scheduled_time": "2031-02-01T1000"}]));
-    world.now = "2031-01-02T00:00:00Z".parse().unwrap();
+    world.now = "2031-01-02T00:00:00Z".parse().expect("a time");
     world
 }
 
@@ -81,4 +81,26 @@ fn variables_that_were_changed_in_the_dashboard_are_put_back_as_the_api_allows()
         let same = yaml.replace("default_value: b", "default_value: theirs").replace("alert: \"{{A}}\"", "alert: Hi");
         assert!(world.told(&same).starts_with("~ templates/t (both)\n"), "{}", world.told(&same));
     }
+}
+
+const PIPELINE: &str = "\
+pipelines:
+  remind:
+    enabled: true
+    immediate_trigger: {tag_added: vip}
+    outcome: {push: {device_types: [ios], notification: {alert: Hello}}}
+    lifecycle: {ignore: [outcome.push.notification.alert]}
+";
+
+#[test]
+fn a_field_is_left_to_the_dashboard_by_the_path_that_a_plan_shows() {
+    let mut world = World::in_sync(PIPELINE, Level::Documented);
+    world.edit("pipelines/remind", |spec| spec["outcome"][0]["push"]["notification"]["alert"] = "Theirs".into());
+    assert_eq!(world.told(PIPELINE), "0 adopt pipelines/remind\n");
+    let (changes, _) = world.plan(PIPELINE);
+    assert_eq!(changes[0].ignored, ["outcome.push.notification.alert"]);
+    let whole = PIPELINE.replace("ignore: [outcome.push.notification.alert]", "ignore: [outcome]");
+    assert_eq!(world.told(&whole), "0 adopt pipelines/remind\n");
+    let other = PIPELINE.replace("ignore: [outcome.push.notification.alert]", "ignore: [immediate_trigger]");
+    assert_eq!(world.told(&other), "! pipelines/remind (service) InDashboard\n");
 }

@@ -3,5 +3,6 @@
 mod drifting;
 mod owning;
 mod recovering;
+mod renaming;
 mod stories;
 mod world;

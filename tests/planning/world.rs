@@ -6,7 +6,7 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
 use pushplan::arrange::arrange;
-use pushplan::compare::{Situation, Unit, compare, units};
+use pushplan::compare::{Situation, Unit, compare, moves, units};
 use pushplan::finding::Findings;
 use pushplan::kinds::remote::{point, segments};
 use pushplan::kinds::{self, Found, Read};
@@ -106,10 +106,18 @@ impl World {
 
     pub fn plan(&self, yaml: &str) -> (Vec<Change>, Vec<Step>) {
         let units = declared(yaml);
+        let moves = moves(&units, &self.ledger);
+        let (mut ledger, mut live) = (self.ledger.clone(), self.live.clone());
+        for (to, from) in &moves {
+            ledger.rename(from, to);
+            let renamed = |address: Address| address.renamed(from, to).unwrap_or(address);
+            live.units = live.units.into_iter().map(|(address, seen)| (renamed(address), seen)).collect();
+        }
         let situation = Situation {
             units: &units,
-            ledger: &self.ledger,
-            live: &self.live,
+            ledger: &ledger,
+            live: &live,
+            moves: &moves,
             level: self.level,
             now: self.now,
             min_lead: SignedDuration::from_mins(5),

@@ -100,6 +100,7 @@ impl World {
             done,
             adopt: true,
             own_only: true,
+            moves: &BTreeMap::new(),
         };
         let (changes, steps) = arrange(compare(&situation), &situation);
         let position = log.position().expect("a place");

@@ -1,5 +1,7 @@
 //! Answers that are lost on their way. Nothing is ever made twice.
 
+use serde_json::json;
+
 use crate::world::{Project, changes, says};
 
 const SEGMENT: &str = "segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {and: [{segment: a}, {tag: b}]}}\n";
@@ -73,6 +75,28 @@ fn a_push_whose_answer_was_lost_is_found_again_where_it_is_listed() {
         assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
         assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (1 resource).\n");
     });
+}
+
+#[test]
+fn a_lost_push_that_has_gone_out_meanwhile_stays_in_doubt_whatever_time_it_is_given() {
+    let project = Project::new(PUSH);
+    let faults = project.folder.write("faults.toml", once(LOSSES[1], "/api/schedules"));
+    let service = project.serve_with(&["--faults", faults.to_str().expect("UTF-8"), "--clock", "2035-01-01T00:00Z"]);
+    assert_eq!(project.run(&["apply", "--yes"]).code, 6);
+    service.post("/local/clock", &json!({"to": "2035-02-01T00:00:00Z"}));
+    assert_eq!(service.names("/api/schedules", "schedules", "name"), Vec::<String>::new(), "it has gone out");
+    project.edit("2035-01-22", "2036-01-22");
+    service.forget();
+    for _ in 0..2 {
+        let ran = project.run(&["apply", "--yes"]);
+        assert_eq!(ran.code, 7, "{ran}");
+        says(&ran.stderr, &["scheduled_pushes/sale: whether it was created on ", "pushplan resolve"]);
+    }
+    assert_eq!(service.writes(), Vec::<String>::new());
+    project.good(&["resolve", "scheduled_pushes/sale", "--created", "an-id"]);
+    let ran = project.good(&["apply", "--yes"]);
+    says(&ran.stdout, &["· scheduled_pushes/sale went out on Mon 22 Jan 2035 10:00 UTC; it will not be sent again"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod lost;
 mod next;
 mod ownership;
 mod past;
+mod renaming;
 mod reports;
 mod saved;
 mod world;

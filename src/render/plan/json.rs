@@ -223,7 +223,7 @@ pub struct Step {
     /// Its place in the plan, from 0.
     pub number: usize,
     pub address: String,
-    /// create, update, delete, adopt or forget.
+    /// create, update, delete, adopt, forget or move.
     pub verb: String,
     /// The thing it is done to. Null for one that is to be created.
     pub id: Option<String>,

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::View;
+use crate::address::Address;
 use crate::guard;
 use crate::kinds::{self, Delete, Read, Runs, Update};
 use crate::ledger::Verb;
@@ -159,10 +160,29 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
             asks("gone", "the service no longer has it; it is never made a second time by itself".to_owned())
                 .line(Words::new("to have it made again: ").copy(&view.again.other(&format!("forget {address}"))))
         }
+        Reason::Renamed { from } => plain("moved", format!("from {from}; the service keeps it as it is")),
+        Reason::NothingRenamed { from } => {
+            plain("renamed", format!("nothing of ours that it could be is known as {from}: this is a new one"))
+        }
+        Reason::LooksRenamed { from } => looks_renamed(change, from),
         Reason::Unprotected => {
             asks("unprotected", "lifecycle.protect is lifted: from then on it can be deleted and replaced".to_owned())
         }
     }
+}
+
+/// It may be what stood under another key.
+fn looks_renamed(change: &Change, from: &Address) -> Row {
+    let say = format!("lifecycle: {{renamed_from: {}}}", from.key);
+    if change.action != Action::ByHand {
+        let words = Words::new(&format!("is this {from} under another key? Then write "));
+        return Row::new("renamed", words.copy(&say));
+    }
+    let words = format!("{from} says the same or has its name, and is still there: two would message people twice");
+    Row::new("waits", Words::new(&words))
+        .paint(Paint::Asks)
+        .line(Words::new("if it is the same under another key, write ").copy(&say))
+        .line(Words::new("if not, see to the old one first: ").copy(&format!("pushplan apply --done {from}")))
 }
 
 /// Something that is not ours has the name that ours is to get.

@@ -169,6 +169,7 @@ impl Own {
             done,
             adopt: world.is_on(Protection::Adopt),
             own_only: world.is_on(Protection::Unowned),
+            moves: &BTreeMap::new(),
         };
         let (changes, steps) = arrange(compare(&situation), &situation);
         let about = About {
