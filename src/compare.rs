@@ -250,8 +250,10 @@ impl<'s> One<'s> {
             out.change.reasons.push(Reason::Collision { ids });
             return;
         }
-        out.change.action = Action::Create;
-        out.change.reasons.extend(too_late(self.api, self.situation, &unit.spec));
+        let late = too_late(self.api, self.situation, &unit.spec);
+        let is_over = matches!(late, Some(Reason::TooLate { at }) if at <= self.situation.now);
+        out.change.action = if unit.record && is_over { Action::Past } else { Action::Create };
+        out.change.reasons.extend(late);
     }
 
     /// It has had its time: whatever is edited, it is not sent again.

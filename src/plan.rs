@@ -357,6 +357,36 @@ impl Step {
     }
 }
 
+/// Which steps are changes to people. That the ledger takes note of a version stamp, a protection or a time that has come is
+/// none, and neither is what it lets go of or takes up before something is changed.
+#[derive(Debug)]
+pub struct News(BTreeSet<Address>);
+
+impl News {
+    pub fn of(plan: &Plan) -> Self {
+        let is_one = |change: &&Change| {
+            matches!(change.shown(), Action::Adopt | Action::Forget) || change.reasons.iter().any(Reason::is_change)
+        };
+        Self(plan.changes.iter().filter(is_one).map(|change| change.address.clone()).collect())
+    }
+
+    /// Whether a step of this address is one.
+    pub fn has(&self, address: &Address, verb: Verb) -> bool {
+        match verb {
+            Verb::Create | Verb::Update | Verb::Delete | Verb::Move => true,
+            Verb::Adopt | Verb::Forget => self.0.contains(address),
+        }
+    }
+}
+
+impl Change {
+    /// What people call what happens: what was found again is taken up.
+    pub fn shown(&self) -> Action {
+        let recovered = || self.reasons.iter().any(|reason| matches!(reason, Reason::Recovered { .. }));
+        if self.action == Action::Keep && recovered() { Action::Adopt } else { self.action }
+    }
+}
+
 /// What a plan is made for, and from.
 #[derive(Clone, Debug)]
 pub struct About {
@@ -407,6 +437,12 @@ impl Plan {
     /// How many changes there are of an action.
     pub fn count(&self, action: Action) -> usize {
         self.changes.iter().filter(|change| change.action == action).count()
+    }
+
+    /// Whether a step of it is a change to people.
+    pub fn has_news(&self) -> bool {
+        let news = News::of(self);
+        self.steps.iter().any(|step| news.has(&step.address, step.verb))
     }
 
     /// Whether there is nothing to change. That says nothing of what was left out.

@@ -36,6 +36,8 @@ pub struct Run {
     pub(super) limit: usize,
     pub(super) streak: usize,
     pub(super) paused: Option<Timestamp>,
+    /// The service refused the credentials.
+    pub(super) denied: bool,
     begun: bool,
     ending: bool,
     over: bool,
@@ -74,6 +76,7 @@ impl Run {
             stop: None,
             streak: 0,
             paused: None,
+            denied: false,
             begun: false,
             ending: false,
             over: false,
@@ -367,7 +370,8 @@ impl Run {
         }
         self.over = true;
         let ledger = self.journal.ledger.seq;
-        vec![Effect::Finish(Report { run: self.settings.run.clone(), ending, ledger, steps: self.steps.reports() })]
+        let (run, denied) = (self.settings.run.clone(), self.denied);
+        vec![Effect::Finish(Report { run, ending, ledger, denied, steps: self.steps.reports() })]
     }
 
     fn ending(&self) -> Ending {

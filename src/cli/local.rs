@@ -159,9 +159,14 @@ pub async fn start(root: &Path, api: Level) -> Result<(Running, Served), Failure
     Ok((running, served))
 }
 
+/// Where the folder of a project is that is pushplan's own.
+pub fn own(root: &Path) -> PathBuf {
+    root.join(OWN)
+}
+
 /// The folder of a project that is pushplan's own. A project may not choose where on the machine it is.
-fn own_folder(root: &Path) -> Result<PathBuf, Failure> {
-    let folder = root.join(OWN);
+pub fn own_folder(root: &Path) -> Result<PathBuf, Failure> {
+    let folder = own(root);
     if folder.is_symlink() {
         return Err(Failure::new(format!("{} is a symbolic link, which is not followed", folder.display())));
     }

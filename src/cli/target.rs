@@ -103,7 +103,7 @@ pub async fn open(project: &Project, name: Option<&str>) -> Result<Opened, Failu
             })?;
             let env = |name: &str| std::env::var(name).ok();
             let credentials = credentials(&origin, &env)?;
-            let level = target.api.as_ref().map_or(Level::Documented, |level| level.value);
+            let level = wanted(target, false);
             let place = origin.to_string();
             opened(name, target, level, place, origin, &credentials, None)
         }
@@ -113,8 +113,29 @@ pub async fn open(project: &Project, name: Option<&str>) -> Result<Opened, Failu
     }
 }
 
+/// What a target offers, as far as that is known without asking its service for anything.
+pub async fn level(project: &Project, name: &str) -> Level {
+    let Some(target) = project.target(name) else { return Level::Documented };
+    let is_built_in = target.base_url.is_none() && name == LOCAL;
+    let wanted = wanted(target, is_built_in);
+    if !is_built_in || wanted == Level::Documented {
+        return wanted;
+    }
+    match local::find(&project.root).await {
+        Ok(served) => served.map_or(wanted, |(_, served, _)| served.api.min(wanted)),
+        // Who cannot tell is careful.
+        Err(_) => Level::Documented,
+    }
+}
+
+/// What a target is said to offer: the contract's verbs alone where nothing is said, and all that there is of the built-in one.
+fn wanted(target: &Target, is_built_in: bool) -> Level {
+    let usual = if is_built_in { Level::Extended } else { Level::Documented };
+    target.api.as_ref().map_or(usual, |level| level.value)
+}
+
 async fn open_local(project: &Project, name: String, target: &Target) -> Result<Opened, Failure> {
-    let wanted = target.api.as_ref().map_or(Level::Extended, |level| level.value);
+    let wanted = wanted(target, true);
     let mut ahead = SignedDuration::ZERO;
     let (origin, served, service) = match local::find(&project.root).await? {
         Some((origin, served, there)) => {
@@ -127,7 +148,7 @@ async fn open_local(project: &Project, name: String, target: &Target) -> Result<
         }
     };
     // A service that was started with less has no more.
-    let level = if served.api == Level::Documented { Level::Documented } else { wanted };
+    let level = served.api.min(wanted);
     let opened = opened(name, target, level, "built-in".to_owned(), origin, &served.credentials(), service)?;
     // What an answer takes is no difference.
     Ok(if ahead.abs() > CLOCKS { Opened { ahead, ..opened } } else { opened })

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::address::Address;
+use crate::codes;
 use crate::digest::Digest;
 use crate::manifest::Desired;
 use crate::plan::Place;
@@ -20,6 +21,8 @@ pub struct Unit {
     pub broadcast: bool,
     /// Paths of fields that are left to the dashboard.
     pub ignore: Vec<String>,
+    /// Its author says that its time may have passed: it stays as a record.
+    pub record: bool,
     /// The key that its resource had before.
     pub renamed_from: Option<String>,
 }
@@ -29,8 +32,8 @@ pub fn digest(units: &BTreeMap<Address, Unit>) -> Digest {
     let said: Vec<_> = units
         .iter()
         .map(|(address, unit)| {
-            let Unit { spec, place: _, protect, broadcast, ignore, renamed_from } = unit;
-            (address, spec, protect, broadcast, ignore, renamed_from)
+            let Unit { spec, place: _, protect, broadcast, ignore, record, renamed_from } = unit;
+            (address, spec, protect, broadcast, ignore, record, renamed_from)
         })
         .collect();
     Digest::of_data(&said)
@@ -53,6 +56,7 @@ pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
                 protect: lifecycle.protect,
                 broadcast: lifecycle.broadcast.unwrap_or(false),
                 ignore: lifecycle.ignore.iter().flatten().map(|path| path.value.clone()).collect(),
+                record: lifecycle.allowed().any(|code| code.value == codes::SC101.name),
                 renamed_from: lifecycle.renamed_from.as_ref().map(|key| key.value.clone()),
             };
             units.insert(Address::new(address.kind.clone(), key), unit);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::Ran;
 use crate::world::{Project, Service, says};
@@ -15,6 +15,19 @@ fn segments(count: usize) -> String {
         let _ = writeln!(text, "  s{number}: {{criteria: {{tag: t{number}}}}}");
     }
     text
+}
+
+/// That a plan says what an apply would refuse, in place of naming it as what comes next.
+#[track_caller]
+fn announced(project: &Project, guard: &str, words: &[&str]) {
+    let ran = project.good(&["plan"]);
+    let (_, end) = ran.stdout.split_once("As it is, it would not be applied:").expect("what would be refused");
+    says(&end.split_whitespace().collect::<Vec<_>>().join(" "), words);
+    assert!(!ran.stdout.contains("Next:"), "{ran}");
+    let ran = project.good(&["plan", "--format", "json"]);
+    let plan: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(plan["refused"][0]["guard"], guard, "{ran}");
+    says(&plan["refused"][0].to_string(), &words[..1]);
 }
 
 /// That a plan is refused, and nothing is sent.
@@ -37,6 +50,7 @@ fn many_deletions_need_a_word() {
     project.good(&["plan"]);
     project.write(&segments(6));
     let words = ["6 of 12 in segments (50 %) would be deleted; the limit is 5, or 20 % of a kind", "--allow-deletes 6"];
+    announced(&project, "deletes", &words);
     refused(&project, &service, &[], &words);
     refused(&project, &service, &["--allow-deletes", "5"], &["6 things would be deleted; --allow-deletes says 5"]);
     project.good(&["apply", "--yes", "--allow-deletes", "6"]);
@@ -90,6 +104,7 @@ fn what_is_protected_stays_also_when_its_whole_block_is_gone() {
     project.good(&["apply", "--yes"]);
     project.write("segments:\n  b: {criteria: {tag: b}}\n");
     let words = ["segments/a is protected and would be deleted or replaced", "lifecycle: {protect: false}"];
+    announced(&project, "protect", &words);
     refused(&project, &service, &[], &words);
     refused(&project, &service, &["--allow-deletes", "9"], &words);
     // The way out that it names.
@@ -130,7 +145,7 @@ fn protection_also_holds_against_a_replacement_and_destroy() {
     project.good(&["apply", "--yes"]);
     project.edit("tag: a", "tag: b");
     refused(&project, &service, &[], &["segments/a is protected"]);
-    let ran = project.run(&["destroy", "--yes"]);
+    let ran = project.run(&["destroy", "--confirm", "local"]);
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["segments/a is protected"]);
     assert_eq!(service.segments(), ["a"]);
@@ -158,6 +173,7 @@ fn a_tag_that_sets_off_a_pipeline_sends() {
         &["SENDS", "pipelines/remind starts when vip is added: named user u-1 gets a message", "1 sends at once."],
     );
     let words = ["1 message goes out at once, by tag_groups/loyalty/named_users/u-1", "--allow-sends"];
+    announced(&project, "sends", &words);
     refused(&project, &service, &[], &words);
     project.good(&["apply", "--yes", "--allow-sends"]);
     assert_eq!(project.changes(&[]), Vec::<String>::new());
@@ -234,6 +250,7 @@ fn a_push_to_everybody_says_that_it_is_meant() {
     let project = Project::new(&push("2035-01-22T10:00", "all", ""));
     let service = project.serve();
     let words = ["scheduled_pushes/sale addresses every device", "lifecycle: {broadcast: true}"];
+    announced(&project, "broadcast", &words);
     refused(&project, &service, &[], &words);
     project.write(&push("2035-01-22T10:00", "all", "    lifecycle: {broadcast: true}\n"));
     project.good(&["apply", "--yes"]);
@@ -246,6 +263,7 @@ fn a_push_whose_time_is_near_is_not_made() {
     let project = Project::new(&push(&soon.strftime("%Y-%m-%dT%H:%M").to_string(), "{tag: vip}", ""));
     let service = project.serve();
     let words = ["scheduled_pushes/sale has a time that has passed or is nearer than 5 minutes"];
+    announced(&project, "too_late", &words);
     refused(&project, &service, &[], &words);
     // A target may be in more of a hurry.
     project.folder.write("pushplan.toml", "[targets.local]\nmin_lead = \"1m\"\n");

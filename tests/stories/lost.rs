@@ -119,6 +119,10 @@ fn a_push_that_cannot_be_listed_is_held_until_somebody_says_what_became_of_it() 
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 6, "{ran}");
     says(&ran.stdout, &["pushplan resolve scheduled_pushes/sale"]);
+    says(
+        &project.good(&["show", "scheduled_pushes/sale"]).stdout,
+        &["in doubt", "whether it was created is not known"],
+    );
     service.forget();
     for _ in 0..2 {
         let ran = project.run(&["apply", "--yes"]);
@@ -148,6 +152,19 @@ fn a_push_that_somebody_says_is_absent_is_made() {
     project.good(&["apply", "--yes"]);
     assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
     says(&project.good(&["plan"]).stdout, &["No changes."]);
+}
+
+#[test]
+fn a_push_that_is_known_is_not_said_to_be_absent() {
+    for project in [Project::documented(PUSH), Project::new(PUSH)] {
+        let service = project.serve();
+        project.good(&["apply", "--yes"]);
+        let ran = project.run(&["resolve", "scheduled_pushes/sale", "--absent"]);
+        assert_eq!(ran.code, 64, "{ran}");
+        says(&ran.stderr, &["what became of scheduled_pushes/sale is known: it is yours"]);
+        project.good(&["apply", "--yes"]);
+        assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
+    }
 }
 
 #[test]

@@ -79,6 +79,16 @@ fn a_past_push_is_shown_once_and_never_made_again() {
 }
 
 #[test]
+fn nobody_is_told_that_the_service_still_has_what_went_out() {
+    for project in [Project::documented(SALE), Project::new(SALE)] {
+        sale(&project);
+        let ran = project.good(&["forget", "scheduled_pushes/sale"]);
+        says(&ran.stdout, &["Forgot scheduled_pushes/sale", "What has gone out is not taken back."]);
+        assert!(!ran.stdout.contains("still has"), "{ran}");
+    }
+}
+
+#[test]
 fn a_past_push_is_sent_at_a_new_time_under_a_new_key() {
     let project = Project::documented(SALE);
     sale(&project);
@@ -168,4 +178,48 @@ fn a_push_that_somebody_put_off_is_not_past_while_it_waits() {
     project.good(&["apply", "--yes"]);
     assert_eq!(service.writes(), [format!("DELETE /api/schedules/{id}")]);
     assert_eq!(project.changes(&[]), Vec::<String>::new());
+}
+
+#[test]
+fn a_record_of_the_past_is_left_alone_and_stops_nothing() {
+    for project in [Project::documented(SALE), Project::new(SALE)] {
+        project.edit("alert: Sale}}", "alert: Sale}}\n    lifecycle: {allow: [SC101]}");
+        let service = project.serve();
+        let ran = project.good(&["plan"]);
+        says(
+            &ran.stdout,
+            &[
+                "· scheduled_pushes/sale was for Mon 22 Jan 2024 10:00 UTC and is not sent",
+                "Plan: 1 to create, 1 unchanged.",
+            ],
+        );
+        project.good(&["apply", "--yes"]);
+        assert_eq!(service.writes(), ["POST /api/segments"]);
+        says(&project.good(&["plan"]).stdout, &["No changes."]);
+    }
+}
+
+#[test]
+fn an_edit_of_what_went_out_says_how_to_send_again() {
+    let project = Project::new(SALE);
+    sale(&project);
+    project.edit("alert: Sale", "alert: SALE");
+    says(&project.good(&["plan"]).stdout, &["under a new key it would be a new one"]);
+}
+
+#[test]
+fn a_pending_push_that_is_edited_into_the_past_keeps_its_time() {
+    let project = Project::new(&SALE.replace("2024", "2035"));
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("2035-01-22", "2024-01-22");
+    let ran = project.good(&["plan"]);
+    let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    says(
+        &said,
+        &["has passed: what the service has keeps its own", "give it a later time, or remove it to call it off"],
+    );
+    assert!(!said.contains("will not be made"), "{ran}");
+    assert_eq!(project.run(&["apply", "--yes"]).code, 7);
+    assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
 }

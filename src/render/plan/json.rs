@@ -5,7 +5,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::fields::Difference;
-use super::{View, is_told, rows, words};
+use super::{Ahead, View, is_told, rows, words};
+use crate::guard::Refused;
 use crate::kinds;
 use crate::plan::{self, Action, Moved, Plan};
 use crate::render::layout::{Row, Words};
@@ -39,6 +40,31 @@ pub struct Document {
     pub steps: Vec<Step>,
     /// Addresses that --only and --except left out.
     pub left_out: Vec<String>,
+    /// Why `pushplan apply` would refuse it as it is.
+    pub refused: Vec<Refusal>,
+}
+
+/// Why a plan would not be applied.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Refusal {
+    /// sends, broadcast, deletes, protect, too_late, collision or in_doubt.
+    pub guard: String,
+    pub message: String,
+    /// What to do about it, or the option that allows it.
+    pub help: String,
+    pub addresses: Vec<String>,
+}
+
+impl Refusal {
+    fn new(refused: &Refused) -> Self {
+        let Refused { guard, message, help, addresses } = refused;
+        Self {
+            guard: guard.word().to_owned(),
+            message: message.clone(),
+            help: help.clone(),
+            addresses: addresses.iter().map(ToString::to_string).collect(),
+        }
+    }
 }
 
 /// How many changes there are of each kind.
@@ -218,15 +244,15 @@ pub struct Step {
 }
 
 /// The whole plan as one object.
-pub fn json(plan: &Plan) -> String {
-    let mut text = serde_json::to_string_pretty(&Document::new(plan)).expect("a plan has text keys only");
+pub fn json(plan: &Plan, ahead: &Ahead) -> String {
+    let mut text = serde_json::to_string_pretty(&Document::new(plan, ahead)).expect("a plan has text keys only");
     text.push('\n');
     text
 }
 
 impl Document {
-    pub fn new(plan: &Plan) -> Self {
-        let view = View::of(plan);
+    pub fn new(plan: &Plan, ahead: &Ahead) -> Self {
+        let view = View::of(plan, &ahead.again);
         let digest = plan.digest();
         let told = |change: &&plan::Change| is_told(change) || change.action == Action::Past;
         Self {
@@ -244,6 +270,7 @@ impl Document {
             changes: plan.changes.iter().filter(told).map(|change| Change::new(&view, change)).collect(),
             steps: plan.steps.iter().map(Step::new).collect(),
             left_out: plan.left_out.iter().map(ToString::to_string).collect(),
+            refused: ahead.refused.iter().map(Refusal::new).collect(),
         }
     }
 }
@@ -304,7 +331,7 @@ impl Change {
         Self {
             resource: address.resource().to_string(),
             address: address.to_string(),
-            action: super::action(change).into(),
+            action: change.shown().into(),
             name: name.clone(),
             file: place.as_ref().map(|place| place.file.clone()),
             line: place.as_ref().map(|place| place.line),
