@@ -69,6 +69,9 @@ impl Allowed {
     }
 }
 
+/// What is said of an apply that is ended at once.
+const AT_ONCE: &str = "Ended at once. What was on its way may have been done: `pushplan plan` looks for it.";
+
 /// How a plan is applied.
 #[derive(Clone, Debug, Args)]
 pub struct How {
@@ -191,9 +194,12 @@ impl How {
             }
         }
         let plan = &planned.plan;
+        let style = Style { width: context.out.width(), color: context.out.is_colored() };
         if self.format == Format::Text {
-            let style = Style { width: context.out.width(), color: context.out.is_colored() };
             context.out.print(&render::plan::before_apply(plan, &asking.again, style));
+        } else if asking.given.is_none() && saved.is_none() && io::stdin().is_terminal() {
+            // Who is asked about it has seen it.
+            context.out.note(&render::plan::before_apply(plan, &asking.again, style));
         }
         self.not_done(plan, wish)?;
         self.guard(site, plan, asking)?;
@@ -294,7 +300,7 @@ impl How {
             },
             ..Settings::new(uuid::Uuid::new_v4().to_string(), who::actor())
         };
-        let stop = Stop::listen().map_err(|error| Failure::new(error.to_string()))?;
+        let stop = Stop::listen(AT_ONCE).map_err(|error| Failure::new(error.to_string()))?;
         let Planned { plan, ledger } = planned;
         let mut progress = Progress::start(&context.out, &plan, self.showing());
         let asked = async {

@@ -1,6 +1,6 @@
 //! Being asked to stop.
 
-use std::io;
+use std::io::{self, Write};
 
 use tokio::sync::watch;
 
@@ -30,13 +30,16 @@ impl Signal {
 pub struct Stop(watch::Receiver<Option<Signal>>);
 
 impl Stop {
-    /// Listens from now on, for as long as the runtime runs.
-    pub fn listen() -> io::Result<Self> {
+    /// Listens from now on, for as long as the runtime runs. `at_once` is what is said when it ends at once.
+    pub fn listen(at_once: &'static str) -> io::Result<Self> {
         let mut signals = Signals::new()?;
         let (tell, told) = watch::channel(None);
         tokio::spawn(async move {
             tell.send_replace(Some(signals.next().await));
-            std::process::exit(signals.next().await.exit() as i32);
+            let second = signals.next().await;
+            // Nobody may be listening, which keeps nothing from its end.
+            let _ = writeln!(io::stderr(), "{at_once}");
+            std::process::exit(second.exit() as i32);
         });
         Ok(Self(told))
     }

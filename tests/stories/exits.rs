@@ -218,3 +218,25 @@ segments:
         assert_eq!(project.changes(&[]), ["+ segments/c"]);
     }
 }
+
+#[test]
+fn a_second_signal_ends_an_apply_at_once_and_the_next_one_finds_what_it_left() {
+    let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n");
+    let service = project.faulty("[[fault]]\nkind = \"delay\"\nms = 2000\nmethod = \"POST\"\n");
+    let child = project.start(&["apply", "--yes"]);
+    let began = Instant::now();
+    let intended = || project.folder.path().join(".pushplan/ledger/local/00000002.json").exists();
+    while !intended() {
+        assert!(began.elapsed() < Duration::from_secs(20), "an intent is written");
+        sleep(Duration::from_millis(20));
+    }
+    for _ in 0..2 {
+        sleep(Duration::from_millis(400));
+        signal(&child, "-INT");
+    }
+    let ran = ended(child);
+    assert_eq!(ran.code, 130, "{ran}");
+    says(&ran.stderr, &["Ended at once. What was on its way may have been done: `pushplan plan` looks for it."]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["a"]);
+}

@@ -134,17 +134,17 @@ fn end(view: &View, ahead: Option<&Ahead>, style: Style) -> String {
     let plan = view.plan;
     if view.blocks.is_empty() && view.drift.is_empty() {
         let target = &plan.target;
-        let line = match plan.aim {
-            Aim::Manifests if !plan.left_out.is_empty() => {
-                let unchanged = view.count(Action::Keep) + view.count(Action::Past);
-                format!("No changes in what was chosen: {unchanged} unchanged, {} left out.", plan.left_out.len())
-            }
-            Aim::Manifests => {
+        let line = match (plan.aim, plan.left_out.len()) {
+            (Aim::Nothing, _) if plan.choice.is_all() => format!("Nothing to delete. {target} has nothing of ours."),
+            (Aim::Nothing, _) => format!("Nothing to delete. {target} has nothing of ours in this part."),
+            (Aim::Manifests, 0) => {
                 format!("No changes. {target} matches your files ({}).", count(view.matching(), "resource"))
             }
-            Aim::Nothing if plan.choice.is_all() => format!("Nothing to delete. {target} has nothing of ours."),
-            Aim::Nothing => format!("Nothing to delete. {target} has nothing of ours in this part."),
-            Aim::Before(number) => format!("No changes. {target} is as it was before {number}."),
+            (Aim::Before(number), 0) => format!("No changes. {target} is as it was before {number}."),
+            (_, left) => {
+                let unchanged = view.count(Action::Keep) + view.count(Action::Past);
+                format!("No changes in what was chosen: {unchanged} unchanged, {left} left out.")
+            }
         };
         layout::paragraph(&mut out, &Words::new(&line), 0, style);
         return out;
