@@ -15,6 +15,7 @@
 pub mod address;
 pub mod apply;
 pub mod arrange;
+pub mod audience;
 pub mod check;
 pub mod cli;
 pub mod client;
