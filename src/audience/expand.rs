@@ -8,10 +8,10 @@ use super::terms::{Id, Join, Terms};
 use crate::model::audience::{SegmentRef, Selector};
 
 /// How many parts an audience may have, with all that its segments say.
-const MOST: usize = 100_000;
+const MOST: usize = 20_000;
 
 /// How many members compounds may have in all, once they are flat.
-const MOST_MEMBERS: usize = 400_000;
+const MOST_MEMBERS: usize = 100_000;
 
 /// A selector with its segments, as a graph. What stands in a part has a lower place.
 #[derive(Debug, Default)]

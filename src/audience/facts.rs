@@ -80,6 +80,16 @@ impl Line {
     }
 }
 
+/// See [`About::case`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Case<'v> {
+    Alike,
+    Impossible,
+    Line(Line),
+    Sdk(Option<bool>),
+    Own(&'v Value),
+}
+
 /// What is known of a device is one of these values.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fact {
@@ -116,6 +126,18 @@ impl About {
             Values::Language => Some(LANGUAGES.len() + 1),
             Values::Country => Some(COUNTRIES.len() + 1),
             Values::AppVersion | Values::Version(_) | Values::Model => None,
+        }
+    }
+
+    /// What laws make of a value: values with one case are the same to them. Those that they speak of by name have a case
+    /// of their own.
+    pub fn case<'v>(&self, value: &'v Value) -> Case<'v> {
+        match value {
+            Value::Channel(_, line) => Case::Line(*line),
+            value if !self.can_be(value) => Case::Impossible,
+            value if self.is_sdk() => Case::Sdk(tells_location(value)),
+            Value::Text(_) if !self.is_location() => Case::Alike,
+            value => Case::Own(value),
         }
     }
 

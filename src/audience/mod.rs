@@ -35,7 +35,7 @@ use solver::Budget;
 use terms::{Id, Join, Term, Terms};
 
 /// How many steps one question may take: well under a tenth of a second.
-const STEPS: usize = 1_000_000;
+const STEPS: usize = 400_000;
 
 /// How many lines a canonical form may have.
 const MOST_LINES: usize = 10_000;

@@ -1,6 +1,6 @@
 //! A question about terms, as clauses: what the terms say, and the laws that every device follows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::facts::{About, Value, tells_location};
 use super::solver::{Budget, Lit, Solver, Verdict};
@@ -38,16 +38,23 @@ pub enum Known {
 impl Question {
     pub fn about(terms: &Terms, roots: &[Id]) -> Self {
         let needed = terms.within(roots);
-        let mut values: BTreeMap<&About, BTreeSet<&Value>> = BTreeMap::new();
+        let mut values: BTreeMap<&About, BTreeMap<&Value, Vec<Id>>> = BTreeMap::new();
         for id in (0..terms.len()).filter(|id| needed[*id]) {
             if let Term::Is { fact, .. } = terms.get(id) {
-                values.entry(&fact.about).or_default().extend(&fact.values);
+                let values = values.entry(&fact.about).or_default();
+                fact.values.iter().for_each(|value| values.entry(value).or_default().push(id));
             }
         }
         let mut solver = Solver::default();
         let mut known: BTreeMap<About, BTreeMap<Value, Lit>> = BTreeMap::new();
         for (about, values) in values {
-            let lits = values.into_iter().map(|value| (value.clone(), solver.variable())).collect();
+            // Values that no fact and no law tells apart are one: a thousand named users are few cases.
+            let mut cases: HashMap<_, Lit> = HashMap::new();
+            let mut lits = BTreeMap::new();
+            for (value, ids) in values {
+                let lit = cases.entry((ids, about.case(value))).or_insert_with(|| solver.variable());
+                lits.insert(value.clone(), *lit);
+            }
             known.insert(about.clone(), lits);
         }
         laws(&mut solver, &mut known);
@@ -65,7 +72,7 @@ impl Question {
             Term::Nobody => (vec![], Join::Any),
             Term::Is { fact, .. } => {
                 let known = &self.known[&fact.about];
-                (fact.values.iter().map(|value| known[value]).collect(), Join::Any)
+                (distinct(fact.values.iter().map(|value| known[value])), Join::Any)
             }
             Term::Joined(join, members) => (members.iter().filter_map(|member| self.lits[*member]).collect(), *join),
         };
@@ -113,11 +120,12 @@ fn laws(solver: &mut Solver, known: &mut BTreeMap<About, BTreeMap<Value, Lit>>) 
     let kinds = kinds(solver, known);
     let kind = |device: &DeviceType| kinds.get(device).copied();
     for (about, lits) in &*known {
-        let possible: Vec<Lit> = lits.iter().filter(|(value, _)| about.can_be(value)).map(|(_, lit)| *lit).collect();
+        let can_be = || lits.iter().filter(|(value, _)| about.can_be(value));
+        let possible = distinct(can_be().map(|(_, lit)| *lit));
         lits.iter().filter(|(value, _)| !about.can_be(value)).for_each(|(_, lit)| solver.clause([!*lit]));
         // It has one value.
         at_most_one(solver, &possible);
-        if about.count() == Some(possible.len()) {
+        if about.count() == Some(can_be().count()) {
             solver.clause(possible.iter().copied());
         }
         // Some groups exist on one platform only.
@@ -149,6 +157,11 @@ fn laws(solver: &mut Solver, known: &mut BTreeMap<About, BTreeMap<Value, Lit>>) 
     }
     location(solver, known);
     places(solver, known);
+}
+
+/// Each of these once.
+fn distinct(lits: impl Iterator<Item = Lit>) -> Vec<Lit> {
+    lits.collect::<BTreeSet<Lit>>().into_iter().collect()
 }
 
 /// The kinds of device that somebody speaks of or that a law needs. Each device is of one.
