@@ -128,7 +128,7 @@ fn laws(terms: &Terms, ids: &[Id]) -> Vec<String> {
                 Values::Version(_) => format!("versions have the form 8.3.X, not `{tag}`"),
                 _ => format!("no device has `{tag}` for `{}`", group.shorthand),
             });
-        } else if let Some(noun) = phrases::noun(about).filter(|_| values.len() > 1 && sure[about] > 0) {
+        } else if let Some(noun) = phrases::noun(about).filter(|_| sure[about] > 1) {
             match about.group() {
                 Some(group) if group.values == Values::Flag => {
                     laws.push(format!("a device is {} or not", group.noun));

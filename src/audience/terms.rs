@@ -158,12 +158,11 @@ impl Terms {
             return join.decisive();
         }
         flat.remove(&join.empty());
-        let mut members: Vec<Id> = flat.into_iter().collect();
+        let mut members = self.merged(join, flat.into_iter().collect());
+        if members.contains(&join.decisive()) {
+            return join.decisive();
+        }
         if !self.as_said {
-            members = self.merged(join, members);
-            if members.contains(&join.decisive()) {
-                return join.decisive();
-            }
             members = self.absorbed(join, members);
         }
         members.sort_by(|a, b| self.order(*a, *b));
@@ -174,10 +173,13 @@ impl Terms {
         }
     }
 
-    /// What is said of one thing in several members becomes one member.
+    /// What is said of one thing in several members becomes one member. As it was said, that goes for lists of values: nothing
+    /// that excludes each other is joined there.
     fn merged(&mut self, join: Join, members: Vec<Id>) -> Vec<Id> {
-        let (facts, mut rest): (Vec<Id>, Vec<Id>) =
-            members.into_iter().partition(|member| matches!(self.terms[*member], Term::Is { .. }));
+        let listed = |not: bool| not == (join == Join::All);
+        let (facts, mut rest): (Vec<Id>, Vec<Id>) = members
+            .into_iter()
+            .partition(|member| matches!(self.terms[*member], Term::Is { not, .. } if !self.as_said || listed(not)));
         let mut said: BTreeMap<&About, Vec<Id>> = BTreeMap::new();
         for id in facts {
             if let Term::Is { fact, .. } = &self.terms[id] {

@@ -1,7 +1,7 @@
 //! Audiences that nobody can be in, and those that leave nobody out by accident.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::super::{One, Subject};
 use crate::audience::{Answer, Audience, everyone, nobody};
@@ -9,11 +9,12 @@ use crate::codes::{self, Code};
 use crate::finding::{Finding, Findings};
 use crate::kinds::{self, Segment};
 use crate::manifest::Desired;
-use crate::model::audience::{SegmentRef, Selector};
+use crate::model::audience::{SegmentRef, Selector, Tag};
+use crate::model::vocabulary;
 use crate::node::At;
 
 /// How many segments are followed for one audience. What is in others is taken for anything.
-const FOLLOWED: usize = 64;
+const FOLLOWED: usize = 16;
 
 /// Codes that say why nobody or everybody matches, or that a condition does not say what it should.
 const TOLD: &[&Code] = &[
@@ -37,7 +38,7 @@ pub fn extremes(subject: &Subject, one: &One, findings: &mut Findings) {
     for audience in &one.parts.audiences {
         let selector = audience.selector;
         let told = |finding: &Finding| TOLD.contains(&finding.code) && selector.span.contains(finding.at);
-        if findings.since(0).iter().any(told) || is_plain(selector) {
+        if is_ordinary(subject.desired, selector) || findings.since(0).iter().any(told) {
             continue;
         }
         if let Answer::Yes(conflict) = nobody(&followed(subject.desired, audience, &HashSet::new())) {
@@ -57,9 +58,54 @@ pub fn extremes(subject: &Subject, one: &One, findings: &mut Findings) {
     }
 }
 
-/// Whether it is a single condition. What can be wrong with one is found where it is looked at.
-fn is_plain(selector: &Selector) -> bool {
-    selector.members().is_empty()
+/// Whether some can be in an audience and some outside, as is nearly always seen at once: nothing is both asked for and
+/// refused, and at most one condition is about a thing of which each device has one.
+fn is_ordinary(desired: &Desired, audience: &Selector) -> bool {
+    // What can be wrong with a single condition is found where it is looked at.
+    if audience.members().is_empty() {
+        return true;
+    }
+    let (mut asked, mut followed, mut bound) = (HashMap::new(), HashSet::new(), 0);
+    let mut open = vec![(audience, false)];
+    while let Some((selector, negated)) = open.pop() {
+        let name = match selector {
+            Selector::Not(member) => {
+                open.push((member, !negated));
+                continue;
+            }
+            Selector::And(members) | Selector::Or(members) if !members.is_empty() => {
+                open.extend(members.iter().map(|member| (&member.value, negated)));
+                continue;
+            }
+            Selector::Segment(reference) => {
+                let SegmentRef::Key(key) = &reference.value else { return false };
+                let criteria = desired.get::<Segment>(key).filter(|_| followed.len() < FOLLOWED);
+                if let Some(segment) = criteria
+                    && followed.insert((key.as_str(), negated))
+                {
+                    open.push((&segment.criteria, negated));
+                }
+                ("segment", key.as_str(), "")
+            }
+            Selector::Tag(Tag { tag, group: None }) => ("tag", "", tag.as_str()),
+            Selector::Tag(Tag { tag, group: Some(group) }) if vocabulary::group(group).is_none() => {
+                ("tag", group.as_str(), tag.as_str())
+            }
+            Selector::StaticList(name) => ("list", "", name.as_str()),
+            Selector::SubscriptionList(name) => ("subscription", "", name.as_str()),
+            // Of a place, a longer period holds the shorter ones.
+            Selector::Location(place) => ("place", "", place.id.as_str()),
+            Selector::Tag(_) | Selector::NamedUser(_) if bound == 0 => {
+                bound += 1;
+                continue;
+            }
+            _ => return false,
+        };
+        if *asked.entry(name).or_insert(negated) != negated {
+            return false;
+        }
+    }
+    true
 }
 
 /// An audience with the segments that it names, except for some.
