@@ -33,6 +33,17 @@ impl Address {
     }
 }
 
+impl Address {
+    /// What it is called once a resource has another key; `None` where it is neither that nor a part of it.
+    pub fn renamed(&self, from: &Self, to: &Self) -> Option<Self> {
+        if self.resource() != *from {
+            return None;
+        }
+        let key = self.part().map_or_else(|| to.key.clone(), |part| format!("{}/{part}", to.key));
+        Some(Self { kind: to.kind.clone(), key })
+    }
+}
+
 impl From<Address> for String {
     fn from(address: Address) -> Self {
         address.to_string()

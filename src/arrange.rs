@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::address::Address;
-use crate::compare::{Compared, Situation, by_hand_done, how};
+use crate::compare::{Compared, Situation, by_hand_done, how, too_late};
 use crate::exchange::Request;
 use crate::kinds::remote::segments;
 use crate::kinds::{self, Create, Resource, Segment};
@@ -21,16 +21,17 @@ use hand_over::Wanted;
 use order::Draft;
 
 pub use choose::{LeftOut, choose};
-pub use sends::sends;
 
-/// The changes in the order of their addresses, and the steps that carry them out.
-pub fn arrange(mut compared: Vec<Compared>, situation: &Situation) -> (Vec<Change>, Vec<Step>) {
-    cascade(&mut compared, situation);
+/// The changes in the order of their addresses, and the steps that carry them out. What is left out is not touched.
+pub fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOut) -> (Vec<Change>, Vec<Step>) {
+    cascade(&mut compared, situation, left);
     let wanted = Wanted::new(&compared);
     let went = wanted.hand_over(&mut compared);
     let (made, last) = (BTreeMap::new(), BTreeMap::new());
     let old = old_versions(&compared, &wanted, situation);
     let mut arranging = Arranging { situation, wanted, old, drafts: Vec::new(), made, last, changes: Vec::new() };
+    let outdated = arranging.outdated(left);
+    arranging.moves(&compared, &outdated);
     let blocked = blocked(&compared, situation);
     for one in &mut compared {
         if let Some(by) = blocked.get(&one.change.address) {
@@ -39,13 +40,13 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation) -> (Vec<Chang
         }
         arranging.draft(one);
     }
-    arranging.retired();
+    arranging.retired(&outdated);
     arranging.hand_over(&went);
     arranging.restamp(&compared);
     arranging.references();
     arranging.deletions(&compared);
-    let Arranging { drafts, changes: mut held, .. } = arranging;
-    let mut changes: Vec<Change> = compared.into_iter().map(|one| one.change).collect();
+    let mut held = std::mem::take(&mut arranging.changes);
+    let mut changes: Vec<Change> = compared.iter().map(|one| one.change.clone()).collect();
     for change in &mut changes {
         // What is held is said of the change that it belongs to.
         if let Some(at) = held.iter().position(|other| other.address == change.address && other.id == change.id) {
@@ -62,8 +63,8 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation) -> (Vec<Chang
     }
     changes.extend(held);
     changes.sort_by(|a, b| a.address.cmp(&b.address));
-    sends(&mut changes, situation.ledger);
-    (changes, order::order(drafts))
+    arranging.sends(&mut changes, &compared);
+    (changes, order::order(arranging.drafts))
 }
 
 fn segment(key: &str) -> Address {
@@ -79,8 +80,9 @@ fn renews(one: &Compared) -> bool {
     }
 }
 
-/// Whoever names a segment that gets another id has to be changed as well, and so on.
-fn cascade(compared: &mut [Compared], situation: &Situation) {
+/// Whoever names a segment that gets another id has to be changed as well, and so on. What is left out goes on pointing at
+/// the old one, which stays for it.
+fn cascade(compared: &mut [Compared], situation: &Situation, left: &LeftOut) {
     loop {
         let renewed: BTreeSet<Address> = compared
             .iter()
@@ -88,7 +90,7 @@ fn cascade(compared: &mut [Compared], situation: &Situation) {
             .map(|one| one.change.address.clone())
             .collect();
         let mut moved = false;
-        for one in compared.iter_mut() {
+        for one in compared.iter_mut().filter(|one| !left.untouched.contains(&one.change.address)) {
             let (Action::Keep, Some(owned), Some(desired)) = (one.change.action, &one.owned, &one.change.desired)
             else {
                 continue;
@@ -99,10 +101,13 @@ fn cascade(compared: &mut [Compared], situation: &Situation) {
             if to.is_empty() || owned.past {
                 continue;
             }
-            let (action, reason) = how(api, situation.level, owned, desired);
+            let live = one.change.live.as_ref().unwrap_or(&owned.spec);
+            let (action, reason) = how(api, situation.level, &owned.id, live, desired);
             one.change.action = action;
             one.change.reasons.push(Reason::Repoint { to });
             one.change.reasons.extend(reason);
+            // What cannot be made again in time is not deleted either.
+            one.change.reasons.extend(too_late(api, situation, desired));
             if let Some(owned) = one.owned.clone() {
                 by_hand_done(situation, &owned, one);
             }
@@ -192,6 +197,7 @@ impl Arranging<'_> {
             number: 0,
             address: address.clone(),
             verb,
+            from: None,
             id: None,
             spec: None,
             before: None,
@@ -202,6 +208,23 @@ impl Arranging<'_> {
             protect: false,
             past: false,
             request: None,
+        }
+    }
+
+    /// The ledger learns of another key before anything else is done with what has it.
+    fn moves(&mut self, compared: &[Compared], outdated: &[Retired]) {
+        let is_told = |one: &&Compared| one.change.reasons.iter().any(|why| matches!(why, Reason::Renamed { .. }));
+        let acts = |one: &&Compared| one.change.action != Action::Keep;
+        let all = compared.iter().filter(|one| is_told(one) || acts(one)).map(|one| &one.change.address);
+        let all = all.chain(outdated.iter().map(|old| &old.address)).map(Address::resource);
+        // What was left out stays where it is.
+        let moved: BTreeSet<Address> = all.filter(|address| self.situation.moves.contains_key(address)).collect();
+        for to in moved {
+            let mut step = self.step(&to, Verb::Move);
+            step.from = self.situation.moves.get(&to).cloned();
+            let number = self.push(Draft::new(step));
+            let parts = compared.iter().map(|one| &one.change.address).filter(|address| address.resource() == to);
+            self.last.extend(parts.map(|address| (address.clone(), number)));
         }
     }
 
@@ -281,7 +304,7 @@ impl Arranging<'_> {
         let found = one.recovered.as_ref().and_then(|found| found.stamp.clone());
         step.stamp = if agreed { one.stamp.clone().or(found) } else { found };
         let declared = self.situation.units.get(&one.change.address);
-        step.protect = declared.map_or(owned.protect, |unit| unit.protect);
+        step.protect = declared.and_then(|unit| unit.protect).unwrap_or(owned.protect);
         step.past = past;
         self.push(Draft::new(step));
     }
@@ -318,17 +341,19 @@ impl Arranging<'_> {
     fn update(&mut self, one: &Compared) {
         let (Some(spec), Some(owned)) = (&one.change.desired, &one.owned) else { return };
         let api = kinds::api(&one.change.address);
-        let request = api.update(&owned.id, &owned.spec, spec, self.situation.level);
+        let before = one.change.live.as_ref().unwrap_or(&owned.spec);
+        let request = api.update(&owned.id, before, spec, self.situation.level);
         let mut step = self.writing(one, Verb::Update, spec, request);
         step.id = Some(owned.id.clone());
-        step.before = Some(owned.spec.clone());
+        step.before = Some(before.clone());
         self.push(Draft::new(step));
     }
 
     fn writing(&self, one: &Compared, verb: Verb, spec: &Value, request: Option<Request>) -> Step {
         let mut step = self.step(&one.change.address, verb);
         step.spec = Some(spec.clone());
-        step.protect = self.situation.units.get(&one.change.address).is_some_and(|unit| unit.protect);
+        let said = self.situation.units.get(&one.change.address).and_then(|unit| unit.protect);
+        step.protect = said.unwrap_or(one.owned.as_ref().is_some_and(|owned| owned.protect));
         step.request = request.map(shown);
         step
     }
@@ -349,9 +374,16 @@ impl Arranging<'_> {
         self.push(Draft::new(step));
     }
 
+    /// Old versions that can go. Those that are left out stay, as all that an empty project has.
+    fn outdated(&self, left: &LeftOut) -> Vec<Retired> {
+        let mut old = self.old.clone();
+        old.retain(|old| self.situation.deletes && !left.untouched.contains(&old.address));
+        old
+    }
+
     /// Old versions that an earlier run could not delete.
-    fn retired(&mut self) {
-        for old in self.old.clone() {
+    fn retired(&mut self, outdated: &[Retired]) {
+        for old in outdated {
             let api = kinds::api(&old.address);
             self.delete(&old.address, &old.id, &old.spec);
             self.changes.push(Change {

@@ -5,6 +5,8 @@
 
 mod fields;
 mod recovery;
+mod renames;
+mod units;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -12,58 +14,16 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::address::Address;
-use crate::digest::Digest;
 use crate::kinds::remote::{point, segments};
 use crate::kinds::{self, Api, Create, Delete, Found, Update};
 use crate::ledger::{Ledger, Owned};
 use crate::live::{Live, Seen};
-use crate::manifest::Desired;
 use crate::model::audience::written;
 use crate::model::level::Level;
-use crate::plan::{Action, Change, Moved, Place, Reason};
-use crate::source::Sources;
+use crate::plan::{Action, Change, Moved, Reason};
 
-/// A declared thing that is applied by itself.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Unit {
-    pub spec: Value,
-    pub place: Option<Place>,
-    pub protect: bool,
-    pub broadcast: bool,
-    /// Paths of fields that are left to the dashboard.
-    pub ignore: Vec<String>,
-}
-
-/// What the manifests say, as far as a plan depends on it.
-pub fn digest(units: &BTreeMap<Address, Unit>) -> Digest {
-    let said: Vec<_> =
-        units.iter().map(|(address, unit)| (address, &unit.spec, unit.protect, unit.broadcast, &unit.ignore)).collect();
-    Digest::of_data(&said)
-}
-
-/// What the manifests declare, as single things.
-pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
-    let mut units = BTreeMap::new();
-    for (address, declared) in &desired.resources {
-        let span = declared.key.span;
-        let place = span.file().map(|file| {
-            let source = sources.get(file);
-            Place { file: source.path.clone(), line: source.position(span.range().start).line }
-        });
-        for (key, spec) in declared.spec.units(&address.key) {
-            let lifecycle = &declared.lifecycle;
-            let unit = Unit {
-                spec,
-                place: place.clone(),
-                protect: lifecycle.protect.unwrap_or(false),
-                broadcast: lifecycle.broadcast.unwrap_or(false),
-                ignore: lifecycle.ignore.iter().flatten().map(|path| path.value.clone()).collect(),
-            };
-            units.insert(Address::new(address.kind.clone(), key), unit);
-        }
-    }
-    units
-}
+pub use renames::moves;
+pub use units::{Unit, digest, units};
 
 /// Everything that the comparison may know.
 #[derive(Debug)]
@@ -77,6 +37,8 @@ pub struct Situation<'s> {
     pub min_lead: SignedDuration,
     /// Whether what is not declared is to be deleted. A project that could not be read, or declares nothing, deletes nothing.
     pub deletes: bool,
+    /// Resources that have another key by now, with the address that they had; the ledger here has them under the new one.
+    pub moves: &'s BTreeMap<Address, Address>,
     /// What a person says has been done by hand.
     pub done: &'s BTreeSet<Address>,
     /// Whether what was lost on its way is looked for. Only the simulation leaves that out.
@@ -113,7 +75,10 @@ pub fn compare(situation: &Situation) -> Vec<Compared> {
     let found =
         |address: &Address| Some((address.clone(), One::new(situation, address, &known).compared().recovered?.id));
     known.renewed = ledger.open.keys().filter(|address| is_segment(address)).filter_map(found).collect();
-    addresses.into_iter().map(|address| One::new(situation, address, &known).compared()).collect()
+    let mut compared: Vec<Compared> =
+        addresses.into_iter().map(|address| One::new(situation, address, &known).compared()).collect();
+    renames::tell(&mut compared, situation);
+    compared
 }
 
 /// Segments by their ids, with the keys that they have in the project.
@@ -235,6 +200,11 @@ impl<'s> One<'s> {
             out.change.id = Some(owned.id.clone());
             out.change.ledger = Some(owned.spec.clone());
         }
+        if let Some(owned) = owned.as_mut().filter(|owned| owned.past && !self.has_begun(owned, &seen)) {
+            // An earlier plan took it for past; the service lists it as pending.
+            owned.past = false;
+            out.refresh = true;
+        }
         self.decide(owned.as_ref(), &seen, &mut out);
         out.owned = owned;
         out
@@ -245,22 +215,19 @@ impl<'s> One<'s> {
         match (unit, owned) {
             (None, None) => out.close = true,
             (Some(unit), None) => self.undone(unit, seen, out),
-            (unit, Some(owned)) if self.has_begun(owned) => self.past(unit, owned, out),
+            (unit, Some(owned)) if self.has_begun(owned, seen) => self.past(unit, owned, seen, out),
             (Some(unit), Some(owned)) => self.both(unit, owned, seen, out),
             (None, Some(owned)) => self.undeclared(owned, seen, out),
         }
     }
 
-    fn has_begun(&self, owned: &Owned) -> bool {
+    /// Whether it has had its time: by what the service has, where it tells, since somebody may have put it off.
+    fn has_begun(&self, owned: &Owned, seen: &Seen) -> bool {
         let begun = |runs: kinds::Runs| runs.first.is_none_or(|first| first <= self.situation.now);
-        owned.past || self.api.runs(&owned.spec).is_some_and(begun)
-    }
-
-    /// Whether the time of something that would be made now has passed or is too near.
-    fn too_late(&self, spec: &Value) -> Option<Reason> {
-        let first = self.api.runs(spec)?.first?;
-        let from = self.situation.now.checked_add(self.situation.min_lead).unwrap_or(Timestamp::MAX);
-        (first < from).then_some(Reason::TooLate { at: first })
+        match shown(seen) {
+            Some(spec) => self.api.runs(spec).is_some_and(begun),
+            None => owned.past || self.api.runs(&owned.spec).is_some_and(begun),
+        }
     }
 
     /// It is declared, and not ours yet.
@@ -283,17 +250,19 @@ impl<'s> One<'s> {
             out.change.reasons.push(Reason::Collision { ids });
             return;
         }
-        out.change.action = Action::Create;
-        out.change.reasons.extend(self.too_late(&unit.spec));
+        let late = too_late(self.api, self.situation, &unit.spec);
+        let is_over = matches!(late, Some(Reason::TooLate { at }) if at <= self.situation.now);
+        out.change.action = if unit.record && is_over { Action::Past } else { Action::Create };
+        out.change.reasons.extend(late);
     }
 
     /// It has had its time: whatever is edited, it is not sent again.
-    fn past(&self, unit: Option<&Unit>, owned: &Owned, out: &mut Compared) {
-        let runs = self.api.runs(&owned.spec);
+    fn past(&self, unit: Option<&Unit>, owned: &Owned, seen: &Seen, out: &mut Compared) {
+        let runs = self.api.runs(shown(seen).unwrap_or(&owned.spec));
         let Some(unit) = unit else {
             // Nobody declares it any more, and there is nothing left to delete. Clocks differ: near its time, it may still wait.
-            let over = runs.and_then(|runs| runs.first).is_none_or(|first| {
-                first.checked_add(self.situation.min_lead).is_ok_and(|over| over <= self.situation.now)
+            let over = runs.and_then(|runs| runs.last.or(runs.first)).is_none_or(|last| {
+                last.checked_add(self.situation.min_lead).is_ok_and(|over| over <= self.situation.now)
             });
             out.change.action = if self.situation.deletes && over { Action::Forget } else { Action::Keep };
             return;
@@ -316,7 +285,7 @@ impl<'s> One<'s> {
                 if life.create == Create::Once {
                     out.change.action = Action::ByHand;
                     out.change.reasons.push(Reason::NeverTwice);
-                } else {
+                } else if !self.collides(&unit.spec, out) {
                     out.change.action = Action::Create;
                 }
                 return;
@@ -339,15 +308,37 @@ impl<'s> One<'s> {
             (true, false) => Some(Moved::Service),
             _ => Some(Moved::Both),
         };
+        let protected = unit.protect.unwrap_or(owned.protect);
+        if owned.protect && !protected {
+            out.change.reasons.push(Reason::Unprotected);
+        }
         if desired == live && stale.is_empty() {
             out.restamp = out.stamp.is_some() && out.stamp != owned.stamp;
-            out.refresh |= owned.spec != desired || owned.protect != unit.protect;
+            out.refresh |= owned.spec != desired || owned.protect != protected;
             return;
         }
         if !stale.is_empty() {
             out.change.reasons.push(Reason::Repoint { to: stale });
         }
-        self.change(&desired, owned, out);
+        let renames = self.api.name(&desired) != self.api.name(&live);
+        if !(renames && self.collides(&desired, out)) {
+            self.change(&desired, &live, owned, out);
+        }
+    }
+
+    /// Whether something that is not ours has the name that ours is to get, and is not turned off.
+    fn collides(&self, desired: &Value, out: &mut Compared) -> bool {
+        if self.address.part().is_some() || self.api.lifecycle(self.situation.level).create == Create::Upsert {
+            return false;
+        }
+        let others = self.known.others(self.address, &self.api.name(desired));
+        let ids = in_the_way(self.api, others);
+        if ids.is_empty() {
+            return false;
+        }
+        out.change.action = Action::ByHand;
+        out.change.reasons.push(Reason::Collision { ids });
+        true
     }
 
     /// Segments that it names under an id that they no longer have.
@@ -373,12 +364,17 @@ impl<'s> One<'s> {
     }
 
     /// How a change is made, as the API allows it.
-    pub fn change(&self, desired: &Value, owned: &Owned, out: &mut Compared) {
+    fn change(&self, desired: &Value, live: &Value, owned: &Owned, out: &mut Compared) {
         let Situation { level, .. } = self.situation;
-        let (action, reason) = how(self.api, *level, owned, desired);
+        let (action, reason) = how(self.api, *level, &owned.id, live, desired);
         out.change.action = action;
         out.change.reasons.extend(reason);
-        out.change.reasons.extend(self.too_late(desired));
+        out.change.reasons.extend(too_late(self.api, self.situation, desired));
+        let is_late = out.change.reasons.iter().any(|reason| matches!(reason, Reason::TooLate { .. }));
+        if is_late && out.change.moved == Some(Moved::Service) {
+            // It was put off, and the time that it had before is over: whether it is to go out then is for a person to say.
+            out.change.action = Action::ByHand;
+        }
         by_hand_done(self.situation, owned, out);
     }
 
@@ -408,11 +404,32 @@ impl<'s> One<'s> {
     }
 }
 
-/// How the API lets something of ours become what is declared.
-pub fn how(api: &dyn Api, level: Level, owned: &Owned, desired: &Value) -> (Action, Option<Reason>) {
-    let in_dashboard = || Reason::InDashboard { old: Some(owned.id.clone()) };
+/// Whether the time of something that would be made now has passed or is too near.
+pub fn too_late(api: &dyn Api, situation: &Situation, spec: &Value) -> Option<Reason> {
+    let first = api.runs(spec)?.first?;
+    let from = situation.now.checked_add(situation.min_lead).unwrap_or(Timestamp::MAX);
+    (first < from).then_some(Reason::TooLate { at: first })
+}
+
+/// What the service has, where it tells.
+fn shown(seen: &Seen) -> Option<&Value> {
+    match seen {
+        Seen::There(found) => found.spec.as_ref(),
+        Seen::Absent | Seen::Untold => None,
+    }
+}
+
+/// The ids of those that are not turned off.
+fn in_the_way<'f>(api: &dyn Api, others: impl IntoIterator<Item = &'f Found>) -> Vec<String> {
+    let is_off = |found: &Found| found.spec.as_ref().is_some_and(|spec| api.is_off(spec));
+    others.into_iter().filter(|found| !is_off(found)).map(|found| found.id.clone()).collect()
+}
+
+/// How the API lets something of ours, as the service has it, become what is declared.
+pub fn how(api: &dyn Api, level: Level, id: &str, live: &Value, desired: &Value) -> (Action, Option<Reason>) {
+    let in_dashboard = || Reason::InDashboard { old: Some(id.to_owned()) };
     match api.lifecycle(level).update {
-        Update::InPlace if api.update(&owned.id, &owned.spec, desired, level).is_some() => (Action::Update, None),
+        Update::InPlace if api.update(id, live, desired, level).is_some() => (Action::Update, None),
         Update::InPlace | Update::Replacing => (Action::Replace, Some(Reason::NotInPlace)),
         Update::Never => (Action::ByHand, Some(in_dashboard())),
     }
@@ -429,10 +446,21 @@ pub fn by_hand_done(situation: &Situation, owned: &Owned, out: &mut Compared) {
         Seen::There(found) => found.spec.as_ref().is_some_and(|spec| kinds::api(address).is_off(spec)),
         Seen::Absent | Seen::Untold => true,
     };
-    if off {
-        out.released = true;
-        out.change.reasons.retain(|reason| !matches!(reason, Reason::InDashboard { .. }));
-        out.change.action = if out.change.desired.is_some() { Action::Create } else { Action::Forget };
-        out.change.id = Some(owned.id.clone());
+    if !off {
+        return;
     }
+    out.change.reasons.retain(|reason| !matches!(reason, Reason::InDashboard { .. }));
+    out.change.id = Some(owned.id.clone());
+    if let Some(desired) = &out.change.desired {
+        let (api, ours) = (kinds::api(address), situation.ledger.ids());
+        let name = api.name(desired);
+        let others = situation.live.named(&address.kind, &name);
+        let ids = in_the_way(api, others.filter(|found| !ours.contains(&(&*address.kind, found.id.as_str()))));
+        if !ids.is_empty() {
+            out.change.reasons.push(Reason::Collision { ids });
+            return;
+        }
+    }
+    out.released = true;
+    out.change.action = if out.change.desired.is_some() { Action::Create } else { Action::Forget };
 }

@@ -124,6 +124,11 @@ impl Answer {
         }
     }
 
+    /// Whether it refuses who asks, whatever was asked.
+    pub fn denies(&self) -> bool {
+        matches!(self.status, 401 | 403)
+    }
+
     /// The error that the service states, in any of the forms it has; a stand-in where it states none.
     pub fn error(&self) -> String {
         let body = self.body.as_ref().unwrap_or(&Value::Null);
@@ -138,6 +143,9 @@ impl Answer {
         };
         let said = text(&body["error"]).or_else(|| text(&body["message"]));
         let mut out = format!("HTTP {}", self.status);
+        if self.body.is_none() && (200..300).contains(&self.status) {
+            out.push_str(", and the answer is no JSON: is this the address of the API?");
+        }
         for (before, part) in [(": ", said), (" ", detail), (" at ", path)] {
             if let Some(part) = part.filter(|part| !part.is_empty()) {
                 out.push_str(before);

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::address::Address;
 use crate::kinds;
-use crate::plan::{Action, Change, Plan, Reason};
+use crate::model::delay::Delay;
+use crate::plan::{Action, Change, Moved, Plan, Reason};
 use crate::text::{all_of, any_of, count};
 
 /// How many deletions a plan may have where nothing else is said.
@@ -76,6 +77,7 @@ pub fn guards(plan: &Plan, limits: &Limits) -> Vec<Refused> {
     found.extend(sends(plan, limits));
     found.extend(broadcast(plan));
     found.extend(deletes(plan, limits));
+    found.extend(leaving(plan, limits));
     found.extend(protect(plan));
     found.extend(too_late(plan));
     found.extend(undecided(plan));
@@ -105,7 +107,11 @@ fn undecided_as(reason: &Reason) -> Option<Guard> {
         | Reason::Retired { .. }
         | Reason::StillUsed { .. }
         | Reason::Blocked { .. }
-        | Reason::NeverTwice => None,
+        | Reason::NeverTwice
+        | Reason::Unprotected
+        | Reason::Renamed { .. }
+        | Reason::NothingRenamed { .. }
+        | Reason::LooksRenamed { .. } => None,
     }
 }
 
@@ -131,8 +137,16 @@ fn sends(plan: &Plan, limits: &Limits) -> Option<Refused> {
     }
     let addresses = chosen(plan, |change| !change.sends.is_empty());
     let messages: usize = plan.changes.iter().map(|change| change.sends.len()).sum();
+    let delays: BTreeSet<i64> =
+        plan.changes.iter().flat_map(|change| &change.sends).map(|it| it.after_seconds).collect();
     let go = if messages == 1 { "goes" } else { "go" };
-    let message = format!("{} {go} out at once, by {}", count(messages, "message"), named(&addresses));
+    let when = match (delays.first(), delays.len()) {
+        (Some(0) | None, 0 | 1) => "at once".to_owned(),
+        (Some(0) | None, _) => "at once or later".to_owned(),
+        (Some(after), 1) => format!("after {}", Delay(*after)),
+        (Some(first), _) => format!("after {} or later", Delay(*first)),
+    };
+    let message = format!("{} {go} out {when}, by {}", count(messages, "message"), named(&addresses));
     refused(Guard::Sends, addresses, message, "look at the lines with SENDS; pass --allow-sends to go on")
 }
 
@@ -225,6 +239,20 @@ fn deletes(plan: &Plan, limits: &Limits) -> Option<Refused> {
     refused(Guard::Deletes, chosen(plan, is_deletion), message, help)
 }
 
+/// What every device would lose is not deleted by the way, however few of them there are.
+fn leaving(plan: &Plan, limits: &Limits) -> Option<Refused> {
+    if limits.allow_deletes.is_some() {
+        return None;
+    }
+    let leaves = plan.steps.iter().filter(|step| step.empties_devices());
+    let addresses: Vec<Address> = leaves.map(|step| step.address.clone()).collect();
+    // One that is replaced counts for no deletion, and its word is asked for all the same.
+    let total = plan.changes.iter().filter(|change| is_deletion(change)).count().max(1);
+    let message = format!("{} would be deleted: every device that has it loses it", named(&addresses));
+    let help = format!("pass --allow-deletes {total} to go on, or leave it out with --except");
+    refused(Guard::Deletes, addresses, message, help)
+}
+
 fn protect(plan: &Plan) -> Option<Refused> {
     let addresses = chosen(plan, |change| change.protect && (is_deletion(change) || change.action == Action::Replace));
     let are = if addresses.len() == 1 { "is" } else { "are" };
@@ -256,7 +284,18 @@ fn undecided(plan: &Plan) -> Vec<Refused> {
                     let id = if ids.len() == 1 { "" } else { " --id ID" };
                     let are = if ids.len() == 1 { "something of this name is" } else { "things of this name are" };
                     let message = format!("{address}: {are} there and not ours: {}", all_of(ids));
-                    (Guard::Collision, message, format!("pushplan adopt {address}{id}, or --except {address}"))
+                    let help = match (&change.ledger, change.moved) {
+                        (None, _) => format!("pushplan adopt {address}{id}, or --except {address}"),
+                        (Some(_), Some(Moved::Removed)) => format!(
+                            "pushplan forget {address}, then pushplan adopt {address}{id}; or --except {address}"
+                        ),
+                        (Some(_), _) => {
+                            format!(
+                                "rename or remove it in the dashboard, or choose another name; or --except {address}"
+                            )
+                        }
+                    };
+                    (Guard::Collision, message, help)
                 }
                 Reason::InDoubt { since, candidates } => {
                     let mut message = format!("{address}: whether it was created on {since:.0} is not known");

@@ -64,6 +64,12 @@ impl Live {
         self.units.get(address).unwrap_or(&Seen::Untold)
     }
 
+    /// Everything that is listed, with its kind.
+    pub fn listed(&self) -> impl Iterator<Item = (&'static Kind, &Found)> {
+        let known = KINDS.iter().filter_map(|kind| Some((kind, self.listed.get(kind.key)?)));
+        known.flat_map(|(kind, all)| all.values().map(move |found| (kind, found)))
+    }
+
     /// Everything of a kind that has a name.
     pub fn named<'s>(&'s self, kind: &str, name: &'s str) -> impl Iterator<Item = &'s Found> {
         self.listed.get(kind).into_iter().flat_map(BTreeMap::values).filter(move |found| found.name == name)

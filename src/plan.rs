@@ -3,6 +3,7 @@
 mod saved;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,9 +12,11 @@ use serde_json::Value;
 use crate::address::Address;
 use crate::digest::Digest;
 use crate::exchange::Method;
+use crate::kinds;
 pub use crate::ledger::Position;
 use crate::ledger::Verb;
 use crate::model::level::Level;
+use crate::text::quoted;
 
 pub use saved::NoPlan;
 
@@ -170,7 +173,7 @@ pub struct Change {
     /// Why it comes to this, where the action alone does not say it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Reason>,
-    /// Messages that go out at once because of it.
+    /// Messages that it sets off.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sends: Vec<Send>,
     /// Its deletion is refused.
@@ -225,22 +228,75 @@ pub enum Reason {
     /// An old version is deleted that something else stands in for.
     Retired { id: String },
     /// Its deletion waits: these still point at it.
-    StillUsed { id: String, by: Vec<Address> },
+    StillUsed { id: String, by: Vec<Thing> },
     /// It waits for these, which are not made by this plan.
     Blocked { by: Vec<Address> },
     /// The service does not have it any more, and it is never made a second time by itself.
     NeverTwice,
+    /// From now on it can be deleted.
+    Unprotected,
+    /// The ledger knows it by another address so far.
+    Renamed { from: Address },
+    /// It is said to be renamed, and nothing is known by that address that it could be.
+    NothingRenamed { from: Address },
+    /// What is no longer declared says the same, or has its name. Where that cannot be deleted, this waits for a person.
+    LooksRenamed { from: Address },
 }
 
-/// A message that goes out at once.
+impl Reason {
+    /// Whether it is a change of its own, also where the service keeps what it has.
+    pub fn is_change(&self) -> bool {
+        matches!(self, Self::Unprotected | Self::Renamed { .. })
+    }
+}
+
+/// A message that a change sets off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Send {
     /// What sends it.
-    pub by: Address,
+    pub by: Thing,
     /// The tag that sets it off, where one does.
     pub tag: Option<String>,
+    /// The tag sets it off by being taken away.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub removed: bool,
+    /// How long after; no time at all: it goes out at once.
+    #[serde(default)]
+    pub after_seconds: i64,
     /// Who gets it, in words.
     pub to: String,
+}
+
+/// Something on the service.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Thing {
+    Ours(Address),
+    /// Nobody made it from here: it is in no ledger of ours.
+    Other {
+        kind: String,
+        id: String,
+        name: String,
+    },
+}
+
+impl From<Address> for Thing {
+    fn from(address: Address) -> Self {
+        Self::Ours(address)
+    }
+}
+
+/// In words: `pipelines/remind`, or `somebody else's pipeline "Remind" (4d01)`.
+impl fmt::Display for Thing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ours(address) => address.fmt(f),
+            Self::Other { kind, id, name } => {
+                let noun = kinds::kind(kind).map_or("thing", |kind| kind.noun);
+                write!(f, "somebody else's {noun} {} ({id})", quoted(name))
+            }
+        }
+    }
 }
 
 /// One request, and what the ledger learns from its answer. Steps that change the ledger alone have no request.
@@ -250,13 +306,16 @@ pub struct Step {
     pub number: usize,
     pub address: Address,
     pub verb: Verb,
+    /// The address that it had, where it gets another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Address>,
     /// The thing it is done to; `None` for one that is to be created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// What it is to be, segments by their keys; for a deletion what it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<Value>,
-    /// What it was, where it is changed: segments by their ids.
+    /// What it was, where it is changed: segments by their keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Value>,
     /// The ids of segments that it names, by their keys, where they are known. Others are made by an earlier step.
@@ -289,6 +348,42 @@ pub struct Shown {
 impl Step {
     pub fn digest(&self) -> Digest {
         Digest::of_data(self)
+    }
+
+    /// Whether it takes something from every device, whoever gave it to them.
+    pub fn empties_devices(&self) -> bool {
+        let spec = self.spec.as_ref().filter(|_| self.verb == Verb::Delete);
+        spec.is_some_and(|spec| kinds::api(&self.address).leaves_devices(spec))
+    }
+}
+
+/// Which steps are changes to people. That the ledger takes note of a version stamp, a protection or a time that has come is
+/// none, and neither is what it lets go of or takes up before something is changed.
+#[derive(Debug)]
+pub struct News(BTreeSet<Address>);
+
+impl News {
+    pub fn of(plan: &Plan) -> Self {
+        let is_one = |change: &&Change| {
+            matches!(change.shown(), Action::Adopt | Action::Forget) || change.reasons.iter().any(Reason::is_change)
+        };
+        Self(plan.changes.iter().filter(is_one).map(|change| change.address.clone()).collect())
+    }
+
+    /// Whether a step of this address is one.
+    pub fn has(&self, address: &Address, verb: Verb) -> bool {
+        match verb {
+            Verb::Create | Verb::Update | Verb::Delete | Verb::Move => true,
+            Verb::Adopt | Verb::Forget => self.0.contains(address),
+        }
+    }
+}
+
+impl Change {
+    /// What people call what happens: what was found again is taken up.
+    pub fn shown(&self) -> Action {
+        let recovered = || self.reasons.iter().any(|reason| matches!(reason, Reason::Recovered { .. }));
+        if self.action == Action::Keep && recovered() { Action::Adopt } else { self.action }
     }
 }
 
@@ -344,8 +439,21 @@ impl Plan {
         self.changes.iter().filter(|change| change.action == action).count()
     }
 
-    /// Whether the service and the manifests agree.
+    /// Whether a step of it is a change to people.
+    pub fn has_news(&self) -> bool {
+        let news = News::of(self);
+        self.steps.iter().any(|step| news.has(&step.address, step.verb))
+    }
+
+    /// Whether there is nothing to change. That says nothing of what was left out.
     pub fn is_empty(&self) -> bool {
-        self.changes.iter().all(|change| matches!(change.action, Action::Keep | Action::Past))
+        self.changes.iter().all(|change| {
+            matches!(change.action, Action::Keep | Action::Past) && !change.reasons.iter().any(Reason::is_change)
+        })
+    }
+
+    /// Whether the service and the manifests agree.
+    pub fn is_in_sync(&self) -> bool {
+        self.is_empty() && self.left_out.is_empty()
     }
 }

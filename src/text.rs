@@ -85,6 +85,16 @@ pub fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{s}")
 }
 
+/// A text as a shell reads it back, as one word.
+pub fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
 /// A text in double quotes as YAML reads it back, on one line.
 pub fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
 use pushplan::apply::{Ending, Fate, News, Report, Settings as Applying, drive};
-use pushplan::arrange::arrange;
+use pushplan::arrange::{LeftOut, arrange};
 use pushplan::client::{Credentials, Origin, Patience, Reading, Transport, Writing, fetch};
 use pushplan::compare::{Situation, Unit, compare, digest, units};
 use pushplan::finding::Findings;
@@ -78,8 +78,9 @@ impl World {
             done,
             adopt: true,
             own_only: true,
+            moves: &BTreeMap::new(),
         };
-        let (changes, steps) = arrange(compare(&situation), &situation);
+        let (changes, steps) = arrange(compare(&situation), &situation, &LeftOut::default());
         let position = self.log().position().expect("a place");
         let (target, manifests) = ("local".to_owned(), digest(units));
         let aim = pushplan::plan::Aim::Manifests;

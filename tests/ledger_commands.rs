@@ -228,6 +228,7 @@ fn what_is_forgotten_is_no_longer_ours() {
     let mut story = Story::told();
     story.end("r3", Ended::Partly);
     story.says(&["forget", "segments/lapsd"], 64, "did you mean segments/lapsed?");
+    story.says(&["forget", "pipelines/quite-another"], 64, "it has 3 things; `pushplan history` names them");
     story.says(&["forget", "lapsed"], 64, "not an address such as segments/lapsed-buyers");
     story.says(&["forget"], 64, "ADDRESS");
     // All or nothing.
@@ -265,7 +266,7 @@ fn what_is_in_doubt_is_resolved_before_it_is_forgotten() {
     let ran = story.says(&["forget", "scheduled_pushes/sale"], 7, "it could be made a second time");
     assert!(ran.stderr.contains("pushplan resolve scheduled_pushes/sale --created ID | --absent"), "{}", ran.stderr);
     assert_eq!(story.ledger().open.len(), 1);
-    story.says(&["resolve", "scheduled_pushes/sale"], 64, "--created");
+    story.says(&["resolve", "scheduled_pushes/sale"], 64, "--created ID, or --absent");
     story.says(&["resolve", "scheduled_pushes/sale", "--absent", "--created", "x"], 64, "cannot be used with");
     story.says(&["resolve", "scheduled_pushes/sal", "--absent"], 64, "did you mean scheduled_pushes/sale?");
     story.says(&["resolve", "scheduled_pushes/sale", "--created", "seen-before"], 64, "was there before");
@@ -292,15 +293,17 @@ fn what_is_not_there_is_said_to_be_absent() {
     let mut story = Story::told();
     story.says(&["resolve", "scheduled_pushes/sale", "--absent"], 0, "scheduled_pushes/sale is not there");
     assert!(story.ledger().open.is_empty());
-    // One that was deleted by hand on the service.
-    story.says(&["resolve", "templates/winback", "--absent"], 0, "templates/winback is not there");
-    assert_eq!(story.owned(), ["segments/lapsed seg-2"]);
+    // What is known is not made unknown: it would be made a second time.
+    let known = "what became of templates/winback is known: it is yours, with the id tpl-1";
+    let ran = story.says(&["resolve", "templates/winback", "--absent"], 64, known);
+    assert!(ran.stderr.contains("pushplan forget templates/winback"), "{}", ran.stderr);
+    assert_eq!(story.owned(), ["segments/lapsed seg-2", "templates/winback tpl-1"]);
     // A replacement that was not made.
     story.seq = story.ledger().seq;
     story.add(Record::Intents(vec![intent("segments/lapsed", Verb::Create, None, json!({}))]));
     story.says(&["resolve", "segments/lapsed", "--created", "seg-2"], 64, "the version of segments/lapsed from before");
     story.says(&["resolve", "segments/lapsed", "--absent"], 0, "what was there before is still yours");
-    assert_eq!(story.owned(), ["segments/lapsed seg-2"]);
+    assert_eq!(story.owned(), ["segments/lapsed seg-2", "templates/winback tpl-1"]);
     // What becomes of an update is for the plan to find out.
     story.seq = story.ledger().seq;
     story.add(Record::Intents(vec![intent("segments/lapsed", Verb::Update, Some("seg-2"), json!({}))]));

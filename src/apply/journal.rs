@@ -23,6 +23,8 @@ pub struct Journal {
     outcomes: Vec<Outcome>,
     adopts: Vec<Adopted>,
     forgets: Vec<Address>,
+    /// Old and new addresses.
+    renames: Vec<(Address, Address)>,
     end: Option<(String, Ended)>,
 }
 
@@ -56,6 +58,7 @@ impl Journal {
             outcomes: Vec::new(),
             adopts: Vec::new(),
             forgets: Vec::new(),
+            renames: Vec::new(),
             end: None,
         }
     }
@@ -72,13 +75,18 @@ impl Journal {
         self.forgets.push(address);
     }
 
+    pub fn rename(&mut self, from: Address, to: Address) {
+        self.renames.push((from, to));
+    }
+
     pub fn end(&mut self, run: String, ended: Ended) {
         self.end = Some((run, ended));
     }
 
     /// Whether everything that was handed in is durable, or never will be.
     pub fn is_idle(&self) -> bool {
-        let gathered = self.outcomes.is_empty() && self.adopts.is_empty() && self.forgets.is_empty();
+        let gathered =
+            self.outcomes.is_empty() && self.adopts.is_empty() && self.forgets.is_empty() && self.renames.is_empty();
         self.broken.is_some() || self.under_way.is_none() && gathered && self.begin.is_none() && self.end.is_none()
     }
 
@@ -104,6 +112,9 @@ impl Journal {
             Record::Begin(begin)
         } else if !self.outcomes.is_empty() {
             Record::Outcomes(std::mem::take(&mut self.outcomes))
+        } else if !self.renames.is_empty() {
+            let (from, to) = self.renames.remove(0);
+            Record::Move { from, to }
         } else if !self.adopts.is_empty() {
             Record::Adopt(std::mem::take(&mut self.adopts))
         } else if !self.forgets.is_empty() {
@@ -137,6 +148,7 @@ impl Journal {
             Record::Outcomes(all) => Durable::Outcomes(names(all.iter().map(|outcome| &outcome.address).collect())),
             Record::Adopt(all) => Durable::Kept(names(all.iter().map(|adopted| &adopted.address).collect())),
             Record::Forget(all) => Durable::Kept(all.clone()),
+            Record::Move { to, .. } => Durable::Kept(vec![to.clone()]),
             Record::End { .. } => Durable::End,
             _ => Durable::Begin,
         })

@@ -36,6 +36,8 @@ pub struct Run {
     pub(super) limit: usize,
     pub(super) streak: usize,
     pub(super) paused: Option<Timestamp>,
+    /// The service refused the credentials.
+    pub(super) denied: bool,
     begun: bool,
     ending: bool,
     over: bool,
@@ -74,6 +76,7 @@ impl Run {
             stop: None,
             streak: 0,
             paused: None,
+            denied: false,
             begun: false,
             ending: false,
             over: false,
@@ -218,6 +221,10 @@ impl Run {
                 self.journal.forget(address.clone());
                 State::Keeping
             }
+            Verb::Move => {
+                self.journal.rename(step.from.clone().unwrap_or_else(|| address.clone()), address.clone());
+                State::Keeping
+            }
         };
         self.steps.set(number, state);
         self.steps.active.insert(address, number);
@@ -240,7 +247,7 @@ impl Run {
         if self.is_too_late(step, now) {
             return Some(Fate::Failed { why: self.too_late() });
         }
-        if matches!(step.verb, Verb::Adopt | Verb::Forget) {
+        if matches!(step.verb, Verb::Adopt | Verb::Forget | Verb::Move) {
             return None;
         }
         requests::request(step, &self.made, self.plan.level).err().map(|why| Fate::Failed { why })
@@ -363,7 +370,8 @@ impl Run {
         }
         self.over = true;
         let ledger = self.journal.ledger.seq;
-        vec![Effect::Finish(Report { run: self.settings.run.clone(), ending, ledger, steps: self.steps.reports() })]
+        let (run, denied) = (self.settings.run.clone(), self.denied);
+        vec![Effect::Finish(Report { run, ending, ledger, denied, steps: self.steps.reports() })]
     }
 
     fn ending(&self) -> Ending {

@@ -21,6 +21,7 @@ const REST: u64 = 5;
 impl Run {
     pub(super) fn answered(&mut self, number: usize, answer: &Answer, now: Now) {
         let Some(flight) = self.landed(number) else { return };
+        self.denied |= answer.denies();
         let step = &self.steps.all[number];
         let verdict = judge(step, kinds::api(&step.address), self.lifecycle(step), answer, now.wall);
         self.settle(number, flight, verdict, now);

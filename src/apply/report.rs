@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::address::Address;
 use crate::ledger::{Ended, Seq, Verb};
+use crate::plan::{News, Plan};
 
 /// What a run has done, step by step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -12,6 +13,9 @@ pub struct Report {
     pub ending: Ending,
     /// The last record of the ledger that this run knows of.
     pub ledger: Seq,
+    /// The service refused the credentials.
+    #[serde(default)]
+    pub denied: bool,
     pub steps: Vec<StepReport>,
 }
 
@@ -76,6 +80,12 @@ impl Fate {
 }
 
 impl Report {
+    /// Whether the run changed anything that people would call a change, or may have.
+    pub fn did_anything(&self, plan: &Plan) -> bool {
+        let news = News::of(plan);
+        let may_be = |fate: &Fate| matches!(fate, Fate::Done { .. } | Fate::Unknown { .. });
+        self.steps.iter().any(|step| may_be(&step.fate) && news.has(&step.address, step.verb))
+    }
     /// How many steps have a fate.
     pub fn count(&self, is: impl Fn(&Fate) -> bool) -> usize {
         self.steps.iter().filter(|step| is(&step.fate)).count()

@@ -56,7 +56,7 @@ fn wire(audiences: &[&str], spec: &Value, refs: &BTreeMap<String, String>) -> Va
 pub fn is_owned(step: &Step, ledger: &Ledger) -> bool {
     let (address, id) = (&step.address, step.id.as_deref());
     match step.verb {
-        Verb::Create | Verb::Adopt | Verb::Forget => true,
+        Verb::Create | Verb::Adopt | Verb::Forget | Verb::Move => true,
         Verb::Update | Verb::Delete => {
             let owned = ledger.owned.get(address).is_some_and(|owned| Some(owned.id.as_str()) == id);
             let is_it = |old: &Retired| old.address == *address && Some(old.id.as_str()) == id;

@@ -40,6 +40,7 @@ fn plan(steps: Vec<Step>) -> Plan {
 
 fn step(number: usize, address: &str, verb: Verb, spec: Value) -> Step {
     Step {
+        from: None,
         number,
         address: Address::try_from(address.to_owned()).unwrap(),
         verb,

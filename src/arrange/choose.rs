@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use super::hand_over::Wanted;
 use crate::address::Address;
-use crate::compare::Compared;
+use crate::compare::{Compared, Situation};
 use crate::kinds;
 use crate::kinds::remote::segments;
 use crate::kinds::{Resource, Segment};
+use crate::ledger::Retired;
 use crate::plan::{Action, Choice};
 
 /// What is left alone, and what was asked for in vain.
@@ -14,13 +16,16 @@ use crate::plan::{Action, Choice};
 pub struct LeftOut {
     /// What would have been changed.
     pub addresses: Vec<Address>,
+    /// All that is left alone, also what would not have been changed.
+    pub untouched: BTreeSet<Address>,
     /// Patterns that mean nothing that there is.
     pub idle: Vec<String>,
 }
 
 /// Leaves alone what is not chosen, and says what that is. What a chosen one needs is chosen with it; what needs something that
 /// is left out by name, and is not there yet, is left out with it.
-pub fn choose(choice: &Choice, compared: &mut [Compared]) -> LeftOut {
+pub fn choose(choice: &Choice, compared: &mut [Compared], situation: &Situation) -> LeftOut {
+    let ledger = situation.ledger;
     let is = |patterns: &[String], address: &Address| patterns.iter().any(|pattern| matches(pattern, address));
     let mut taken: BTreeSet<Address> = BTreeSet::new();
     let mut open: Vec<&Address> = compared.iter().map(|one| &one.change.address).collect();
@@ -32,32 +37,57 @@ pub fn choose(choice: &Choice, compared: &mut [Compared]) -> LeftOut {
         }
         open.extend(compared.iter().filter(|one| one.change.address == address).flat_map(needs));
     }
-    let there: BTreeSet<Address> =
-        compared.iter().filter(|one| one.owned.is_some()).map(|one| one.change.address.clone()).collect();
+    let wanted = Wanted::new(compared);
     loop {
         let lacks = |one: &&Compared| {
-            let missing = |needed: &Address| !taken.contains(needed) && !there.contains(needed);
-            taken.contains(&one.change.address) && needs(one).iter().any(missing)
+            let missing = |needed: &Address| !taken.contains(needed) && !ledger.owned.contains_key(needed);
+            // What is left out under its new address is not let go of under the old one.
+            let heir = wanted.heir(one).is_some_and(|heir| !taken.contains(heir));
+            taken.contains(&one.change.address) && (heir || needs(one).iter().any(missing))
         };
         let Some(one) = compared.iter().find(lacks) else { break };
         taken.remove(&one.change.address);
     }
+    let known: Vec<&Address> =
+        compared.iter().map(|one| &one.change.address).chain(ledger.retired.iter().map(|old| &old.address)).collect();
     let idle = choice
         .only
         .iter()
         .chain(&choice.except)
-        .filter(|pattern| !compared.iter().any(|one| matches(pattern, &one.change.address)));
-    let mut left = LeftOut { addresses: Vec::new(), idle: idle.cloned().collect() };
+        .filter(|pattern| !known.iter().any(|address| matches(pattern, address)));
+    let mut left = LeftOut { idle: idle.cloned().collect(), ..LeftOut::default() };
     for one in compared.iter_mut().filter(|one| !taken.contains(&one.change.address)) {
-        if !matches!(one.change.action, Action::Keep | Action::Past) {
+        // What is kept with a reason is a change of the ledger alone.
+        let changes = match one.change.action {
+            Action::Keep => !one.change.reasons.is_empty(),
+            Action::Past => false,
+            _ => true,
+        };
+        if changes {
             left.addresses.push(one.change.address.clone());
         }
         one.change.action = Action::Keep;
         one.change.reasons.clear();
         one.change.moved = None;
+        if one.recovered.take().is_some() {
+            // What was found again is not taken up: what the ledger has of it is what holds.
+            one.owned = ledger.owned.get(&one.change.address).cloned();
+        }
         (one.refresh, one.restamp, one.close, one.released) = (false, false, false, false);
-        one.recovered = None;
+        left.untouched.insert(one.change.address.clone());
     }
+    // Old versions go with the address that they had, also where nothing else of it is left.
+    for Retired { address, .. } in wanted.unwanted(ledger) {
+        let is_known = compared.iter().any(|one| one.change.address == *address);
+        let is_chosen = (choice.only.is_empty() || is(&choice.only, address)) && !is(&choice.except, address);
+        if left.untouched.contains(address) || !(is_known || is_chosen) {
+            left.untouched.insert(address.clone());
+            if situation.deletes && !left.addresses.contains(address) {
+                left.addresses.push(address.clone());
+            }
+        }
+    }
+    left.addresses.sort();
     left
 }
 

@@ -1,21 +1,24 @@
 //! What can be deleted, and after what: nothing live may point at a segment that is gone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
 
 use super::Arranging;
 use super::order::Draft;
-use crate::address::Address;
+use super::sends::other;
 use crate::compare::Compared;
 use crate::kinds::remote::segments;
-use crate::kinds::{self, Resource, Segment};
+use crate::kinds::{self, Api, Resource, Segment};
 use crate::ledger::Verb;
 use crate::live::Seen;
-use crate::plan::{Action, Change, Reason, Step};
+use crate::plan::{Action, Change, Reason, Step, Thing};
 
 /// Something that points at a segment.
+#[derive(Clone)]
 struct User {
-    address: Address,
-    /// `None`: nobody knows whether it was made.
+    who: Thing,
+    /// `None`: nobody knows whether it was made, or it is not ours to change.
     id: Option<String>,
     /// Something new stands in for it.
     is_old: bool,
@@ -26,6 +29,7 @@ impl Arranging<'_> {
     /// it stays.
     pub(super) fn deletions(&mut self, compared: &[Compared]) {
         let deletes = |draft: &Draft| draft.step.verb == Verb::Delete && draft.step.address.kind == Segment::KEY;
+        let users = if self.drafts.iter().any(deletes) { self.users(compared) } else { return };
         loop {
             let mut dropped = None;
             let numbers: Vec<usize> = (0..self.drafts.len()).filter(|number| deletes(&self.drafts[*number])).collect();
@@ -33,10 +37,10 @@ impl Arranging<'_> {
                 let id = self.drafts[number].step.id.clone().unwrap_or_default();
                 let mut still = BTreeSet::new();
                 let mut after = BTreeSet::new();
-                for user in self.users(&id, compared) {
-                    match self.frees(&user, &id) {
+                for user in users.get(&id).into_iter().flatten() {
+                    match self.frees(user, &id) {
                         Some(step) => drop(after.insert(step)),
-                        None => drop(still.insert(user.address)),
+                        None => drop(still.insert(user.who.clone())),
                     }
                 }
                 if still.is_empty() {
@@ -51,57 +55,85 @@ impl Arranging<'_> {
         }
     }
 
-    /// What points at an id, as far as is known, and is not past.
-    fn users(&self, id: &str, compared: &[Compared]) -> Vec<User> {
-        let now = self.situation.now;
-        let mut users = Vec::new();
+    /// What points at each segment, by its id, as far as is known, and is not past.
+    fn users(&self, compared: &[Compared]) -> BTreeMap<String, Vec<User>> {
+        let mut users: BTreeMap<String, Vec<User>> = BTreeMap::new();
+        let mut add = |ids: BTreeSet<&str>, user: &User| {
+            ids.into_iter().for_each(|id| users.entry(id.to_owned()).or_default().push(user.clone()));
+        };
+        let mut ours = self.situation.ledger.ids();
         for one in compared {
-            let address = one.change.address.clone();
-            // What was perhaps made points at it, perhaps.
-            let in_doubt = one.change.reasons.iter().any(|reason| matches!(reason, Reason::InDoubt { .. }));
-            let intent = self.situation.ledger.open.get(&address).map(|open| &open.intent).filter(|_| in_doubt);
-            if intent.is_some_and(|intent| intent.refs.values().any(|other| other == id)) {
-                users.push(User { address: address.clone(), id: None, is_old: false });
+            let address = &one.change.address;
+            let who = Thing::from(address.clone());
+            // What was perhaps made points at it, perhaps, also where it is left out.
+            let in_doubt = !one.close && one.recovered.is_none();
+            if let Some(open) = self.situation.ledger.open.get(address).filter(|_| in_doubt) {
+                let user = User { who: who.clone(), id: None, is_old: false };
+                add(open.intent.refs.values().map(String::as_str).collect(), &user);
             }
             let Some(owned) = &one.owned else { continue };
-            let api = kinds::api(&address);
-            let over =
-                owned.past || api.runs(&owned.spec).is_some_and(|runs| runs.last.is_some_and(|last| last <= now));
-            let live = match self.situation.live.of(&address) {
+            ours.insert((&*address.kind, owned.id.as_str()));
+            let api = kinds::api(address);
+            let live = match self.situation.live.of(address) {
                 Seen::There(found) => found.spec.as_ref(),
                 _ => None,
             };
-            // What the service showed may be older than what was last applied.
-            let shown = live.is_some_and(|spec| segments(api.audiences(), spec).contains(&id));
-            let points = shown || owned.refs.values().any(|other| other == id);
-            if points && !over {
-                users.push(User { address, id: Some(owned.id.clone()), is_old: false });
+            // What the service showed may be older than what was last applied, or newer: somebody may have put it off.
+            let is_over = |spec: &Value| self.is_over(api, spec);
+            if owned.past || is_over(&owned.spec) && live.is_none_or(is_over) {
+                continue;
+            }
+            let mut ids: BTreeSet<&str> = owned.refs.values().map(String::as_str).collect();
+            ids.extend(live.iter().flat_map(|spec| segments(api.audiences(), spec)));
+            add(ids, &User { who, id: Some(owned.id.clone()), is_old: false });
+        }
+        for old in &self.old {
+            let user = User { who: old.address.clone().into(), id: Some(old.id.clone()), is_old: true };
+            add(old.refs.values().map(String::as_str).collect(), &user);
+        }
+        for (kind, found) in self.situation.live.listed() {
+            let Some(spec) = found.spec.as_ref().filter(|_| !ours.contains(&(kind.key, found.id.as_str()))) else {
+                continue;
+            };
+            if !self.is_over(kind.api, spec) {
+                let user = User { who: other(kind.key, found), id: None, is_old: false };
+                add(segments(kind.api.audiences(), spec).into_iter().collect(), &user);
             }
         }
-        let old = self.old.iter().filter(|old| old.refs.values().any(|other| other == id));
-        users.extend(old.map(|old| User { address: old.address.clone(), id: Some(old.id.clone()), is_old: true }));
         users
     }
 
-    /// The step after which something of ours no longer points at an id.
+    /// Whether it has messaged people for the last time.
+    fn is_over(&self, api: &dyn Api, spec: &Value) -> bool {
+        api.runs(spec).is_some_and(|runs| runs.last.is_some_and(|last| last <= self.situation.now))
+    }
+
+    /// The step after which something of ours no longer points at an id. What is deleted to be made anew is not re-pointed
+    /// before it is made.
     fn frees(&self, user: &User, id: &str) -> Option<usize> {
-        let User { address, id: own, is_old } = user;
-        own.as_ref()?;
-        self.drafts.iter().position(|draft| {
+        let User { who: Thing::Ours(address), id: own @ Some(_), is_old } = user else { return None };
+        let points = |step: &Step| step.refs.values().any(|other| other == id);
+        let at = self.drafts.iter().position(|draft| {
             let step = &draft.step;
             step.address == *address
                 && match step.verb {
-                    Verb::Update => step.id == *own && !step.refs.values().any(|other| other == id),
+                    Verb::Update => step.id == *own && !points(step),
                     Verb::Delete => step.id == *own,
                     // What is forgotten before it is made anew is known to be gone.
                     Verb::Forget => !is_old,
                     _ => false,
                 }
-        })
+        })?;
+        let anew = |(_, draft): &(usize, &Draft)| draft.step.address == *address && draft.step.verb == Verb::Create;
+        match self.drafts.iter().enumerate().skip(at).find(anew).filter(|_| !is_old) {
+            Some((_, draft)) if points(&draft.step) => None,
+            Some((created, _)) => Some(created),
+            None => Some(at),
+        }
     }
 
     /// Takes a deletion out of the plan, and says why.
-    fn hold(&mut self, number: usize, id: String, by: Vec<Address>) {
+    fn hold(&mut self, number: usize, id: String, by: Vec<Thing>) {
         let draft = self.drafts.remove(number);
         for other in &mut self.drafts {
             other.after =

@@ -30,14 +30,19 @@ impl Wanted {
     /// Lets go of what is declared elsewhere, instead of deleting it. Says where each went.
     pub fn hand_over(&self, compared: &mut [Compared]) -> BTreeMap<Address, Address> {
         let mut went = BTreeMap::new();
-        for one in compared.iter_mut().filter(|one| one.change.action == Action::Delete) {
-            let Some(owned) = &one.owned else { continue };
-            if let Some(to) = self.elsewhere(&one.change.address, &owned.spec) {
+        for one in compared.iter_mut() {
+            if let Some(to) = self.heir(one) {
                 one.change.action = Action::Forget;
                 went.insert(one.change.address.clone(), to.clone());
             }
         }
         went
+    }
+
+    /// The address that declares what another would delete.
+    pub fn heir(&self, one: &Compared) -> Option<&Address> {
+        let owned = one.owned.as_ref().filter(|_| one.change.action == Action::Delete)?;
+        self.elsewhere(&one.change.address, &owned.spec)
     }
 
     /// Whether an old version is what another address declares.

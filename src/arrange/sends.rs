@@ -1,57 +1,118 @@
-//! What goes out at once because of a plan.
+//! What goes out because of a plan: a tag that sets off a pipeline, an A/B test without a time.
 
-use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::Arranging;
+use super::order::Draft;
 use crate::address::Address;
-use crate::kinds;
-use crate::ledger::Ledger;
-use crate::plan::{Action, Change, Send};
+use crate::compare::Compared;
+use crate::kinds::{self, Firing, Found, Tagging};
+use crate::ledger::Verb;
+use crate::live::Seen;
+use crate::plan::{Action, Change, Send, Step, Thing};
 
-/// A pipeline that is or will be on: its address, and the tags that set it off.
-type Firing = (Address, Vec<(String, Option<String>)>);
+/// Something that messages whoever gets or loses a tag.
+struct Sender {
+    by: Thing,
+    /// As the service has it.
+    now: Option<Firing>,
+    /// As the plan makes it.
+    then: Option<Firing>,
+    /// The draft that changes or deletes it.
+    changed: Option<usize>,
+}
 
-/// Marks every change that messages people at once: a tag that sets off a pipeline, an A/B test without a time.
-pub fn sends(changes: &mut [Change], ledger: &Ledger) {
-    let firing = firing(changes, ledger);
-    for change in changes.iter_mut() {
-        let (Action::Create | Action::Update | Action::Replace, Some(desired)) = (change.action, &change.desired)
-        else {
-            continue;
-        };
-        let api = kinds::api(&change.address);
-        let at_once = api.runs(desired).is_some_and(|runs| runs.first.is_none());
-        if at_once {
-            let to = "its whole audience".to_owned();
-            change.sends.push(Send { by: change.address.clone(), tag: None, to });
-        }
-        for given in api.gives(change.live.as_ref(), desired) {
-            for (pipeline, tags) in &firing {
-                let fires = |(tag, group): &(String, Option<String>)| {
-                    *tag == given.tag && group.as_ref().is_none_or(|group| given.group.as_ref() == Some(group))
-                };
-                if tags.iter().any(fires) {
-                    let (by, tag, to) = (pipeline.clone(), Some(given.tag.clone()), given.who.clone());
-                    change.sends.push(Send { by, tag, to });
+impl Arranging<'_> {
+    /// Marks every change that sets off a message. What a pipeline would hear of that this plan turns off waits until it is.
+    pub(super) fn sends(&mut self, changes: &mut [Change], compared: &[Compared]) {
+        let senders = self.senders(compared);
+        for change in changes.iter_mut() {
+            let api = kinds::api(&change.address);
+            let desired = change.desired.as_ref();
+            let makes = matches!(change.action, Action::Create | Action::Update | Action::Replace);
+            if makes && desired.and_then(|spec| api.runs(spec)).is_some_and(|runs| runs.first.is_none()) {
+                let (by, to) = (change.address.clone().into(), "its whole audience".to_owned());
+                change.sends.push(Send { by, tag: None, removed: false, after_seconds: 0, to });
+            }
+            let mut taggings = match change.action {
+                Action::Create | Action::Update => api.taggings(change.live.as_ref(), desired),
+                // What it stands in for is another one.
+                Action::Replace => api.taggings(None, desired),
+                Action::Delete => Vec::new(),
+                _ => continue,
+            };
+            if matches!(change.action, Action::Delete | Action::Replace) {
+                // What is taken away is what came from here.
+                taggings.extend(api.taggings(change.ledger.as_ref(), None));
+            }
+            for tagging in &taggings {
+                for sender in &senders {
+                    let delays = |firing: &Option<Firing>| firing.iter().flat_map(|it| it.delays(tagging)).collect();
+                    let (now, then): (BTreeSet<_>, BTreeSet<_>) = (delays(&sender.now), delays(&sender.then));
+                    if let Some(off) = sender.changed.filter(|_| then.is_empty() && !now.is_empty()) {
+                        self.wait(change, off);
+                        continue;
+                    }
+                    let send = |after_seconds: i64| {
+                        let Tagging { removed, tag, whose, .. } = tagging.clone();
+                        Send { by: sender.by.clone(), tag: Some(tag), removed, after_seconds, to: whose.who }
+                    };
+                    change.sends.extend(now.union(&then).map(|delay| send(delay.0)));
                 }
             }
         }
     }
-}
 
-fn firing(changes: &[Change], ledger: &Ledger) -> Vec<Firing> {
-    let mut specs: Vec<(&Address, &Value)> =
-        ledger.owned.iter().map(|(address, owned)| (address, &owned.spec)).collect();
-    specs.extend(changes.iter().filter_map(|change| Some((&change.address, change.desired.as_ref()?))));
-    let mut firing: Vec<Firing> = Vec::new();
-    for (address, spec) in specs {
-        let tags = kinds::api(address).fires_on(spec);
-        if tags.is_empty() {
-            continue;
+    /// All that is on or will be, ours or not.
+    fn senders(&self, compared: &[Compared]) -> Vec<Sender> {
+        let mut senders: BTreeMap<Thing, Sender> = BTreeMap::new();
+        let mut ours: BTreeMap<(&str, &str), &Address> = BTreeMap::new();
+        for one in compared {
+            let address = &one.change.address;
+            let api = kinds::api(address);
+            let makes = matches!(one.change.action, Action::Create | Action::Update | Action::Replace);
+            let then = one.change.desired.as_ref().filter(|_| makes).and_then(|spec| api.firing(spec));
+            let now = match (self.situation.live.of(address), &one.owned) {
+                // Where the service does not tell, it is as it was made to be.
+                (Seen::Untold, Some(owned)) => api.firing(&owned.spec),
+                _ => None,
+            };
+            ours.extend(one.owned.as_ref().map(|owned| ((&*address.kind, owned.id.as_str()), address)));
+            if now.is_some() || then.is_some() {
+                let by = Thing::from(address.clone());
+                senders.insert(by.clone(), Sender { by, now, then, changed: None });
+            }
         }
-        match firing.iter_mut().find(|(other, _)| other == address) {
-            Some((_, known)) => known.extend(tags),
-            None => firing.push((address.clone(), tags)),
+        for (kind, found) in self.situation.live.listed() {
+            let Some(now) = found.spec.as_ref().and_then(|spec| kind.api.firing(spec)) else { continue };
+            let by = match ours.get(&(kind.key, found.id.as_str())) {
+                Some(address) => Thing::from(Address::clone(address)),
+                None => other(kind.key, found),
+            };
+            let new = Sender { by: by.clone(), now: None, then: None, changed: None };
+            senders.entry(by).or_insert(new).now = Some(now);
+        }
+        let changes = |(_, draft): &(usize, &Draft)| matches!(draft.step.verb, Verb::Update | Verb::Delete);
+        for (number, draft) in self.drafts.iter().enumerate().filter(changes) {
+            // Steps of old versions have other ids.
+            let Step { address, id, .. } = &draft.step;
+            let is_it = ours.get(&(&*address.kind, id.as_deref().unwrap_or_default())) == Some(&address);
+            if let Some(sender) = senders.get_mut(&Thing::from(address.clone())).filter(|_| is_it) {
+                sender.changed = Some(number);
+            }
+        }
+        senders.into_values().collect()
+    }
+
+    /// Everything that is done for a change waits for a draft.
+    fn wait(&mut self, change: &Change, before: usize) {
+        for draft in self.drafts.iter_mut().filter(|draft| draft.step.address == change.address) {
+            draft.after.insert(before);
         }
     }
-    firing
+}
+
+/// Something in a list that is not ours.
+pub(super) fn other(kind: &str, found: &Found) -> Thing {
+    Thing::Other { kind: kind.to_owned(), id: found.id.clone(), name: found.name.clone() }
 }

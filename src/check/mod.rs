@@ -8,6 +8,7 @@ mod circles;
 mod experiments;
 pub mod fix;
 mod identities;
+mod lifecycle;
 mod messages;
 mod pipelines;
 mod references;
@@ -94,6 +95,8 @@ pub static CHECKS: &[Check] = &[
     tags::USER_CHANNELS,
     tags::CHANNEL_TAGS,
     identities::TWICE,
+    lifecycle::IGNORED,
+    lifecycle::RENAMED,
     references::NAMES,
     references::CIRCLES,
     messages::DECLARED,

@@ -12,10 +12,11 @@ use crate::compare::Names;
 use crate::exchange::Meaning;
 use crate::failure::{Exit, Failure};
 use crate::kinds::remote::{point, segments};
-use crate::kinds::{self, Found};
+use crate::kinds::{self, Found, Read};
 use crate::ledger::{Adopted, Ledger, Record};
 use crate::live::{Live, Seen};
-use crate::plan::Reason;
+use crate::model::level::Level;
+use crate::plan::{Choice, Reason};
 use crate::text;
 
 /// Take over what exists on the service, without touching it.
@@ -42,6 +43,9 @@ impl Adopt {
         if self.id.is_some() && self.addresses.len() != 1 {
             return Err(Failure::usage("--id goes with one address"));
         }
+        if self.id.as_ref().is_some_and(|id| id.trim().is_empty()) {
+            return Err(Failure::usage("an empty text is no id"));
+        }
         let site = self.place.read(context, Timestamp::now())?;
         runtime()?.block_on(async {
             let opened = site.open().await?;
@@ -67,7 +71,7 @@ impl Adopt {
             }
             found.iter().filter_map(|(address, ids)| Some((address.clone(), one(ids)?))).collect()
         } else {
-            self.named(site, &planned.ledger, &found)?
+            self.named(site, opened.level, &planned.ledger, &found)?
         };
         if chosen.is_empty() && !found.is_empty() {
             return Err(Failure::new("nothing was adopted: each declared name that is taken has several namesakes")
@@ -84,11 +88,17 @@ impl Adopt {
             adopted.push(taken(site, opened, &planned.ledger, &live, address, id).await?);
         }
         site.append(planned.ledger.seq, Record::Adopt(adopted)).await?;
+        for (address, _) in chosen.iter().filter(|(address, _)| cannot_be_read(address, opened.level)) {
+            context.out.note(&format!(
+                "{address} is adopted on your word, as your files say it: this API cannot show whether it is there."
+            ));
+        }
         let lines: Vec<String> = chosen.iter().map(|(address, id)| format!("< {address}  {id}")).collect();
         context.out.print(&format!(
-            "{}\n{} adopted. Next: pushplan plan",
+            "{}\n{} adopted. Next: {}",
             lines.join("\n"),
-            text::count(lines.len(), "resource")
+            text::count(lines.len(), "resource"),
+            self.place.again("adopt", &Choice::default()).plan()
         ));
         Ok(Exit::Done)
     }
@@ -97,6 +107,7 @@ impl Adopt {
     fn named(
         &self,
         site: &Site,
+        level: Level,
         ledger: &Ledger,
         found: &BTreeMap<Address, Vec<String>>,
     ) -> Result<Vec<(Address, String)>, Failure> {
@@ -106,6 +117,14 @@ impl Adopt {
             if let Some(owned) = ledger.owned.get(&address) {
                 return Err(Failure::new(format!("{address} is ours already, as {}", owned.id))
                     .help(format!("`pushplan forget {address}` lets it go first")));
+            }
+            // The one that an earlier run sent is what that run was about to make, and not what is declared now.
+            if ledger.open.contains_key(&address) && cannot_be_read(&address, level) {
+                return Err(Failure::new(format!("what became of {address} is not known since an earlier run"))
+                    .exit(Exit::Refused)
+                    .help(format!(
+                        "pushplan resolve {address} --created ID, or --absent if it is not on the service"
+                    )));
             }
             if !site.units.contains_key(&address) {
                 let known = site.units.keys().map(ToString::to_string).collect::<Vec<_>>();
@@ -119,6 +138,10 @@ impl Adopt {
             let id = match (&self.id, ids) {
                 (Some(id), _) => id.clone(),
                 (None, [id]) => id.clone(),
+                (None, []) if cannot_be_read(&address, level) => {
+                    return Err(Failure::new(format!("this API cannot say whether the service has {address}"))
+                        .help(format!("if it is there: pushplan adopt {address} --id ID")));
+                }
                 (None, []) => {
                     return Err(Failure::new(format!("nothing on the service has the name of {address}"))
                         .help("name the thing that is meant with --id, or let `pushplan apply` create it"));
@@ -149,6 +172,29 @@ fn one(ids: &[String]) -> Option<String> {
     }
 }
 
+/// Whether the service does not tell what it has of a kind.
+fn cannot_be_read(address: &Address, level: Level) -> bool {
+    kinds::api(address).lifecycle(level).read == Read::LedgerOnly
+}
+
+/// What nobody can look at is taken for what is declared.
+fn on_their_word(site: &Site, ledger: &Ledger, address: &Address, id: &str) -> Adopted {
+    let unit = &site.units[address];
+    let known = |key: &str| {
+        let owned = ledger.owned.get(&Address::new(<kinds::Segment as kinds::Resource>::KEY, key))?;
+        Some((key.to_owned(), owned.id.clone()))
+    };
+    Adopted {
+        address: address.clone(),
+        id: id.to_owned(),
+        spec: unit.spec.clone(),
+        refs: segments(kinds::api(address).audiences(), &unit.spec).into_iter().filter_map(known).collect(),
+        stamp: None,
+        protect: unit.protect.unwrap_or(false),
+        past: false,
+    }
+}
+
 /// What the ledger remembers of a thing that is taken over: what it is now.
 async fn taken(
     site: &Site,
@@ -160,6 +206,9 @@ async fn taken(
 ) -> Result<Adopted, Failure> {
     let api = kinds::api(address);
     let known = &site.units[address].spec;
+    if cannot_be_read(address, opened.level) {
+        return Ok(on_their_word(site, ledger, address, id));
+    }
     let listed = live.listed.get(&*address.kind).and_then(|all| all.get(id)).cloned();
     let looked_up = match live.of(address) {
         Seen::There(found) if found.id == id => Some(found.clone()),
@@ -205,7 +254,7 @@ async fn taken(
         spec: by_key,
         refs,
         stamp,
-        protect: site.units[address].protect,
+        protect: site.units[address].protect.unwrap_or(false),
         past: false,
     })
 }

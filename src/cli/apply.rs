@@ -17,7 +17,7 @@ use crate::guard::{self, Limits};
 use crate::ledger::{Done, Entry, Outcome, Record, Verb};
 use crate::manifest::files::describe;
 use crate::plan::{NoPlan, Plan, Reason};
-use crate::render::{self, Progress, Showing, Style};
+use crate::render::{self, Again, Progress, Showing, Style};
 
 /// Make the service what the manifests say.
 #[derive(Debug, Args)]
@@ -33,6 +33,9 @@ pub struct Apply {
     chosen: Chosen,
 
     #[command(flatten)]
+    allowed: Allowed,
+
+    #[command(flatten)]
     how: How,
 
     /// Say that what the plan asks for by hand has been done; where the service lists it, that is checked
@@ -40,21 +43,35 @@ pub struct Apply {
     done: Vec<String>,
 }
 
-/// How a plan is applied.
+/// What is allowed beforehand.
 #[derive(Clone, Debug, Args)]
-pub struct How {
+pub struct Allowed {
     /// Do not ask
     #[arg(long)]
-    pub yes: bool,
+    yes: bool,
 
     /// Allow so many deletions
     #[arg(long, value_name = "NUMBER")]
-    pub allow_deletes: Option<usize>,
+    allow_deletes: Option<usize>,
 
     /// Allow changes that message people at once
     #[arg(long)]
-    pub allow_sends: bool,
+    allow_sends: bool,
+}
 
+impl Allowed {
+    /// The usual answer to a question.
+    pub fn asking<'a>(&self, question: &'a str, again: Again) -> Asking<'a> {
+        let Self { yes, allow_deletes, allow_sends } = *self;
+        let given = yes.then_some("yes");
+        let way_out = "pass --yes, or apply a plan that was looked at: pushplan apply PLAN".to_owned();
+        Asking { question, wanted: "yes", given, way_out, allow_deletes, allow_sends, again }
+    }
+}
+
+/// How a plan is applied.
+#[derive(Clone, Debug, Args)]
+pub struct How {
     /// Requests under way at a time
     #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub concurrency: u16,
@@ -89,14 +106,18 @@ impl Apply {
             ));
         }
         let saved = self.plan.as_deref().map(load).transpose()?;
-        let site = self.place.read(context, Timestamp::now())?;
+        // A saved plan is for one target, which nobody has to name again.
+        let place = saved.as_ref().map_or_else(|| self.place.clone(), |plan| self.place.or_target(&plan.target));
+        let site = place.read_for(context, Timestamp::now(), self.how.format != Format::Text)?;
         let mut done = BTreeSet::new();
         for address in &self.done {
             done.insert(Address::try_from(address.clone()).map_err(Failure::usage)?);
         }
         let aim = saved.as_ref().map(|plan| plan.aim).unwrap_or_default();
         let wish = Wish { choice: self.chosen.choice(), done, aim };
-        self.how.run(&site, &wish, saved.as_ref(), &Asking::YES, context)
+        let choice = saved.as_ref().map_or(&wish.choice, |plan| &plan.choice);
+        let asking = self.allowed.asking("Apply this plan? Only `yes` goes on:", place.again("apply", choice));
+        self.how.run(&site, &wish, saved.as_ref(), &asking, context)
     }
 }
 
@@ -108,25 +129,12 @@ pub struct Asking<'a> {
     pub wanted: &'a str,
     /// The answer that was given on the command line.
     pub given: Option<&'a str>,
-    /// The flag that gives it.
-    pub flag: &'a str,
-    /// Whether the answer allows as many deletions as the plan has.
-    pub deletes: bool,
-}
-
-impl Asking<'_> {
-    const YES: Asking<'static> = Asking {
-        question: "Apply this plan? Only `yes` goes on:",
-        wanted: "yes",
-        given: None,
-        flag: "--yes",
-        deletes: false,
-    };
-
-    /// The usual question about something else.
-    pub fn about<'a>(question: &'a str) -> Asking<'a> {
-        Asking { question, ..Asking::YES }
-    }
+    /// What to do where nobody can be asked.
+    pub way_out: String,
+    pub allow_deletes: Option<usize>,
+    pub allow_sends: bool,
+    /// How the command is said again.
+    pub again: Again,
 }
 
 /// The plan that a file holds.
@@ -185,22 +193,27 @@ impl How {
         let plan = &planned.plan;
         if self.format == Format::Text {
             let style = Style { width: context.out.width(), color: context.out.is_colored() };
-            context.out.print(&render::plan::before_apply(plan, style));
+            context.out.print(&render::plan::before_apply(plan, &asking.again, style));
         }
         self.not_done(plan, wish)?;
         self.guard(site, plan, asking)?;
         if plan.steps.is_empty() {
-            let report =
-                Report { run: String::new(), ending: Ending::Done, ledger: plan.ledger.seq, steps: Vec::new() };
-            self.show(&report, plan, context);
+            let report = Report {
+                run: String::new(),
+                ending: Ending::Done,
+                ledger: plan.ledger.seq,
+                denied: false,
+                steps: Vec::new(),
+            };
+            self.show(&report, plan, &asking.again, context);
             return Ok(Exit::Done);
         }
-        if !plan.is_empty() && saved.is_none() {
+        if plan.has_news() && saved.is_none() {
             self.ask(asking)?;
         }
         let (report, signal) = self.drive(site, opened, planned.clone(), context).await?;
-        self.show(&report, plan, context);
-        Ok(exit(&report, signal))
+        self.show(&report, plan, &asking.again, context);
+        Ok(exit(&report, plan, signal))
     }
 
     /// What was said to be done by hand, and is not, or was nothing to be done.
@@ -214,8 +227,10 @@ impl How {
                     .exit(Exit::Refused)
                     .help("turn it off in the dashboard, then say so again"));
             }
+            // What waits for a decision is refused with the way out, like in every other plan.
+            let stuck = change.is_some_and(guard::is_stuck);
             let was = plan.steps.iter().any(|step| step.address == *address && step.verb == Verb::Forget);
-            if !was {
+            if !was && !stuck {
                 return Err(Failure::usage(format!("the plan asks for nothing to be done by hand to {address}"))
                     .help("`pushplan plan` says what is to be done by hand"));
             }
@@ -224,12 +239,8 @@ impl How {
     }
 
     fn guard(&self, site: &Site, plan: &Plan, asking: &Asking) -> Result<(), Failure> {
-        let usual = Limits::default();
-        let limits = Limits {
-            max_deletes: site.max_deletes.unwrap_or(usual.max_deletes),
-            allow_deletes: if asking.deletes { Some(usize::MAX) } else { self.allow_deletes },
-            allow_sends: self.allow_sends,
-        };
+        let Asking { allow_deletes, allow_sends, .. } = *asking;
+        let limits = Limits { allow_deletes, allow_sends, ..site.limits() };
         let refused = guard::guards(plan, &limits);
         let Some((first, rest)) = refused.split_first() else { return Ok(()) };
         let mut message = first.message.clone();
@@ -242,14 +253,13 @@ impl How {
     }
 
     fn ask(&self, asking: &Asking) -> Result<(), Failure> {
-        let Asking { question, wanted, given, flag, .. } = asking;
-        let given = given.or((self.yes && *wanted == "yes").then_some("yes"));
+        let Asking { question, wanted, given, way_out, .. } = asking;
         let answer = match given {
-            Some(given) => given.to_owned(),
+            Some(given) => (*given).to_owned(),
             None if !io::stdin().is_terminal() => {
                 return Err(Failure::new("there is nobody to ask whether this plan is to be applied")
                     .exit(Exit::Refused)
-                    .help(format!("pass {flag}, or apply a plan that was looked at: pushplan apply PLAN")));
+                    .help(way_out.clone()));
             }
             None => {
                 let mut answer = String::new();
@@ -318,13 +328,13 @@ impl How {
         }
     }
 
-    fn show(&self, report: &Report, plan: &Plan, context: &Context) {
+    fn show(&self, report: &Report, plan: &Plan, again: &Again, context: &Context) {
         let style = Style { width: context.out.width(), color: context.out.is_colored() };
         match self.format {
             Format::Text if plan.is_empty() && report.ending == Ending::Done => {}
-            Format::Text => context.out.print(&render::report::text(report, plan, style)),
-            Format::Json => context.out.exact(render::report::json(report, plan).as_bytes()),
-            Format::Jsonl => context.out.print(&render::report::last_line(report, plan)),
+            Format::Text => context.out.print(&render::report::text(report, plan, again, style)),
+            Format::Json => context.out.exact(render::report::json(report, plan, again).as_bytes()),
+            Format::Jsonl => context.out.print(&render::report::last_line(report, plan, again)),
         }
     }
 }
@@ -355,11 +365,13 @@ fn keep(report: &Report, site: &Site, context: &Context) {
 }
 
 /// How a command ends that ended so.
-fn exit(report: &Report, signal: Option<Signal>) -> Exit {
+fn exit(report: &Report, plan: &Plan, signal: Option<Signal>) -> Exit {
     match report.ending {
         Ending::Done => Exit::Done,
         Ending::Interrupted => signal.unwrap_or(Signal::Interrupt).exit(),
-        Ending::Partly | Ending::Conflict | Ending::Ledger { .. } => Exit::Partly,
+        _ if report.did_anything(plan) => Exit::Partly,
+        _ if report.denied => Exit::Credentials,
+        Ending::Partly | Ending::Conflict | Ending::Ledger { .. } => Exit::Failed,
     }
 }
 

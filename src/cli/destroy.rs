@@ -5,6 +5,7 @@ use super::apply::{Asking, How};
 use super::planning::{Chosen, Place, Wish};
 use super::{Context, Ended};
 use crate::plan::Aim;
+use crate::text::shell_word;
 
 /// Delete everything of ours on the service. Nothing else is touched.
 #[derive(Debug, Args)]
@@ -16,7 +17,7 @@ pub struct Destroy {
     chosen: Chosen,
 
     /// Do not ask: the name of the target, to show that it is the one that is meant
-    #[arg(long, value_name = "TARGET", conflicts_with = "yes")]
+    #[arg(long, value_name = "TARGET")]
     confirm: Option<String>,
 
     #[command(flatten)]
@@ -28,13 +29,16 @@ impl Destroy {
         let site = self.place.read(context, Timestamp::now())?;
         let wish = Wish { choice: self.chosen.choice(), aim: Aim::Nothing, ..Wish::default() };
         let question = format!("Delete all of this? Only the name of the target, `{}`, goes on:", site.target);
-        let flag = format!("--confirm {}", site.target);
+        let confirm = format!("--confirm {}", shell_word(&site.target));
         let asking = Asking {
             question: &question,
             wanted: &site.target,
             given: self.confirm.as_deref(),
-            flag: &flag,
-            deletes: true,
+            way_out: format!("pass {confirm}"),
+            // Its name is the answer to how many as well.
+            allow_deletes: Some(usize::MAX),
+            allow_sends: false,
+            again: self.place.again(&format!("destroy {confirm}"), &wish.choice),
         };
         self.how.run(&site, &wish, None, &asking, context)
     }

@@ -1,10 +1,14 @@
 use clap::Args;
+use jiff::Timestamp;
 
 use super::ledger::{self, Open};
 use super::planning::Place;
-use super::{Context, Ended};
+use super::{Context, Ended, runtime};
+use crate::address::Address;
 use crate::failure::{Exit, Failure};
-use crate::ledger::Record;
+use crate::kinds::{self, Read, Runs};
+use crate::ledger::{Owned, Record};
+use crate::model::level::Level;
 use crate::text;
 
 /// Let go of resources: the service keeps them, and pushplan no longer changes or deletes them.
@@ -13,6 +17,10 @@ pub struct Forget {
     /// Addresses such as segments/lapsed-buyers, each with all of its parts
     #[arg(value_name = "ADDRESS", required = true)]
     addresses: Vec<String>,
+
+    /// Also what is still to go out and cannot be found again: if it is declared, a later apply makes it a second time
+    #[arg(long)]
+    even_if_pending: bool,
 
     #[command(flatten)]
     place: Place,
@@ -39,15 +47,53 @@ impl Forget {
                 .exit(Exit::Refused)
                 .help(format!("say what became of it first: pushplan resolve {doubt} --created ID | --absent")));
         }
+        let now = Timestamp::now();
+        let level = runtime()?.block_on(self.place.level())?;
+        let pending =
+            |address: &&Address| open.ledger.owned.get(*address).is_some_and(|it| waits(address, it, level, now));
+        if let Some(address) = found.iter().find(pending).filter(|_| !self.even_if_pending) {
+            let message = format!(
+                "{address} is still to go out, and this API cannot list it: forgotten, it goes out all the same, and a later \
+                 apply would make it a second time"
+            );
+            return Err(Failure::new(message).exit(Exit::Refused).help(format!(
+                "take it out of your files first, or remove it in the service's dashboard; then pushplan forget {address} \
+                 --even-if-pending"
+            )));
+        }
+        let is_over =
+            |address: &&Address| open.ledger.owned.get(*address).is_some_and(|it| has_gone_out(address, it, now));
+        let (over, there): (Vec<&Address>, Vec<&Address>) = found.iter().partition(is_over);
+        let (over, there) = (over.len(), there.len());
         open.append(context, Record::Forget(found.clone()))?;
         for address in &found {
             context.out.print(&format!("Forgot {address}"));
         }
-        let them = if found.len() == 1 { "it" } else { "them" };
-        context.out.print(&format!(
-            "{} still has {them}. A later plan makes what is in the manifests anew, unless you adopt {them}.",
-            text::short(&open.target, 80)
-        ));
+        let target = text::short(&open.target, 80);
+        if there > 0 {
+            let them = if there == 1 { "it" } else { "them" };
+            context.out.print(&format!(
+                "{target} still has {them}. A later plan makes what is in the manifests anew, unless you adopt {them}."
+            ));
+        }
+        if over > 0 {
+            context.out.print(
+                "What has gone out is not taken back. Take it out of your files: a later plan would take it for a new one.",
+            );
+        }
         Ok(Exit::Done)
     }
+}
+
+/// Whether something has begun to message people.
+fn has_gone_out(address: &Address, owned: &Owned, now: Timestamp) -> bool {
+    let begun = |runs: Runs| runs.first.is_none_or(|first| first <= now);
+    owned.past || kinds::api(address).runs(&owned.spec).is_some_and(begun)
+}
+
+/// Whether something is still to message people by itself, and nobody who forgets it can find it again.
+fn waits(address: &Address, owned: &Owned, level: Level, now: Timestamp) -> bool {
+    let api = kinds::api(address);
+    let runs = api.runs(&owned.spec).is_some() && !has_gone_out(address, owned, now);
+    runs && api.lifecycle(level).read == Read::LedgerOnly
 }

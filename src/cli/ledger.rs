@@ -63,7 +63,10 @@ impl Open {
         let failure = Failure::usage(format!("the ledger of `{}` has nothing at {address}", self.target));
         match text::nearest_of_few(&address.to_string(), known.iter().map(String::as_str)) {
             Some(near) => failure.help(format!("did you mean {near}?")),
-            None => failure.help(format!("it has {}", text::count(known.len(), "address"))),
+            None if known.is_empty() => failure.help("it has nothing yet"),
+            None => {
+                failure.help(format!("it has {}; `pushplan history` names them", text::count(known.len(), "thing")))
+            }
         }
     }
 }

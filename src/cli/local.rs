@@ -6,7 +6,9 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::client::{Credentials, Origin, Patience, Transport, only_its_owner};
@@ -100,8 +102,8 @@ fn read(path: &Path) -> Result<Option<Served>, String> {
 
 /// The service that runs for a project. A note that was left behind leads nowhere, or to a service of somebody else: so it is
 /// asked who it is, without credentials. One that is there and does not say so is not passed over: the ledger speaks of what
-/// it holds, and any other service would get all of it a second time.
-pub async fn find(root: &Path) -> Result<Option<(Origin, Served)>, Failure> {
+/// it holds, and any other service would get all of it a second time. Says what time it is there.
+pub async fn find(root: &Path) -> Result<Option<(Origin, Served, Timestamp)>, Failure> {
     let path = root.join(OWN).join(FILE);
     let served = read(&path).map_err(|why| {
         Failure::new(format!("{} cannot be read: {why}", path.display()))
@@ -122,8 +124,9 @@ pub async fn find(root: &Path) -> Result<Option<(Origin, Served)>, Failure> {
     let patience = Patience { connect: Duration::from_secs(5), whole: Duration::from_secs(10) };
     let asked = Transport::anonymous(origin.clone(), patience).send(&Request::get("/local/health"), || true).await;
     let answer = asked.map_err(|(Loss::NotSent(why) | Loss::Unknown(why))| silent(why))?;
-    let is_it = answer.status == 200 && answer.body.is_some_and(|body| body["pid"] == served.pid);
-    Ok(is_it.then_some((origin, served)))
+    let health = answer.body.filter(|body| answer.status == 200 && body["pid"] == served.pid);
+    let there = |health: &Value| health["now"].as_str().and_then(|now| now.parse().ok());
+    Ok(health.map(|health| (origin, served, there(&health).unwrap_or_else(Timestamp::now))))
 }
 
 /// Starts the service inside this process, with what it has kept in the project. It begins with some devices.
@@ -156,9 +159,14 @@ pub async fn start(root: &Path, api: Level) -> Result<(Running, Served), Failure
     Ok((running, served))
 }
 
+/// Where the folder of a project is that is pushplan's own.
+pub fn own(root: &Path) -> PathBuf {
+    root.join(OWN)
+}
+
 /// The folder of a project that is pushplan's own. A project may not choose where on the machine it is.
-fn own_folder(root: &Path) -> Result<PathBuf, Failure> {
-    let folder = root.join(OWN);
+pub fn own_folder(root: &Path) -> Result<PathBuf, Failure> {
+    let folder = own(root);
     if folder.is_symlink() {
         return Err(Failure::new(format!("{} is a symbolic link, which is not followed", folder.display())));
     }

@@ -6,8 +6,10 @@ use jiff::Timestamp;
 use super::planning::{Chosen, Place, Site, Wish, unreadable};
 use super::{Context, Ended, ledger, private, runtime};
 use crate::failure::{Exit, Failure};
+use crate::guard::guards;
 use crate::plan::Plan as Planned;
-use crate::render;
+use crate::render::plan::Ahead;
+use crate::render::{self, Again};
 
 /// Show what would change, and change nothing.
 #[derive(Debug, Args)]
@@ -39,9 +41,10 @@ pub enum Format {
 
 impl Plan {
     pub fn run(&self, context: &Context) -> Ended {
-        let site = self.place.read(context, Timestamp::now())?;
+        let site = self.place.read_for(context, Timestamp::now(), self.format == Format::Json)?;
         let wish = Wish { choice: self.chosen.choice(), ..Wish::default() };
-        let plan = make(&site, &wish, self.out.as_deref(), self.format, context)?;
+        let again = self.place.again("apply", &wish.choice);
+        let plan = make(&site, &wish, again, self.out.as_deref(), self.format, context)?;
         Ok(if self.detailed_exitcode && !plan.is_empty() { Exit::Changes } else { Exit::Done })
     }
 }
@@ -50,6 +53,7 @@ impl Plan {
 pub fn make(
     site: &Site,
     wish: &Wish,
+    again: Again,
     out: Option<&Path>,
     format: Format,
     context: &Context,
@@ -67,19 +71,18 @@ pub fn make(
     if let Some(path) = out {
         save(&plan, path)?;
     }
-    show(&plan, format, context);
-    if let Some(path) = out.filter(|_| format == Format::Text) {
-        context.out.note(&format!("Saved. Next: pushplan apply {}", path.display()));
-    }
+    let ahead =
+        Ahead { again, saved: out.map(|path| path.display().to_string()), refused: guards(&plan, &site.limits()) };
+    show(&plan, &ahead, format, context);
     Ok(plan)
 }
 
 /// Prints a plan.
-fn show(plan: &Planned, format: Format, context: &Context) {
+fn show(plan: &Planned, ahead: &Ahead, format: Format, context: &Context) {
     let style = render::Style { width: context.out.width(), color: context.out.is_colored() };
     match format {
-        Format::Text => context.out.print(&render::plan::text(plan, style)),
-        Format::Json => context.out.exact(render::plan::json(plan).as_bytes()),
+        Format::Text => context.out.print(&render::plan::text(plan, ahead, style)),
+        Format::Json => context.out.exact(render::plan::json(plan, ahead).as_bytes()),
     }
 }
 

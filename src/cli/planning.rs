@@ -16,13 +16,15 @@ use crate::client::fetch;
 use crate::compare::{self, Situation, Unit, compare};
 use crate::failure::{Exit, Failure};
 use crate::finding::Severity;
-use crate::ledger::history;
+use crate::guard::Limits;
+use crate::ledger::history::{self, Act};
 use crate::ledger::{AppendError, Entry, FileLog, Ledger, Log, Owned, Record, Seq, Unreadable};
 use crate::live::Look;
 use crate::manifest::{Manifests, PROJECT_FILE, Target, read_project};
+use crate::model::level::Level;
 use crate::plan::{About, Aim, Choice, Plan};
-use crate::render::Style;
 use crate::render::findings::{self, Found, Report};
+use crate::render::{Again, Style, one_line};
 use crate::text;
 
 /// Which project, and which of its targets.
@@ -76,11 +78,22 @@ pub struct Site {
     pub min_lead: SignedDuration,
     pub settle: SignedDuration,
     pub send_within: SignedDuration,
-    pub max_deletes: Option<usize>,
+    max_deletes: Option<usize>,
     pub log: FileLog,
 }
 
 impl Place {
+    /// How a command is said again for the same project and target.
+    pub fn again(&self, command: &str, choice: &Choice) -> Again {
+        let project = self.project.as_ref().map(|folder| folder.display().to_string());
+        Again::new(command, project.as_deref(), self.target.as_deref(), choice)
+    }
+
+    /// The same place with a target, where none was named.
+    pub fn or_target(&self, name: &str) -> Self {
+        Self { target: self.target.clone().or(Some(name.to_owned())), ..self.clone() }
+    }
+
     /// The folder of the project.
     pub fn root(&self) -> Result<PathBuf, Failure> {
         let here = project::here()?;
@@ -89,18 +102,23 @@ impl Place {
 
     /// Reads the project. One with an error is shown as `validate` shows it, and not planned.
     pub fn read(&self, context: &Context, now: Timestamp) -> Result<Site, Failure> {
+        self.read_for(context, now, false)
+    }
+
+    /// The same. For programs, errors go to standard output as `validate --format json` prints them.
+    pub fn read_for(&self, context: &Context, now: Timestamp, programs: bool) -> Result<Site, Failure> {
         let root = self.root()?;
         let manifests = read_project(&root, None);
         let unreadable = manifests.findings.iter().any(|finding| finding.severity == Severity::Error);
         let (name, target) = match target::choose(&manifests.project, self.target.as_deref()) {
             Ok((name, target)) => (name, target),
             // The target may stand in what cannot be read, which is what has to be said.
-            Err(_) if unreadable => return Err(invalid(&manifests, None, context, now)),
+            Err(_) if unreadable => return Err(invalid(&manifests, None, programs, context, now)),
             Err(failure) => return Err(failure),
         };
         let verdict = project::check(&manifests, &[Some(&name)], now);
         if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
-            return Err(invalid(&manifests, Some(&name), context, now));
+            return Err(invalid(&manifests, Some(&name), programs, context, now));
         }
         let (desired, _) = manifests.resolve(Some(&name));
         let units = compare::units(&desired, &manifests.sources);
@@ -127,9 +145,16 @@ impl Place {
         let (name, _) = target::choose(&manifests, self.target.as_deref())?;
         Ok((FileLog::new(&root, &name), name))
     }
+
+    /// What the target offers, without a look at the manifests.
+    pub async fn level(&self) -> Result<Level, Failure> {
+        let project = crate::manifest::Project::open(&self.root()?);
+        let (name, _) = target::choose(&project, self.target.as_deref())?;
+        Ok(target::level(&project, &name).await)
+    }
 }
 
-fn invalid(manifests: &Manifests, target: Option<&str>, context: &Context, now: Timestamp) -> Failure {
+fn invalid(manifests: &Manifests, target: Option<&str>, programs: bool, context: &Context, now: Timestamp) -> Failure {
     let verdict = project::check(manifests, &[target], now);
     let errors = verdict.findings.iter().filter(|finding| finding.severity == Severity::Error);
     let found: Vec<Found> = errors.map(|finding| Found { finding, sources: &manifests.sources }).collect();
@@ -143,7 +168,10 @@ fn invalid(manifests: &Manifests, target: Option<&str>, context: &Context, now: 
         fails_from: Severity::Error,
     };
     let style = Style { width: context.out.width(), color: context.out.is_colored() };
-    context.out.note(&findings::text(&report, style));
+    match programs {
+        true => context.out.exact(findings::json::json(&report).as_bytes()),
+        false => context.out.note(&findings::text(&report, style)),
+    }
     Failure::new("the manifests have errors, so that nothing is planned")
         .exit(Exit::Findings)
         .help("correct them; `pushplan validate` shows them with warnings too")
@@ -166,6 +194,12 @@ pub struct Planned {
 }
 
 impl Site {
+    /// What may be done where nothing else is allowed.
+    pub fn limits(&self) -> Limits {
+        let usual = Limits::default();
+        Limits { max_deletes: self.max_deletes.unwrap_or(usual.max_deletes), ..usual }
+    }
+
     pub async fn open(&self) -> Result<Opened, Failure> {
         target::open(&self.manifests.project, Some(&self.target)).await
     }
@@ -176,12 +210,16 @@ impl Site {
         self.same_app(&ledger, opened)?;
         self.wait_until_settled(&ledger, context).await;
         let units = &*self.aimed(wish.aim, &ledger)?;
-        let live = self.fetch(opened, units, &ledger).await?;
-        let now = Timestamp::now();
+        let moves = compare::moves(units, &ledger);
+        let mut known = ledger.clone();
+        moves.iter().for_each(|(to, from)| known.rename(from, to));
+        let live = self.fetch(opened, units, &known).await?;
+        let now = opened.now();
         let situation = Situation {
             units,
-            ledger: &ledger,
+            ledger: &known,
             live: &live,
+            moves: &moves,
             level: opened.level,
             now,
             min_lead: self.min_lead,
@@ -191,7 +229,7 @@ impl Site {
             own_only: true,
         };
         let mut compared = compare(&situation);
-        let left = choose(&wish.choice, &mut compared);
+        let left = choose(&wish.choice, &mut compared, &situation);
         if let Some(pattern) = left.idle.first() {
             let known: Vec<String> = compared.iter().map(|one| one.change.address.to_string()).collect();
             let failure = Failure::usage(format!("`{pattern}` means nothing that is declared or ours"));
@@ -200,7 +238,7 @@ impl Site {
                 None => failure.help("an address is such as segments/lapsed-buyers; `*` stands for any letters"),
             });
         }
-        let (changes, steps) = arrange(compared, &situation);
+        let (changes, steps) = arrange(compared, &situation, &left);
         let about = About {
             target: self.target.clone(),
             origin: opened.place.clone(),
@@ -246,7 +284,16 @@ impl Site {
         })?;
         let before = Ledger::replay(entries.iter().filter(|entry| entry.seq < deed.first).cloned());
         let mut owned = ledger.owned.clone();
+        let mut renamed: BTreeMap<Address, String> = BTreeMap::new();
         for changed in &deed.changes {
+            if let Act::Move(to) = &changed.act {
+                // It gets its old key back, and stays what it is.
+                owned.retain(|address, _| address.resource() != *to);
+                let old = before.owned.iter().filter(|(address, _)| address.resource() == changed.address);
+                owned.extend(old.map(|(address, owned)| (address.clone(), owned.clone())));
+                renamed.insert(changed.address.clone(), to.key.clone());
+                continue;
+            }
             match before.owned.get(&changed.address) {
                 Some(old) => drop(owned.insert(changed.address.clone(), old.clone())),
                 None => drop(owned.remove(&changed.address)),
@@ -257,9 +304,11 @@ impl Site {
             let unit = Unit {
                 spec: owned.spec,
                 place: declared.and_then(|unit| unit.place.clone()),
-                protect: owned.protect,
+                protect: Some(owned.protect),
                 broadcast: declared.is_some_and(|unit| unit.broadcast),
                 ignore: declared.map(|unit| unit.ignore.clone()).unwrap_or_default(),
+                record: declared.is_some_and(|unit| unit.record),
+                renamed_from: renamed.get(&address.resource()).cloned(),
             };
             (address, unit)
         };
@@ -303,9 +352,13 @@ impl Site {
         let Ok(wait) = Duration::try_from(until.duration_since(Timestamp::now())) else { return };
         if !wait.is_zero() {
             let seconds = wait.as_secs() + 1;
-            context.out.note(&format!(
-                "An earlier run lost an answer. Waiting {seconds} s, until what it sent has taken effect or never will."
-            ));
+            let whose = match &ledger.run {
+                Some(run) => format!("A run of {} has not ended: it is under way, or was cut off.", run.actor),
+                None => "An earlier run lost an answer.".to_owned(),
+            };
+            context.out.note(&one_line(&format!(
+                "{whose} Waiting {seconds} s, until what it sent has taken effect or never will."
+            )));
             tokio::time::sleep(wait).await;
         }
     }

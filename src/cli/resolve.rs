@@ -15,7 +15,7 @@ pub struct Resolve {
     address: String,
 
     /// It was created, and this is its id on the service
-    #[arg(long, value_name = "ID", required_unless_present = "absent", conflicts_with = "absent")]
+    #[arg(long, value_name = "ID", conflicts_with = "absent")]
     created: Option<String>,
 
     /// It is not on the service
@@ -45,35 +45,43 @@ impl Resolve {
     /// What is said of it, where that makes sense.
     fn found(&self, open: &Open, address: &Address) -> Result<Resolution, Failure> {
         let owned = open.ledger.owned.get(address);
-        let intent = open.ledger.open.get(address).map(|open| &open.intent);
-        let Some(id) = &self.created else {
-            return if owned.is_some() || intent.is_some() {
-                Ok(Resolution::Absent)
-            } else {
-                Err(open.unknown(address))
-            };
-        };
         let not_now = |message: String| Err(Failure::usage(message));
-        match (intent, owned) {
-            (None, None) => Err(open.unknown(address)),
+        let intent = match (open.ledger.open.get(address), owned) {
+            (Some(open), _) => &open.intent,
+            (None, None) => return Err(open.unknown(address)),
+            // Whoever says of something known that it is not there would have it made a second time.
             (None, Some(owned)) => {
-                not_now(format!("what became of {address} is known: it is yours, with the id {}", owned.id))
+                let known = format!("what became of {address} is known: it is yours, with the id {}", owned.id);
+                return Err(
+                    Failure::usage(known).help(format!("if the service no longer has it: pushplan forget {address}"))
+                );
             }
-            (Some(intent), _) if intent.verb != Verb::Create => {
+        };
+        let id = match (&self.created, self.absent) {
+            (Some(id), _) => id,
+            (None, true) => return Ok(Resolution::Absent),
+            (None, false) => {
+                return Err(Failure::usage(format!("what became of {address} is for you to say")).help(format!(
+                    "pushplan resolve {address} --created ID, or --absent if it is not on the service"
+                )));
+            }
+        };
+        match owned {
+            _ if intent.verb != Verb::Create => {
                 let failure = Failure::usage(format!("{address} was not being created, but {}", intent.verb.done()));
                 Err(failure.help("the next plan finds out by itself; --absent says that it is gone"))
             }
-            (Some(_), Some(owned)) if owned.id == *id => {
+            Some(owned) if owned.id == *id => {
                 not_now(format!("{id} is the version of {address} from before: the new one has another id"))
             }
-            (Some(_), _) if id.trim().is_empty() => not_now("an empty text is no id".to_owned()),
-            (Some(intent), _) if intent.seen.contains(id) => {
+            _ if id.trim().is_empty() => not_now("an empty text is no id".to_owned()),
+            _ if intent.seen.contains(id) => {
                 not_now(format!("{id} was there before {address} was to be created: it is not the one"))
             }
-            (Some(_), _) => match open.ledger.ids().contains(&(&*address.kind, id.as_str())) {
-                true => not_now(format!("{id} is yours already, under another address")),
-                false => Ok(Resolution::Created { id: id.clone() }),
-            },
+            _ if open.ledger.ids().contains(&(&*address.kind, id.as_str())) => {
+                not_now(format!("{id} is yours already, under another address"))
+            }
+            _ => Ok(Resolution::Created { id: id.clone() }),
         }
     }
 }

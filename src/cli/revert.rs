@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 use jiff::Timestamp;
 
-use super::apply::{Asking, Format, How};
+use super::apply::{Allowed, Format, How};
 use super::planning::{Place, Wish};
 use super::{Context, Ended, plan};
 use crate::plan::Aim;
@@ -25,18 +25,29 @@ pub struct Revert {
     place: Place,
 
     #[command(flatten)]
+    allowed: Allowed,
+
+    #[command(flatten)]
     how: How,
 }
 
 impl Revert {
+    /// What is gone back on is still declared.
+    fn remind(&self, context: &Context) {
+        context.out.note("Your files still say what they said: revert them too, or the next apply brings it back.");
+    }
+
     pub fn run(&self, context: &Context) -> Ended {
         let site = self.place.read(context, Timestamp::now())?;
         let wish = Wish { aim: Aim::Before(self.number), ..Wish::default() };
+        let again = self.place.again(&format!("revert {}", self.number), &wish.choice);
         if let Some(path) = &self.out {
             let format = if self.how.format == Format::Text { plan::Format::Text } else { plan::Format::Json };
-            return plan::make(&site, &wish, Some(path), format, context).map(|_| crate::failure::Exit::Done);
+            return plan::make(&site, &wish, again, Some(path), format, context).map(|_| crate::failure::Exit::Done);
         }
         let question = format!("Go back to what was there before {}? Only `yes` goes on:", self.number);
-        self.how.run(&site, &wish, None, &Asking::about(&question), context)
+        self.how
+            .run(&site, &wish, None, &self.allowed.asking(&question, again), context)
+            .inspect(|_| self.remind(context))
     }
 }

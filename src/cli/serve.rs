@@ -1,13 +1,13 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use tokio::net::TcpListener;
 
-use super::local::{APP, Note, Served};
+use super::local::{self, APP, Note, Served};
 use super::service_options::ServiceOptions;
 use super::signals::Signals;
 use super::{Context, Ended, project};
@@ -87,6 +87,7 @@ impl Serve {
         self.guard(&apps)?;
         let devices = self.devices.as_deref().map(read_devices).transpose()?;
         let webhooks = self.options.webhooks(&apps)?;
+        self.make_own_folder()?;
         let settings = Settings {
             api: match self.api {
                 Api::Documented => Level::Documented,
@@ -123,6 +124,16 @@ impl Serve {
             apps.push((APP.0.to_owned(), APP.1.to_owned()));
         }
         Ok(apps)
+    }
+
+    /// A file in the project's own folder needs that folder, which a fresh project does not have yet.
+    fn make_own_folder(&self) -> Result<(), Failure> {
+        let here = project::here()?;
+        let folder = self.data.as_ref().and_then(|data| here.join(data).parent().map(Path::to_path_buf));
+        match (Project::find(&here), folder) {
+            (Some(root), Some(folder)) if folder == local::own(&root) => local::own_folder(&root).map(drop),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses to let others in by a secret that everybody knows.

@@ -40,7 +40,8 @@ impl Show {
             let failure = Failure::new(format!("{address} is neither declared nor ours"));
             return Err(match text::nearest(&self.address, known.iter().map(String::as_str)) {
                 Some(near) => failure.help(format!("did you mean {near}?")),
-                None => failure.help("`pushplan plan` lists what changes, `pushplan validate` what is declared"),
+                None => failure
+                    .help("an address is such as segments/lapsed-buyers; `pushplan graph` lists what is declared"),
             });
         }
         let style = render::Style { width: context.out.width(), color: context.out.is_colored() };

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use jiff::{SignedDuration, Timestamp};
+
 use super::local;
 use crate::client::{Credentials, Origin, Patience, Reading, Transport, Writing, credentials};
 use crate::failure::{Exit, Failure};
@@ -24,9 +26,19 @@ pub struct Opened {
     pub app: String,
     transport: Arc<Transport>,
     service: Option<Running>,
+    /// How far its clock is ahead of the real time, where it has one of its own.
+    ahead: SignedDuration,
 }
 
+/// Clocks that differ by no more than this show the same time.
+const CLOCKS: SignedDuration = SignedDuration::from_mins(1);
+
 impl Opened {
+    /// What time it is there: the built-in service may have a clock of its own.
+    pub fn now(&self) -> Timestamp {
+        Timestamp::now().checked_add(self.ahead).unwrap_or(Timestamp::MAX)
+    }
+
     /// A client that can only look.
     pub fn reading(&self) -> Reading {
         Reading::new(self.transport.clone())
@@ -91,7 +103,7 @@ pub async fn open(project: &Project, name: Option<&str>) -> Result<Opened, Failu
             })?;
             let env = |name: &str| std::env::var(name).ok();
             let credentials = credentials(&origin, &env)?;
-            let level = target.api.as_ref().map_or(Level::Documented, |level| level.value);
+            let level = wanted(target, false);
             let place = origin.to_string();
             opened(name, target, level, place, origin, &credentials, None)
         }
@@ -101,18 +113,45 @@ pub async fn open(project: &Project, name: Option<&str>) -> Result<Opened, Failu
     }
 }
 
+/// What a target offers, as far as that is known without asking its service for anything.
+pub async fn level(project: &Project, name: &str) -> Level {
+    let Some(target) = project.target(name) else { return Level::Documented };
+    let is_built_in = target.base_url.is_none() && name == LOCAL;
+    let wanted = wanted(target, is_built_in);
+    if !is_built_in || wanted == Level::Documented {
+        return wanted;
+    }
+    match local::find(&project.root).await {
+        Ok(served) => served.map_or(wanted, |(_, served, _)| served.api.min(wanted)),
+        // Who cannot tell is careful.
+        Err(_) => Level::Documented,
+    }
+}
+
+/// What a target is said to offer: the contract's verbs alone where nothing is said, and all that there is of the built-in one.
+fn wanted(target: &Target, is_built_in: bool) -> Level {
+    let usual = if is_built_in { Level::Extended } else { Level::Documented };
+    target.api.as_ref().map_or(usual, |level| level.value)
+}
+
 async fn open_local(project: &Project, name: String, target: &Target) -> Result<Opened, Failure> {
-    let wanted = target.api.as_ref().map_or(Level::Extended, |level| level.value);
+    let wanted = wanted(target, true);
+    let mut ahead = SignedDuration::ZERO;
     let (origin, served, service) = match local::find(&project.root).await? {
-        Some((origin, served)) => (origin, served, None),
+        Some((origin, served, there)) => {
+            ahead = there.duration_since(Timestamp::now());
+            (origin, served, None)
+        }
         None => {
             let (running, served) = local::start(&project.root, wanted).await?;
             (Origin::parse(&served.origin).map_err(Failure::new)?, served, Some(running))
         }
     };
     // A service that was started with less has no more.
-    let level = if served.api == Level::Documented { Level::Documented } else { wanted };
-    opened(name, target, level, "built-in".to_owned(), origin, &served.credentials(), service)
+    let level = served.api.min(wanted);
+    let opened = opened(name, target, level, "built-in".to_owned(), origin, &served.credentials(), service)?;
+    // What an answer takes is no difference.
+    Ok(if ahead.abs() > CLOCKS { Opened { ahead, ..opened } } else { opened })
 }
 
 fn opened(
@@ -128,7 +167,7 @@ fn opened(
     let vendor = target.vendor.as_ref().map_or(VENDOR, |vendor| vendor.as_str());
     let transport = Transport::new(origin, credentials, vendor, Patience::default())
         .map_err(|why| Failure::new(format!("the target `{name}` cannot be opened: {why}")))?;
-    Ok(Opened { name, level, place, app: credentials.fingerprint(), transport, service })
+    Ok(Opened { name, level, place, app: credentials.fingerprint(), transport, service, ahead: SignedDuration::ZERO })
 }
 
 /// Refuses to do anything to another application than the one that is pinned.

@@ -88,6 +88,8 @@ codes! {
     RF111 Error Fixed "a default is given twice"
     RF112 Error Fixed "a variable is written wrongly"
     RF113 Error Free "an overlay for something that is not declared"
+    RF114 Warning Free "a field that is left to the dashboard does not exist"
+    RF115 Error Fixed "the key that something had before is still in use"
     AU101 Error Free "a version tag does not have the form 8.3.X"
     AU102 Warning Free "the service lists no such version"
     AU103 Warning Free "the service lists no such model"

@@ -2,20 +2,22 @@
 
 use serde_json::Value;
 
+use crate::model::field_path::{pointer, put, take};
+
 /// What is declared, with the fields at these paths as the service has them, and the paths where that makes a difference.
 pub fn ignoring(desired: &Value, live: &Value, paths: &[String]) -> (Value, Vec<String>) {
     let mut out = desired.clone();
     let mut differ = Vec::new();
     for path in paths {
-        let pointer = format!("/{}", path.replace('.', "/"));
-        if desired.pointer(&pointer) == live.pointer(&pointer) {
+        let (ours, theirs) = (pointer(&out, path), pointer(live, path));
+        let value = theirs.as_ref().and_then(|at| live.pointer(at));
+        if ours.as_ref().and_then(|at| out.pointer(at)) == value {
             continue;
         }
-        let Some((parent, key)) = pointer.rsplit_once('/') else { continue };
-        let Some(Value::Object(map)) = out.pointer_mut(parent) else { continue };
-        match live.pointer(&pointer) {
-            Some(value) => drop(map.insert(key.to_owned(), value.clone())),
-            None => drop(map.remove(key)),
+        match (value, theirs, ours) {
+            (Some(value), Some(at), _) => put(&mut out, &at, value.clone()),
+            (_, _, Some(at)) => take(&mut out, &at, live),
+            _ => continue,
         }
         differ.push(path.clone());
     }
@@ -35,5 +37,13 @@ mod tests {
         let (out, differ) = ignoring(&desired, &live, &paths);
         assert_eq!(out, json!({"name": "a", "push": {"notification": {"alert": "y"}}}));
         assert_eq!(differ, ["push.notification.alert"]);
+    }
+
+    #[test]
+    fn what_one_side_does_not_have_is_ignored_as_well() {
+        let paths = ["push.ios.alert".to_owned()];
+        let (some, none) = (json!({"push": {"ios": {"alert": "x"}}}), json!({"push": {}}));
+        assert_eq!(ignoring(&none, &some, &paths).0, some);
+        assert_eq!(ignoring(&some, &none, &paths).0, none);
     }
 }

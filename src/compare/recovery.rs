@@ -91,7 +91,7 @@ impl One<'_> {
     fn deleted_by_us(&self, intent: &Intent, owned: &mut Option<Owned>, seen: &Seen, out: &mut Compared) {
         let Some(old) = owned else { return };
         let ours = intent.verb == Verb::Delete && intent.id.as_ref() == Some(&old.id);
-        if ours && *seen == Seen::Absent && !self.has_begun(old) {
+        if ours && *seen == Seen::Absent && !self.has_begun(old, seen) {
             *owned = None;
             out.released = out.change.desired.is_some();
         }

@@ -14,7 +14,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
 pub use parts::{Audience, Parts, Role, Said, Sending, TagUse};
-pub use remote::{Api, Create, Delete, Found, Given, Lifecycle, Read, Remote, Runs, Update};
+pub use remote::{Api, Create, Delete, Firing, Found, Lifecycle, Read, Remote, Runs, Tagging, Update};
 
 use crate::address::Address;
 use crate::model::push::Push;

@@ -2,9 +2,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::remote::{Found, Given, Lifecycle, Read, canonical, given, id_in, text};
+use super::remote::{Found, Lifecycle, Read, Tagging, Whose, canonical, id_in, moved, text};
 use super::{Create, Delete, Identity, Parts, Remote, Resource, TagUse, Update};
 use crate::exchange::{Answer, Request, part};
+use crate::model::device::DeviceType;
 use crate::model::level::Level;
 use crate::model::many::Set;
 use crate::model::vocabulary;
@@ -123,8 +124,11 @@ impl Remote for OpenChannel {
         Some(Request::post("/api/channels/open/uninstall", &body))
     }
 
-    fn gives(old: Option<&Value>, new: &Value) -> Vec<Given> {
-        let who = format!("the open channel {}", text(&new["address"]));
-        given(old.map(|old| &old["tags"]), &new["tags"], None, &who)
+    /// A channel that is uninstalled gets no more messages, whatever tags it had.
+    fn taggings(old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging> {
+        let Some(spec) = new else { return Vec::new() };
+        let device = Some(DeviceType::Open(text(&spec["open"]["open_platform_name"])));
+        let whose = Whose { who: format!("the open channel {}", text(&spec["address"])), device };
+        moved(old.map(|old| &old["tags"]), Some(&spec["tags"]), None, &whose)
     }
 }

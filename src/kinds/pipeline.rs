@@ -1,9 +1,10 @@
 use serde_json::Value;
 
-use super::remote::{Found, Lifecycle, Read, canonical, id_in, last_part, text};
-use super::{Create, Delete, Parts, Remote, Resource, Role, Update};
+use super::remote::{Firing, Found, Lifecycle, Read, TagTrigger, canonical, id_in, last_part, text};
+use super::{Create, Delete, Parts, Remote, Resource, Role, Update, remote};
 use crate::exchange::{Answer, Request, part};
 use crate::model::delay::Delay;
+use crate::model::device::DeviceType;
 use crate::model::level::Level;
 use crate::model::many::Many;
 use crate::model::push::{Push, TriggeredPush};
@@ -139,19 +140,37 @@ impl Remote for Pipeline {
         (level >= Level::Extended).then(|| Request::delete(format!("/api/pipelines/{}", part(id))))
     }
 
-    fn fires_on(spec: &Value) -> Vec<(String, Option<String>)> {
-        if spec["enabled"] != true {
-            return Vec::new();
+    fn firing(spec: &Value) -> Option<Firing> {
+        if Self::is_off(spec) {
+            return None;
         }
-        let triggers = spec["immediate_trigger"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let tag = |trigger: &Value| match &trigger["tag_added"] {
-            Value::String(tag) => Some((tag.clone(), None)),
-            Value::Object(added) => Some((text(added.get("tag")?), added.get("group").map(text))),
-            _ => None,
+        let all = |key: &str| spec[key].as_array().map(Vec::as_slice).unwrap_or_default();
+        let triggers: Vec<TagTrigger> = all("immediate_trigger").iter().filter_map(tag_trigger).collect();
+        let outcome = |outcome: &Value| remote::Outcome {
+            delay: Delay(outcome["delay"].as_i64().unwrap_or(0).max(0)),
+            devices: devices(&outcome["push"]["device_types"]),
         };
-        triggers.iter().filter_map(tag).collect()
+        (!triggers.is_empty()).then(|| Firing { triggers, outcomes: all("outcome").iter().map(outcome).collect() })
     }
+
     fn is_off(spec: &Value) -> bool {
         spec["enabled"] != true
     }
+}
+
+fn tag_trigger(trigger: &Value) -> Option<TagTrigger> {
+    [("tag_added", false), ("tag_removed", true)].into_iter().find_map(|(key, removed)| match trigger.get(key)? {
+        Value::String(tag) => Some(TagTrigger { removed, tag: tag.clone(), group: None }),
+        Value::Object(tag) => {
+            let group = tag.get("group").filter(|group| !group.is_null()).map(text);
+            Some(TagTrigger { removed, tag: text(tag.get("tag")?), group })
+        }
+        _ => None,
+    })
+}
+
+/// The kinds of device in a list; none for `all`.
+fn devices(written: &Value) -> Vec<DeviceType> {
+    let listed = written.as_array().into_iter().flatten();
+    listed.filter_map(|device| DeviceType::parse(device.as_str()?)).collect()
 }

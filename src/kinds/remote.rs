@@ -9,6 +9,8 @@ use serde_json::Value;
 use super::Resource;
 use crate::exchange::{Answer, Request};
 use crate::model::audience::written;
+use crate::model::delay::Delay;
+use crate::model::device::DeviceType;
 use crate::model::level::Level;
 use crate::node::{At, Node, Reader};
 use crate::source::Span;
@@ -76,13 +78,64 @@ pub struct Found {
     pub spec: Option<Value>,
 }
 
-/// A tag that is given to somebody.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Given {
+/// A tag that somebody gets or loses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tagging {
+    pub removed: bool,
     pub tag: String,
     pub group: Option<String>,
-    /// Who gets it, in words: `named user u-1001`.
+    /// Who gets or loses it.
+    pub whose: Whose,
+}
+
+/// Whose tags change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Whose {
+    /// In words: `named user u-1001`.
     pub who: String,
+    /// The kind of device, where there is but one.
+    pub device: Option<DeviceType>,
+}
+
+/// What messages whoever gets or loses a tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Firing {
+    pub triggers: Vec<TagTrigger>,
+    pub outcomes: Vec<Outcome>,
+}
+
+/// A tag whose coming or going sets something off, in one group or in any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagTrigger {
+    pub removed: bool,
+    pub tag: String,
+    pub group: Option<String>,
+}
+
+/// One message that follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// How long after.
+    pub delay: Delay,
+    /// The kinds of device that it goes to; none: to every kind.
+    pub devices: Vec<DeviceType>,
+}
+
+impl Firing {
+    /// How long after a change of tags somebody gets a message because of it, for each message.
+    pub fn delays(&self, tagging: &Tagging) -> Vec<Delay> {
+        let Tagging { removed, tag, group, whose } = tagging;
+        let is_it = |trigger: &TagTrigger| {
+            let within = trigger.group.is_none() || trigger.group == *group;
+            trigger.removed == *removed && trigger.tag == *tag && within
+        };
+        let reached = |outcome: &&Outcome| match &whose.device {
+            Some(device) => outcome.devices.is_empty() || outcome.devices.contains(device),
+            None => true,
+        };
+        let outcomes = self.outcomes.iter().filter(|_| self.triggers.iter().any(is_it));
+        outcomes.filter(reached).map(|outcome| outcome.delay).collect()
+    }
 }
 
 /// The part of a kind that its author writes about the API. Specs are in canonical form; those of requests name segments
@@ -161,18 +214,23 @@ pub trait Remote: Resource {
         None
     }
 
-    /// The tags that somebody newly gets by a change.
-    fn gives(_old: Option<&Value>, _new: &Value) -> Vec<Given> {
+    /// The tags that somebody gets or loses where one spec becomes another, comes or goes.
+    fn taggings(_old: Option<&Value>, _new: Option<&Value>) -> Vec<Tagging> {
         Vec::new()
     }
 
-    /// The tags that set it off, each with its group; none while it is turned off.
-    fn fires_on(_spec: &Value) -> Vec<(String, Option<String>)> {
-        Vec::new()
+    /// What a tag sets off; `None` where none does, or while it is turned off.
+    fn firing(_spec: &Value) -> Option<Firing> {
+        None
     }
 
     /// Whether it does nothing any more, so that another can stand in for it.
     fn is_off(_spec: &Value) -> bool {
+        false
+    }
+
+    /// Whether its deletion takes it from every device that has it, whoever gave it to them.
+    fn leaves_devices(_spec: &Value) -> bool {
         false
     }
 }
@@ -203,9 +261,10 @@ pub trait Api: Debug + Send + Sync {
     fn update(&self, id: &str, old: &Value, new: &Value, level: Level) -> Option<Request>;
     fn delete(&self, id: &str, old: &Value, level: Level) -> Option<Request>;
     fn runs(&self, spec: &Value) -> Option<Runs>;
-    fn gives(&self, old: Option<&Value>, new: &Value) -> Vec<Given>;
-    fn fires_on(&self, spec: &Value) -> Vec<(String, Option<String>)>;
+    fn taggings(&self, old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging>;
+    fn firing(&self, spec: &Value) -> Option<Firing>;
     fn is_off(&self, spec: &Value) -> bool;
+    fn leaves_devices(&self, spec: &Value) -> bool;
     /// The name that the service knows it by.
     fn name(&self, spec: &Value) -> String;
 }
@@ -263,14 +322,17 @@ impl<R: Remote> Api for Row<R> {
     fn runs(&self, spec: &Value) -> Option<Runs> {
         R::runs(spec)
     }
-    fn gives(&self, old: Option<&Value>, new: &Value) -> Vec<Given> {
-        R::gives(old, new)
+    fn taggings(&self, old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging> {
+        R::taggings(old, new)
     }
-    fn fires_on(&self, spec: &Value) -> Vec<(String, Option<String>)> {
-        R::fires_on(spec)
+    fn firing(&self, spec: &Value) -> Option<Firing> {
+        R::firing(spec)
     }
     fn is_off(&self, spec: &Value) -> bool {
         R::is_off(spec)
+    }
+    fn leaves_devices(&self, spec: &Value) -> bool {
+        R::leaves_devices(spec)
     }
     fn name(&self, spec: &Value) -> String {
         text(&spec[R::NAME])
@@ -361,10 +423,16 @@ fn instant(written: &str, hours: i64) -> Option<Timestamp> {
     at.checked_sub(jiff::SignedDuration::from_hours(hours)).ok()
 }
 
-/// The tags that somebody newly gets.
-pub fn given(old: Option<&Value>, new: &Value, group: Option<&str>, who: &str) -> Vec<Given> {
-    let had: Vec<&Value> = old.and_then(Value::as_array).into_iter().flatten().collect();
-    let has = new.as_array().into_iter().flatten();
-    let tags = has.filter(|tag| !had.contains(tag)).map(text);
-    tags.map(|tag| Given { tag, group: group.map(str::to_owned), who: who.to_owned() }).collect()
+/// The tags that are in one list and not in the other: those that somebody gets, then those that are lost.
+pub fn moved(old: Option<&Value>, new: Option<&Value>, group: Option<&str>, whose: &Whose) -> Vec<Tagging> {
+    let list = |tags: Option<&Value>| tags.and_then(Value::as_array).cloned().unwrap_or_default();
+    let (had, has) = (list(old), list(new));
+    let made = |removed: bool, tag: &Value| Tagging {
+        removed,
+        tag: text(tag),
+        group: group.map(str::to_owned),
+        whose: whose.clone(),
+    };
+    let given = has.iter().filter(|tag| !had.contains(tag)).map(|tag| made(false, tag));
+    given.chain(had.iter().filter(|tag| !has.contains(tag)).map(|tag| made(true, tag))).collect()
 }

@@ -1,8 +1,9 @@
 use serde_json::{Value, json};
 
-use super::remote::{Found, Given, Lifecycle, Read, text};
+use super::remote::{Found, Lifecycle, Read, Tagging, Whose, text};
 use super::{Create, Delete, Identity, Parts, Remote, Resource, TagUse, Update};
 use crate::exchange::{Answer, Request, part};
+use crate::model::device::DeviceType;
 use crate::model::level::Level;
 use crate::model::many::Set;
 use crate::node::{At, shape};
@@ -109,10 +110,24 @@ impl Remote for LegacyTag {
         })
     }
 
-    fn gives(old: Option<&Value>, new: &Value) -> Vec<Given> {
-        let Some((own, id, _)) = carrier(new).filter(|_| old.is_none()) else { return Vec::new() };
-        let who = format!("{} {id}", own.replace("ios_channel", "iOS channel").replace("android_channel", "Android channel"));
-        vec![Given { tag: text(&new["tag"]), group: None, who }]
+    fn leaves_devices(spec: &Value) -> bool {
+        carrier(spec).is_none()
+    }
+
+    /// The tag itself is given to nobody; its removal takes it from everybody.
+    fn taggings(old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging> {
+        let (removed, spec) = match (old, new) {
+            (None, Some(new)) => (false, new),
+            (Some(old), None) => (true, old),
+            _ => return Vec::new(),
+        };
+        let whose = match carrier(spec) {
+            Some(("ios_channel", id, _)) => Whose { who: format!("iOS channel {id}"), device: Some(DeviceType::Ios) },
+            Some((_, id, _)) => Whose { who: format!("Android channel {id}"), device: Some(DeviceType::Android) },
+            None if removed => Whose { who: "every device that has it".to_owned(), device: None },
+            None => return Vec::new(),
+        };
+        vec![Tagging { removed, tag: text(&spec["tag"]), group: None, whose }]
     }
 }
 

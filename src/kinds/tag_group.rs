@@ -2,9 +2,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::remote::{Found, Given, Lifecycle, Read, given, text};
+use super::remote::{Found, Lifecycle, Read, Tagging, Whose, moved, text};
 use super::{Create, Delete, Parts, Remote, Resource, TagUse, Update};
 use crate::exchange::{Answer, Request, part};
+use crate::model::device::DeviceType;
 use crate::model::level::Level;
 use crate::model::many::{Many, Set};
 use crate::node::{At, shape};
@@ -137,9 +138,16 @@ impl Remote for TagGroup {
         Some(operation(old, "remove"))
     }
 
-    fn gives(old: Option<&Value>, new: &Value) -> Vec<Given> {
-        let Some((_, id, noun)) = member(new) else { return Vec::new() };
-        given(old.map(|old| &old["tags"]), &new["tags"], new["group"].as_str(), &format!("{noun} {id}"))
+    fn taggings(old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging> {
+        let Some(spec) = new.or(old) else { return Vec::new() };
+        let Some((own, id, noun)) = member(spec) else { return Vec::new() };
+        let device = match own {
+            "ios_channel" => Some(DeviceType::Ios),
+            "android_channel" => Some(DeviceType::Android),
+            _ => None,
+        };
+        let whose = Whose { who: format!("{noun} {id}"), device };
+        moved(old.map(|old| &old["tags"]), new.map(|new| &new["tags"]), spec["group"].as_str(), &whose)
     }
 }
 

@@ -38,7 +38,7 @@ pub enum Record {
     Adopt(Vec<Adopted>),
     /// These are let go; the service keeps them.
     Forget(Vec<Address>),
-    /// A resource has another key from now on.
+    /// A resource has another key from now on, and so have its parts. Whoever names it does so by that key.
     Move { from: Address, to: Address },
     /// A person says what became of something.
     Resolve { address: Address, found: Resolution },
@@ -73,6 +73,8 @@ pub enum Verb {
     Adopt,
     /// The ledger lets go of what the service no longer has, or of what will not be looked at again.
     Forget,
+    /// The ledger knows it by another address.
+    Move,
 }
 
 /// What is about to be done.
@@ -171,6 +173,7 @@ impl Verb {
             Self::Delete => "deleted",
             Self::Adopt => "adopted",
             Self::Forget => "forgotten",
+            Self::Move => "moved",
         }
     }
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::record::{Adopted, Done, Entry, Intent, Outcome, Record, Resolution, Seq, Verb};
 use crate::address::Address;
+use crate::kinds::{self, Resource, Segment, remote};
 
 /// All that is remembered of a target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -109,11 +110,7 @@ impl Ledger {
                     self.open.remove(address);
                 }
             }
-            Record::Move { from, to } => {
-                if let Some(owned) = self.owned.remove(from) {
-                    self.owned.insert(to.clone(), owned);
-                }
-            }
+            Record::Move { from, to } => self.rename(from, to),
             Record::Resolve { address, found } => match (self.open.remove(address), found) {
                 (Some(open), Resolution::Created { id }) => self.made(&open.intent, id.clone(), entry.at),
                 // What was to be made is not there. What it was to stand in for is where it was.
@@ -150,7 +147,7 @@ impl Ledger {
                         self.own(&intent, id, at);
                     }
                     Verb::Delete => self.deleted(address, intent.id.as_deref()),
-                    Verb::Adopt | Verb::Forget => {}
+                    Verb::Adopt | Verb::Forget | Verb::Move => {}
                 }
             }
         }
@@ -195,6 +192,42 @@ impl Ledger {
             self.retire(&address, old);
         }
         self.owned.insert(address, Owned { id, spec, refs, stamp, protect, past, applied });
+    }
+
+    /// A resource has another key, with all its parts. Whoever names it does so by the new key; ids stay as they are.
+    pub fn rename(&mut self, from: &Address, to: &Address) {
+        let renamed = |address: Address| address.renamed(from, to).unwrap_or(address);
+        self.owned = std::mem::take(&mut self.owned).into_iter().map(|(at, owned)| (renamed(at), owned)).collect();
+        self.open = std::mem::take(&mut self.open).into_iter().map(|(at, open)| (renamed(at), open)).collect();
+        for (address, open) in &mut self.open {
+            open.intent.address.clone_from(address);
+        }
+        for old in &mut self.retired {
+            old.address = renamed(old.address.clone());
+        }
+        if from.kind != <Segment as Resource>::KEY {
+            return;
+        }
+        let point = |address: &Address, spec: &mut Value, refs: &mut BTreeMap<String, String>| {
+            *spec = remote::point(kinds::api(address).audiences(), spec, &mut |reference| match reference.as_str() {
+                Some(key) if key == from.key => Value::from(to.key.as_str()),
+                _ => reference.clone(),
+            });
+            if let Some(id) = refs.remove(&from.key) {
+                refs.insert(to.key.clone(), id);
+            }
+        };
+        for (address, owned) in &mut self.owned {
+            point(address, &mut owned.spec, &mut owned.refs);
+        }
+        for old in &mut self.retired {
+            point(&old.address, &mut old.spec, &mut old.refs);
+        }
+        for (address, Open { intent, .. }) in &mut self.open {
+            if let Some(spec) = &mut intent.spec {
+                point(address, spec, &mut intent.refs);
+            }
+        }
     }
 
     /// Every id that is ours, also of what is retired.

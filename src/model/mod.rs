@@ -6,6 +6,7 @@ pub mod audience;
 mod clock;
 pub mod delay;
 pub mod device;
+pub mod field_path;
 pub mod level;
 pub mod many;
 pub mod message;

@@ -1,5 +1,6 @@
 //! What people and programs read. One file per form; nothing else prints.
 
+mod again;
 pub mod explain;
 pub mod findings;
 pub mod graph;
@@ -14,6 +15,7 @@ pub mod schema;
 pub mod sides;
 mod visible;
 
+pub use again::Again;
 pub use layout::Style;
 pub use out::Out;
 pub use progress::{Progress, Showing};

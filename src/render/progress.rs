@@ -10,7 +10,8 @@ use super::report::{Line, past_tense};
 use super::{Out, one_line};
 use crate::address::Address;
 use crate::apply::Fate;
-use crate::plan::{Action, Plan, Reason, Step};
+use crate::ledger::Verb;
+use crate::plan::{Action, News, Plan, Reason, Step};
 
 /// With more changes than this, they are counted and not named.
 const MANY: usize = 200;
@@ -34,27 +35,33 @@ pub struct Progress<'o> {
     out: &'o Out,
     showing: Showing,
     tally: Tally,
+    news: News,
     bar: Option<ProgressBar>,
 }
 
 impl<'o> Progress<'o> {
     pub fn start(out: &'o Out, plan: &Plan, showing: Showing) -> Self {
         let tally = Tally::new(plan, Style { width: out.width(), color: out.is_colored() });
-        let bar = (showing == Showing::Bar).then(|| bar(plan.steps.len()));
-        Self { out, showing, tally, bar }
+        let news = News::of(plan);
+        let steps = plan.steps.iter().filter(|step| news.has(&step.address, step.verb)).count();
+        let bar = (showing == Showing::Bar).then(|| bar(steps));
+        Self { out, showing, tally, news, bar }
     }
 
     /// These steps of the plan are over.
     pub fn finished(&mut self, plan: &Plan, over: &[(usize, Fate)]) {
         for (number, fate) in over {
             let Some(step) = plan.steps.get(*number) else { continue };
+            let is_news = self.news.has(&step.address, step.verb);
             let said = self.tally.finished(step, fate, self.showing == Showing::Bar);
             match (self.showing, said) {
-                (Showing::JsonLines, _) => self.out.exact(format!("{}\n", Line::of(step, fate).json()).as_bytes()),
+                (Showing::JsonLines, _) if is_news => {
+                    self.out.exact(format!("{}\n", Line::of(step, fate).json()).as_bytes());
+                }
                 (Showing::Bar | Showing::Lines, Some(line)) => self.line(&line),
                 _ => {}
             }
-            if let Some(bar) = &self.bar {
+            if let Some(bar) = self.bar.as_ref().filter(|_| is_news) {
                 bar.inc(1);
             }
         }
@@ -98,6 +105,8 @@ struct Tally {
     actions: BTreeMap<Address, Action>,
     /// How many steps of each address are still to come.
     left: BTreeMap<Address, usize>,
+    /// The ids of what was made, which outlast those of what it stands in for.
+    made: BTreeMap<Address, String>,
     /// Addresses of which something went wrong, so that they are not called done.
     troubled: BTreeSet<Address>,
     done: usize,
@@ -128,8 +137,8 @@ impl Tally {
                 actions.insert(change.address.clone(), action);
             }
         }
-        let (troubled, all) = (BTreeSet::new(), actions.len());
-        Self { style, actions, left, troubled, done: 0, failed: 0, all, told: 0 }
+        let (made, troubled, all) = (BTreeMap::new(), BTreeSet::new(), actions.len());
+        Self { style, actions, left, made, troubled, done: 0, failed: 0, all, told: 0 }
     }
 
     /// What there is to say now that a step is over.
@@ -139,6 +148,9 @@ impl Tally {
             *left = left.saturating_sub(1);
             *left
         });
+        if let (Verb::Create, Fate::Done { id: Some(id) }) = (step.verb, fate) {
+            self.made.insert(address.clone(), id.clone());
+        }
         if let Some(line) = self.trouble(step, fate) {
             return Some(line);
         }
@@ -150,8 +162,14 @@ impl Tally {
         if self.all > MANY {
             return self.counts().filter(|_| !has_bar);
         }
-        let id = if let Fate::Done { id: Some(id) } = fate { format!(" ({id})") } else { String::new() };
-        let verb = if action == Action::Replace { "replaced" } else { past_tense(step.verb) };
+        let known = if let Fate::Done { id } = fate { id.as_ref() } else { None };
+        let id = self.made.get(address).or(known).map(|id| format!(" ({id})")).unwrap_or_default();
+        let verb = match action {
+            Action::Replace => "replaced",
+            // The old one is deleted after it, for good measure.
+            Action::Create => past_tense(Verb::Create),
+            _ => past_tense(step.verb),
+        };
         let line = format!("{} {address} {verb}{id}", action.symbol());
         let paint = if action == Action::Delete { Paint::Old } else { Paint::New };
         Some(painted(&one_line(&line), paint, self.style))
@@ -218,11 +236,22 @@ mod tests {
         ]);
         let mut tally = tally(&plan);
         let mut told = |number: usize, fate: &Fate| tally.finished(&plan.steps[number], fate, false);
-        assert_eq!(told(0, &DONE), None);
-        assert_eq!(told(1, &DONE).as_deref(), Some("± segments/a replaced"));
         let made = Fate::Done { id: Some("3e9c".to_owned()) };
+        assert_eq!(told(0, &made), None);
+        let old = Fate::Done { id: Some("0000".to_owned()) };
+        assert_eq!(told(1, &old).as_deref(), Some("± segments/a replaced (3e9c)"));
         assert_eq!(told(2, &made).as_deref(), Some("+ segments/b created (3e9c)"));
         assert_eq!(told(3, &DONE), None, "nothing is said of what is unchanged");
+    }
+
+    #[test]
+    fn what_is_made_again_is_created_with_its_new_id() {
+        let plan = plan(&[("segments/a", "create", &["create", "delete"])]);
+        let mut tally = tally(&plan);
+        let done = |id: &str| Fate::Done { id: Some(id.to_owned()) };
+        assert_eq!(tally.finished(&plan.steps[0], &done("new"), false), None);
+        let told = tally.finished(&plan.steps[1], &done("old"), false);
+        assert_eq!(told.as_deref(), Some("+ segments/a created (new)"));
     }
 
     #[test]

@@ -1,18 +1,21 @@
 //! What became of an apply, for people and for programs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::Again;
 use super::layout::{self, Paint, Row, Style, Words};
 use crate::address::Address;
 use crate::apply::{Ending, Fate, Report, StepReport};
 use crate::kinds::{self, Create, Read};
 use crate::ledger::Verb;
 use crate::model::level::Level;
-use crate::plan::{Action, Plan, Step};
+use crate::plan::{Action, Aim, Change, News, Plan, Reason, Step};
 
+/// What a plan for the built-in service is bound to, in place of an origin.
+const BUILT_IN: &str = "built-in";
 /// How many steps of one fate are shown one by one.
 const SHOWN: usize = 20;
 
@@ -24,6 +27,7 @@ pub fn past_tense(verb: Verb) -> &'static str {
         Verb::Delete => "deleted",
         Verb::Adopt => "adopted",
         Verb::Forget => "forgotten",
+        Verb::Move => "moved",
     }
 }
 
@@ -35,6 +39,7 @@ fn present_tense(verb: Verb) -> &'static str {
         Verb::Delete => "delete",
         Verb::Adopt => "adopt",
         Verb::Forget => "forget",
+        Verb::Move => "move",
     }
 }
 
@@ -66,17 +71,19 @@ const FATES: [(&str, &str, Paint); 5] = [
 ];
 
 /// How it ended, what did not go well and why, and what to do next. Where all went well, it is two lines.
-pub fn text(report: &Report, plan: &Plan, style: Style) -> String {
+pub fn text(report: &Report, plan: &Plan, again: &Again, style: Style) -> String {
     let mut out = String::new();
     let well = report.ending == Ending::Done;
+    let told = Told::of(report, plan);
     for (fate, heading, paint) in FATES {
-        let steps: Vec<&StepReport> = report.steps.iter().filter(|step| word(&step.fate) == fate).collect();
+        let is_told = |step: &&StepReport| word(&step.fate) == fate && !told.is_part(step);
+        let steps: Vec<&StepReport> = told.steps.iter().copied().filter(is_told).collect();
         if steps.is_empty() || (well && fate == "done") {
             continue;
         }
         let heading = format!("{heading}: {}", steps.len());
         layout::paragraph(&mut out, &Words::default().paint(&heading, paint), 0, style);
-        let rows: Vec<Row> = steps.iter().take(SHOWN).map(|step| row(step, plan.level)).collect();
+        let rows: Vec<Row> = steps.iter().take(SHOWN).map(|step| row(step, &told, plan.level)).collect();
         layout::rows(&mut out, &rows, 4, style);
         if steps.len() > SHOWN {
             let more = format!("and {} more; --format json has all of them", steps.len() - SHOWN);
@@ -85,20 +92,79 @@ pub fn text(report: &Report, plan: &Plan, style: Style) -> String {
         out.push('\n');
     }
     layout::paragraph(&mut out, &ended(report, plan), 0, style);
-    layout::paragraph(&mut out, &numbers(report, plan), 0, style);
-    for next in next(report, plan) {
+    layout::paragraph(&mut out, &numbers(&told, plan), 0, style);
+    for next in next(report, plan, again) {
         layout::paragraph(&mut out, &Words::new(&next.why).and(": ").copy(&next.command), 0, style);
     }
     out
 }
 
-fn row(step: &StepReport, level: Level) -> Row {
+/// What is told of a run: changes, and not what the ledger alone takes note of.
+struct Told<'r> {
+    steps: Vec<&'r StepReport>,
+    /// What a new one was made of in the place of an old one.
+    replaced: BTreeSet<&'r Address>,
+    /// What only loses its protection.
+    unprotected: BTreeSet<&'r Address>,
+    /// Deletions of old ones that something new stands in for. They are a part of its making.
+    parts: BTreeSet<usize>,
+}
+
+impl<'r> Told<'r> {
+    fn of(report: &'r Report, plan: &'r Plan) -> Self {
+        let news = News::of(plan);
+        let steps: Vec<&StepReport> = report.steps.iter().filter(|step| news.has(&step.address, step.verb)).collect();
+        let done = |step: &&&StepReport, verb: Verb| step.verb == verb && step.fate.is_done();
+        let made: BTreeSet<&Address> =
+            steps.iter().filter(|step| done(step, Verb::Create)).map(|step| &step.address).collect();
+        let anew = |change: &&Change| {
+            matches!(change.action, Action::Create | Action::Replace) && made.contains(&change.address)
+        };
+        let anew: BTreeMap<&Address, &Change> =
+            plan.changes.iter().filter(anew).map(|change| (&change.address, change)).collect();
+        let is_part = |step: &&&StepReport| {
+            let id = plan.steps.get(step.step).and_then(|step| step.id.as_ref());
+            let old = anew.get(&step.address).and_then(|change| change.id.as_ref());
+            done(step, Verb::Delete) && old.is_some() && old == id
+        };
+        let parts = steps.iter().filter(is_part).map(|step| step.step).collect();
+        let is_unprotected = |change: &&Change| change.reasons.contains(&Reason::Unprotected);
+        let unprotected = plan.changes.iter().filter(is_unprotected).map(|change| &change.address).collect();
+        let replaced = anew.values().filter(|change| change.action == Action::Replace);
+        Self { replaced: replaced.map(|change| &change.address).collect(), unprotected, parts, steps }
+    }
+
+    fn is_part(&self, step: &StepReport) -> bool {
+        self.parts.contains(&step.step)
+    }
+
+    /// What was done, in the past tense.
+    fn done(&self, step: &StepReport) -> &'static str {
+        match step.verb {
+            Verb::Create if self.replaced.contains(&step.address) => REPLACED,
+            Verb::Adopt if self.unprotected.contains(&step.address) => UNPROTECTED,
+            verb => past_tense(verb),
+        }
+    }
+
+    /// How many have a fate.
+    fn count(&self, fate: &str) -> usize {
+        self.steps.iter().filter(|step| word(&step.fate) == fate).count()
+    }
+}
+
+/// What is done to something that another stands in for.
+const REPLACED: &str = "replaced";
+/// What is done to something that may be deleted from now on.
+const UNPROTECTED: &str = "unprotected";
+
+fn row(step: &StepReport, told: &Told, level: Level) -> Row {
     let StepReport { address, verb, fate, recorded, .. } = step;
     let words = match fate {
         Fate::Done { id: Some(id) } => Words::new(&format!("{address} ({id})")),
         _ => Words::new(&address.to_string()),
     };
-    let label = if fate.is_done() { past_tense(*verb) } else { present_tense(*verb) };
+    let label = if fate.is_done() { told.done(step) } else { present_tense(*verb) };
     let mut row = Row::new(label, words);
     if let Some(why) = why(fate) {
         row = row.line(Words::new(why));
@@ -114,43 +180,42 @@ fn row(step: &StepReport, level: Level) -> Row {
 
 fn ended(report: &Report, plan: &Plan) -> Words {
     let (digest, target) = (plan.digest().short(), &plan.target);
-    match &report.ending {
-        Ending::Done => Words::new(&format!("Applied plan {digest} to {target}.")),
-        Ending::Partly => Words::new(&format!("Plan {digest} was applied to {target} in part.")),
-        Ending::Interrupted => Words::new(&format!("Stopped. Plan {digest} was applied to {target} in part.")),
-        Ending::Conflict => Words::new(&format!(
-            "Somebody else has begun to apply to {target}: this run sent nothing more. Plan {digest} was applied in part."
-        )),
-        Ending::Ledger { why } => Words::new(&format!(
-            "The ledger could not be written: {why}. Nothing more was sent. Plan {digest} was applied to {target} in part."
-        )),
-    }
+    let (applied, more) = match report.did_anything(plan) {
+        true => (format!("Plan {digest} was applied to {target} in part."), " more"),
+        false => (format!("Plan {digest} was not applied to {target}."), ""),
+    };
+    Words::new(&match &report.ending {
+        Ending::Done if !report.did_anything(plan) => format!("Plan {digest} has nothing to apply to {target}."),
+        Ending::Done => format!("Applied plan {digest} to {target}."),
+        Ending::Partly if report.denied => format!("The service refuses these credentials. {applied}"),
+        Ending::Partly => applied,
+        Ending::Interrupted => format!("Stopped. {applied}"),
+        Ending::Conflict => {
+            format!("Somebody else has begun to apply to {target}: this run sent nothing{more}. {applied}")
+        }
+        Ending::Ledger { why } => format!("The ledger could not be written: {why}. Nothing{more} was sent. {applied}"),
+    })
 }
 
 /// `3 created, 1 updated; 2 failed, 4 not started.`
-fn numbers(report: &Report, plan: &Plan) -> Words {
-    // That the ledger remembers a stamp or a protection is no news.
-    let kept: BTreeSet<&Address> = plan
-        .changes
+fn numbers(told: &Told, plan: &Plan) -> Words {
+    let is_done = |step: &&&StepReport| step.fate.is_done() && !told.is_part(step);
+    let done: Vec<&str> = told.steps.iter().filter(is_done).map(|step| told.done(step)).collect();
+    let words = ["created", "updated", REPLACED, "deleted", "adopted", UNPROTECTED, "forgotten", "moved"];
+    let number = |word: &&str| done.iter().filter(|done| *done == word).count();
+    let mut parts: Vec<String> = words
         .iter()
-        .filter(|change| change.action == Action::Keep && change.reasons.is_empty())
-        .map(|change| &change.address)
+        .map(|word| (number(word), word))
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, word)| format!("{number} {word}"))
         .collect();
-    let is_news = |step: &StepReport| step.verb != Verb::Adopt || !kept.contains(&step.address);
-    let done = |verb: Verb| {
-        report.steps.iter().filter(|step| step.verb == verb && step.fate.is_done() && is_news(step)).count()
-    };
-    let verbs = [Verb::Create, Verb::Update, Verb::Delete, Verb::Adopt, Verb::Forget];
-    let verbs = verbs.map(|verb| (done(verb), past_tense(verb)));
-    let mut parts: Vec<String> =
-        verbs.iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")).collect();
     if parts.is_empty() {
         parts.push("nothing done".to_owned());
     }
-    let others = FATES.iter().filter(|(fate, ..)| *fate != "done").map(|(fate, ..)| {
-        let number = report.count(|one| word(one) == *fate);
-        (number, fate.replace('_', " ").replace("unknown", "not known"))
-    });
+    let others = FATES
+        .iter()
+        .filter(|(fate, ..)| *fate != "done")
+        .map(|(fate, ..)| (told.count(fate), fate.replace('_', " ").replace("unknown", "not known")));
     parts.extend(others.filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")));
     let by_hand = plan.count(Action::ByHand);
     if by_hand > 0 {
@@ -172,29 +237,43 @@ pub struct Next {
 }
 
 /// What to do next; nothing where all is done.
-pub fn next(report: &Report, plan: &Plan) -> Vec<Next> {
+pub fn next(report: &Report, plan: &Plan, again: &Again) -> Vec<Next> {
     let mut found = Vec::new();
     let doubt: Vec<&StepReport> = report.steps.iter().filter(|step| is_for_people(step, plan.level)).collect();
     for StepReport { address, .. } in doubt.iter().take(SHOWN) {
-        let command = format!("pushplan resolve {address} --created ID");
+        let command = again.other(&format!("resolve {address} --created ID"));
         found.push(Next { why: format!("If {address} is there"), command });
-        let command = format!("pushplan resolve {address} --absent");
+        let command = again.other(&format!("resolve {address} --absent"));
         found.push(Next { why: "If it is not".to_owned(), command });
     }
-    let command = |why: &str, command: &str| Next { why: why.to_owned(), command: command.to_owned() };
+    let command = |why: &str, command: String| Next { why: why.to_owned(), command };
+    // Samples speak of devices that a service without any does not know.
+    let is_missing = |step: &StepReport| matches!(&step.fate, Fate::Failed { why } if why.starts_with("HTTP 404"));
+    if plan.origin == BUILT_IN && report.steps.iter().any(is_missing) {
+        let why = "If the built-in service has no devices, start it with some".to_owned();
+        found.push(Next { why, command: "pushplan serve --devices 200".to_owned() });
+    }
+    // A plan of the manifests says nothing of what a destroy or a revert has left.
+    let left = || if plan.aim == Aim::Manifests { again.plan() } else { again.go_on() };
     match &report.ending {
         Ending::Done if plan.count(Action::ByHand) > 0 => {
-            found.push(command("What is left to do by hand", "pushplan plan"));
+            found.push(command("What is left to do by hand", left()));
         }
         Ending::Done => {}
+        Ending::Partly if report.denied => {
+            found.push(command("Check the app key and the master secret, then", again.go_on()));
+        }
+        Ending::Partly if !report.did_anything(plan) => {
+            found.push(command("To try again", again.go_on()));
+        }
         Ending::Partly | Ending::Interrupted => {
-            found.push(command("To go on; what is done is not done again", "pushplan apply"));
+            found.push(command("To go on; what is done is not done again", again.go_on()));
         }
         Ending::Conflict => {
-            found.push(command("Who it is", "pushplan history"));
-            found.push(command("What is left, once they are done", "pushplan plan"));
+            found.push(command("Who it is", again.other("history")));
+            found.push(command("What is left, once they are done", left()));
         }
-        Ending::Ledger { .. } => found.push(command("Once the ledger can be written again", "pushplan apply")),
+        Ending::Ledger { .. } => found.push(command("Once the ledger can be written again", again.go_on())),
     }
     found
 }
@@ -216,14 +295,14 @@ pub struct Document {
     /// The digest of the plan.
     pub plan: String,
     pub target: String,
-    /// done, partly, interrupted, conflict or ledger.
+    /// done, partly, failed (nothing was done), interrupted, conflict or ledger.
     pub ending: String,
     /// The same in words.
     pub words: String,
     /// The last record of the ledger that this run knows of.
     pub ledger: u64,
     pub counts: Counts,
-    /// What became of each step. The last line of --format jsonl has those alone that were never begun.
+    /// What became of each step that is a change, and not for the ledger alone. The last line of --format jsonl has those alone that were never begun.
     pub steps: Vec<Line>,
     /// What to do next.
     pub next: Vec<Next>,
@@ -248,7 +327,7 @@ pub struct Line {
     /// Its place in the plan, from 0.
     pub step: usize,
     pub address: String,
-    /// create, update, delete, adopt or forget.
+    /// create, update, delete, adopt, forget or move.
     pub verb: &'static str,
     /// done, failed, unknown, skipped or not_started.
     pub fate: &'static str,
@@ -295,11 +374,12 @@ impl Line {
 }
 
 impl Document {
-    pub fn new(report: &Report, plan: &Plan) -> Self {
-        let count = |fate: &str| report.count(|one| word(one) == fate);
+    pub fn new(report: &Report, plan: &Plan, again: &Again) -> Self {
+        let told = Told::of(report, plan);
         let ending = match &report.ending {
             Ending::Done => "done",
-            Ending::Partly => "partly",
+            Ending::Partly if report.did_anything(plan) => "partly",
+            Ending::Partly => "failed",
             Ending::Interrupted => "interrupted",
             Ending::Conflict => "conflict",
             Ending::Ledger { .. } => "ledger",
@@ -313,30 +393,30 @@ impl Document {
             words: ended(report, plan).plain(),
             ledger: report.ledger,
             counts: Counts {
-                done: count("done"),
-                failed: count("failed"),
-                unknown: count("unknown"),
-                skipped: count("skipped"),
-                not_started: count("not_started"),
+                done: told.count("done"),
+                failed: told.count("failed"),
+                unknown: told.count("unknown"),
+                skipped: told.count("skipped"),
+                not_started: told.count("not_started"),
                 by_hand: plan.count(Action::ByHand),
             },
-            steps: report.steps.iter().map(Line::new).collect(),
-            next: next(report, plan),
+            steps: told.steps.iter().map(|step| Line::new(step)).collect(),
+            next: next(report, plan, again),
         }
     }
 }
 
 /// The whole report as one object.
-pub fn json(report: &Report, plan: &Plan) -> String {
+pub fn json(report: &Report, plan: &Plan, again: &Again) -> String {
     let mut text =
-        serde_json::to_string_pretty(&Document::new(report, plan)).expect("texts and numbers are valid JSON");
+        serde_json::to_string_pretty(&Document::new(report, plan, again)).expect("texts and numbers are valid JSON");
     text.push('\n');
     text
 }
 
 /// The last of the lines of JSON: how it ended. The others were written while it ran.
-pub fn last_line(report: &Report, plan: &Plan) -> String {
-    let mut document = Document::new(report, plan);
+pub fn last_line(report: &Report, plan: &Plan, again: &Again) -> String {
+    let mut document = Document::new(report, plan, again);
     document.steps.retain(|line| line.fate == word(&Fate::NotStarted));
     let mut text = serde_json::to_string(&document).expect("texts and numbers are valid JSON");
     text.push('\n');

@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::layout::{Paint, Row, Style, Words, head, paragraph, rows};
 use super::plan::fields::fields;
 use super::plan::value::shown;
-use crate::plan::Change;
+use super::plan::words::moment;
+use crate::plan::{Change, Reason};
 
 /// One block for each part: where all sides agree, a field stands once; where they do not, each side is named.
 pub fn text(changes: &[&Change], style: Style) -> String {
@@ -24,6 +25,15 @@ pub fn text(changes: &[&Change], style: Style) -> String {
         let missing: Vec<&str> = sides.iter().filter(|(_, side)| side.is_none()).map(|(name, _)| *name).collect();
         if let Some(id) = &change.id {
             rows(&mut out, &[Row::new("id", Words::new("").copy(id))], 4, style);
+        }
+        for reason in &change.reasons {
+            if let Reason::InDoubt { since, .. } = reason {
+                let words = format!(
+                    "since {}: whether it was created is not known; `pushplan plan` says what to do",
+                    moment(*since)
+                );
+                rows(&mut out, &[Row::new("in doubt", Words::new(&words)).paint(Paint::Asks)], 4, style);
+            }
         }
         if !missing.is_empty() && !here.is_empty() {
             paragraph(&mut out, &Words::new(&format!("not there: {}", missing.join(", "))).and("\n"), 4, style);

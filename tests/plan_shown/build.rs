@@ -127,7 +127,8 @@ impl Building {
     }
 
     pub fn sends(mut self, by: &str, tag: &str, to: &str) -> Self {
-        self.change.sends.push(Send { by: address(by), tag: Some(tag.to_owned()), to: to.to_owned() });
+        let (by, tag, to) = (address(by).into(), Some(tag.to_owned()), to.to_owned());
+        self.change.sends.push(Send { by, tag, removed: false, after_seconds: 0, to });
         self
     }
 
@@ -143,6 +144,7 @@ impl Building {
 
     pub fn step(mut self, order: usize, verb: Verb, method: Method, path: &str) -> Self {
         let step = Step {
+            from: None,
             number: 0,
             address: self.change.address.clone(),
             verb,

@@ -98,7 +98,7 @@ pub fn campaign() -> Plan {
             .desired(criteria(&["US", "CA", "GB"]))
             .moved(Moved::Git)
             .why(Reason::NotInPlace)
-            .why(Reason::StillUsed { id: "3e9c".to_owned(), by: vec![address("scheduled_pushes/black-friday")] })
+            .why(Reason::StillUsed { id: "3e9c".to_owned(), by: vec![address("scheduled_pushes/black-friday").into()] })
             .step(1, Verb::Create, Method::Post, "/api/segments"),
         change(Action::Replace, "experiments/bf-text-test")
             .at("campaigns/black-friday.yaml", 30)
@@ -292,7 +292,7 @@ fn nothing() -> Plan {
 /// What earlier runs left behind.
 fn old_versions() -> Plan {
     let retired = |id: &str| Reason::Retired { id: id.to_owned() };
-    let used = |id: &str| Reason::StillUsed { id: id.to_owned(), by: vec![address("scheduled_pushes/sale")] };
+    let used = |id: &str| Reason::StillUsed { id: id.to_owned(), by: vec![address("scheduled_pushes/sale").into()] };
     plan([
         kept("segments/one"),
         change(Action::Delete, "segments/one").live(criteria(&["US"])).why(retired("1a")).step(

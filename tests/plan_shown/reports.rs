@@ -7,10 +7,10 @@ use pushplan::finding::Findings;
 use pushplan::ledger::Verb;
 use pushplan::manifest::{self, From, Input, Project};
 use pushplan::plan::Action;
-use pushplan::render::Style;
 use pushplan::render::graph::Graph;
 use pushplan::render::report::{Line, json, last_line, text};
 use pushplan::render::schema::SCHEMAS;
+use pushplan::render::{Again, Style};
 use pushplan::source::Sources;
 
 use crate::build::{address, change, plan};
@@ -29,7 +29,7 @@ fn why(words: &str) -> String {
 }
 
 fn reports() -> Vec<(&'static str, Report)> {
-    let report = |ending, steps| Report { run: "r-1".to_owned(), ending, ledger: 57, steps };
+    let report = |ending, steps| Report { run: "r-1".to_owned(), ending, ledger: 57, denied: false, steps };
     let unrecorded = StepReport { recorded: false, ..step(0, Verb::Create, "segments/a", done("3e9c")) };
     vec![
         (
@@ -83,7 +83,7 @@ fn a_report_says_what_was_done_what_was_not_and_what_to_do_next() {
     let by_hand = plan([change(Action::ByHand, "pipelines/p")]);
     for (name, report) in reports() {
         let plan = if name == "report-done" { &by_hand } else { &plan([]) };
-        golden(&format!("{name}.txt"), &text(&report, plan, Style { width: 80, color: false }));
+        golden(&format!("{name}.txt"), &text(&report, plan, &Again::default(), Style { width: 80, color: false }));
     }
 }
 
@@ -93,15 +93,15 @@ fn programs_get_the_same_report() {
     let (_, make) = SCHEMAS.iter().find(|(name, _)| *name == "report.schema.json").expect("a schema");
     let validator = jsonschema::validator_for(&make()).expect("a schema");
     for (name, report) in reports() {
-        let whole = json(&report, &plan);
+        let whole = json(&report, &plan, &Again::default());
         if name == "report-partly" {
             golden("report-partly.json", &whole);
         }
-        for text in [whole, last_line(&report, &plan)] {
+        for text in [whole, last_line(&report, &plan, &Again::default())] {
             let document = serde_json::from_str(&text).expect("JSON");
             assert!(validator.is_valid(&document), "{name}");
         }
-        let last = last_line(&report, &plan);
+        let last = last_line(&report, &plan, &Again::default());
         assert_eq!(last.lines().count(), 1, "{last}");
     }
     let step = &plans::campaign().steps[0];
@@ -116,8 +116,8 @@ fn programs_get_the_same_report() {
 fn many_failures_are_counted() {
     let fate = || Fate::Failed { why: why("HTTP 400") };
     let steps = (0..5000).map(|number| step(number, Verb::Create, &format!("segments/s-{number}"), fate())).collect();
-    let report = Report { run: "r".to_owned(), ending: Ending::Partly, ledger: 1, steps };
-    let shown = text(&report, &plan([]), Style { width: 80, color: false });
+    let report = Report { run: "r".to_owned(), ending: Ending::Partly, ledger: 1, denied: false, steps };
+    let shown = text(&report, &plan([]), &Again::default(), Style { width: 80, color: false });
     assert!(shown.lines().count() < 60 && shown.contains("and 4980 more"), "{shown}");
 }
 

@@ -1,5 +1,10 @@
 //! Plans, decided from a project in sync with a service and one difference. No request is made.
 
+mod choosing;
+mod drifting;
+mod owning;
 mod recovering;
+mod renaming;
+mod sending;
 mod stories;
 mod world;

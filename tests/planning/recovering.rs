@@ -13,7 +13,7 @@ fn in_doubt(yaml: &str, name: &str, level: Level) -> World {
     in_doubt_in(World::in_sync("", level), yaml, name)
 }
 
-fn in_doubt_in(mut world: World, yaml: &str, name: &str) -> World {
+pub fn in_doubt_in(mut world: World, yaml: &str, name: &str) -> World {
     let level = world.level;
     let spec = declared(yaml)[&address(name)].spec.clone();
     let intent = Intent {

@@ -86,7 +86,7 @@ fn a_replaced_segment_takes_its_users_along_and_waits_for_the_last() {
 1 create segments/east POST /api/segments after 0
 2 delete experiments/texts DELETE /api/experiments/scheduled/%23texts after 1
 3 create experiments/texts POST /api/experiments after 1,2
-4 delete segments/east DELETE /api/segments/%23east after 1,2
+4 delete segments/east DELETE /api/segments/%23east after 1,3
 "
     );
 }
@@ -277,4 +277,45 @@ fn a_protection_is_remembered_and_lifted_by_the_ledger_alone() {
         .collect();
     let (changes, _) = world.plan(&without);
     assert!(changes.iter().any(|change| change.address == address("templates/winback") && change.protect));
+}
+
+#[test]
+fn an_experiment_that_cannot_be_made_again_in_time_keeps_its_segment() {
+    let mut world = World::in_sync(SHOP, Level::Documented);
+    world.now = "2031-02-01T09:56:00Z".parse().unwrap();
+    world.ledger.owned.remove(&address("scheduled_pushes/sale"));
+    let start = SHOP.find("scheduled_pushes:").unwrap();
+    let edited = format!("{}{}", &SHOP[..start], &SHOP[SHOP.find("experiments:").unwrap()..]);
+    assert_eq!(
+        world.told(&edited.replace("America/New_York", "America/Chicago")),
+        "\
+± experiments/texts Repoint NotInPlace TooLate
+± segments/east (git) NotInPlace StillUsed
+0 create segments/east POST /api/segments
+"
+    );
+}
+
+#[test]
+fn a_segment_that_somebody_elses_push_points_at_stays() {
+    let mut world = World::in_sync(SHOP, Level::Extended);
+    let push = json!({ "audience": { "segment": "#east" }, "device_types": ["ios"], "notification": { "alert": "x" } });
+    let mut theirs = |time: &str| {
+        let spec = json!({ "name": "Flash", "schedule": [{ "scheduled_time": time }], "push": push });
+        let found = Found { id: "9f".into(), name: "Flash".into(), stamp: None, spec: Some(spec) };
+        world.put(&address("scheduled_pushes/theirs"), found);
+        let east = SHOP.find("  east:").unwrap();
+        let rest = &SHOP[east..];
+        let without =
+            format!("{}{}", &SHOP[..east], &rest[rest.find('\n').unwrap() + 1..]).replace("segment: east", "tag: x");
+        world.plan(&without)
+    };
+    let (changes, steps) = theirs("2031-01-01T1000");
+    let held = changes.iter().find(|change| change.address == address("segments/east")).expect("the segment");
+    let by = json!([{ "kind": "scheduled_pushes", "id": "9f", "name": "Flash" }]);
+    assert_eq!(json!(held.reasons), json!([{ "still_used": { "id": "#east", "by": by } }]));
+    assert!(!steps.iter().any(|step| step.address == held.address), "{steps:#?}");
+    // What has been sent holds nothing.
+    let (_, steps) = theirs("2029-01-01T1000");
+    assert!(steps.iter().any(|step| step.address == address("segments/east")), "{steps:#?}");
 }

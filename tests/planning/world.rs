@@ -5,16 +5,16 @@ use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
-use pushplan::arrange::arrange;
-use pushplan::compare::{Situation, Unit, compare, units};
+use pushplan::arrange::{arrange, choose};
+use pushplan::compare::{Situation, Unit, compare, moves, units};
 use pushplan::finding::Findings;
 use pushplan::kinds::remote::{point, segments};
 use pushplan::kinds::{self, Found, Read};
-use pushplan::ledger::{Ledger, Owned};
+use pushplan::ledger::{Ledger, Owned, Retired};
 use pushplan::live::{Live, Seen};
 use pushplan::manifest::{self, From, Input, Project};
 use pushplan::model::level::Level;
-use pushplan::plan::{Change, Reason, Step};
+use pushplan::plan::{Change, Choice, Reason, Step};
 use pushplan::source::Sources;
 use serde_json::Value;
 
@@ -24,6 +24,8 @@ pub struct World {
     pub live: Live,
     pub done: BTreeSet<Address>,
     pub now: Timestamp,
+    /// Which part is asked for.
+    pub choice: Choice,
 }
 
 pub fn declared(yaml: &str) -> BTreeMap<Address, Unit> {
@@ -42,9 +44,10 @@ impl World {
     /// Everything that is declared was applied, and the service has it just so. The id of a thing is its key with a sign.
     pub fn in_sync(yaml: &str, level: Level) -> Self {
         let now: Timestamp = "2030-01-01T00:00:00Z".parse().expect("a time");
-        let mut world = Self { level, ledger: Ledger::default(), live: Live::default(), done: BTreeSet::new(), now };
+        let (ledger, live, done, choice) = Default::default();
+        let mut world = Self { level, ledger, live, done, now, choice };
         for (address, unit) in declared(yaml) {
-            world.own(&address, &unit.spec, unit.protect);
+            world.own(&address, &unit.spec, unit.protect.unwrap_or(false));
         }
         world
     }
@@ -104,12 +107,27 @@ impl World {
         self.live.units.insert(address, Seen::Absent);
     }
 
+    /// An earlier run replaced something and could not delete the old version.
+    pub fn retire(&mut self, name: &str, id: &str) {
+        let address = address(name);
+        let spec = self.ledger.owned[&address].spec.clone();
+        self.ledger.retired.push(Retired { address, id: id.into(), spec, refs: BTreeMap::new() });
+    }
+
     pub fn plan(&self, yaml: &str) -> (Vec<Change>, Vec<Step>) {
         let units = declared(yaml);
+        let moves = moves(&units, &self.ledger);
+        let (mut ledger, mut live) = (self.ledger.clone(), self.live.clone());
+        for (to, from) in &moves {
+            ledger.rename(from, to);
+            let renamed = |address: Address| address.renamed(from, to).unwrap_or(address);
+            live.units = live.units.into_iter().map(|(address, seen)| (renamed(address), seen)).collect();
+        }
         let situation = Situation {
             units: &units,
-            ledger: &self.ledger,
-            live: &self.live,
+            ledger: &ledger,
+            live: &live,
+            moves: &moves,
             level: self.level,
             now: self.now,
             min_lead: SignedDuration::from_mins(5),
@@ -118,7 +136,9 @@ impl World {
             adopt: true,
             own_only: true,
         };
-        arrange(compare(&situation), &situation)
+        let mut compared = compare(&situation);
+        let left = choose(&self.choice, &mut compared, &situation);
+        arrange(compared, &situation, &left)
     }
 
     /// The plan as lines: changes with why, then steps with what they wait for.
@@ -135,6 +155,9 @@ impl World {
             }
             for send in &change.sends {
                 line += &format!(" sends {} to {}", send.by, send.to);
+                if send.after_seconds > 0 {
+                    line += &format!(" after {} s", send.after_seconds);
+                }
             }
             out += &line;
             out.push('\n');

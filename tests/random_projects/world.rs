@@ -7,7 +7,7 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
 use pushplan::apply::{Ending, Report, Settings as Applying, drive};
-use pushplan::arrange::arrange;
+use pushplan::arrange::{LeftOut, arrange};
 use pushplan::client::{Credentials, Origin, Patience, Reading, Transport, Writing, fetch};
 use pushplan::compare::{Situation, Unit, compare, digest, units};
 use pushplan::finding::Findings;
@@ -100,8 +100,9 @@ impl World {
             done,
             adopt: true,
             own_only: true,
+            moves: &BTreeMap::new(),
         };
-        let (changes, steps) = arrange(compare(&situation), &situation);
+        let (changes, steps) = arrange(compare(&situation), &situation, &LeftOut::default());
         let position = log.position().expect("a place");
         let (target, manifests) = ("local".to_owned(), digest(units));
         let (aim, min_lead_seconds) = (Aim::Manifests, min_lead.as_secs());

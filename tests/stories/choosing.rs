@@ -79,3 +79,66 @@ fn parts_of_a_resource_are_chosen_by_the_resource() {
     says(&ran.stdout, &["1 created."]);
     assert_eq!(project.changes(&[]).len(), 2);
 }
+
+#[test]
+fn what_is_left_out_is_not_replaced_with_what_it_points_at() {
+    let project = Project::documented(
+        "\
+segments:
+  a: {criteria: {tag: x}}
+experiments:
+  e:
+    audience: {segment: a}
+    device_types: [ios]
+    variants:
+      - {push: {notification: {alert: A}}, schedule: {scheduled_time: 2035-01-22T10:00}}
+      - {push: {notification: {alert: B}}, schedule: {scheduled_time: 2035-01-22T10:00}}
+",
+    );
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("tag: x", "tag: y");
+    project.edit("alert: A", "alert: C");
+    service.forget();
+    let ran = project.good(&["apply", "--yes", "--except", "experiments/e"]);
+    assert_eq!(changes(&ran), ["± segments/a"]);
+    says(&ran.stdout, &["Left out:  experiments/e", "is not deleted yet: experiments/e still points"]);
+    assert_eq!(service.writes(), ["POST /api/segments"]);
+    assert_eq!(service.segments(), ["a", "a"]);
+    // Once it is no longer left out, it is changed. The old segment goes with the new one.
+    project.edit("audience: {segment: a}", "audience: {tag: z}");
+    let ran = project.good(&["apply", "--yes", "--except", "segments/a"]);
+    assert_eq!(changes(&ran), ["± experiments/e"]);
+    says(&ran.stdout, &["Left out:  segments/a"]);
+    assert_eq!(service.segments(), ["a", "a"]);
+    // An empty project deletes nothing, old or not.
+    let manifest = project.folder.read("messages.yaml");
+    project.write("");
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["a", "a"]);
+    project.write(&manifest);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["a"]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_left_out_is_counted_and_is_no_match() {
+    let project = Project::new(SHOP);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("tag: alone", "tag: lonely");
+    let part = ["plan", "--except", "segments/alone"];
+    says(&project.good(&part).stdout, &["No changes in what was chosen: 4 unchanged, 1 left out."]);
+    let ran = project.good(&[&part[..], &["--format", "json"]].concat());
+    let plan: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(
+        (&plan["in_sync"], &plan["counts"]["unchanged"], &plan["counts"]["left_out"]),
+        (&false.into(), &4.into(), &1.into())
+    );
+    // The exit code is about what the plan would do.
+    assert_eq!(project.run(&[&part[..], &["--detailed-exitcode"]].concat()).code, 0);
+    assert_eq!(project.run(&["plan", "--detailed-exitcode"]).code, 2);
+    project.edit("alert: Hello", "alert: Hi");
+    says(&project.good(&part).stdout, &["Plan: 1 to update, 3 unchanged, 1 left out."]);
+}

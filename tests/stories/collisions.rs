@@ -96,6 +96,43 @@ fn everything_with_one_namesake_is_adopted_at_once() {
 }
 
 #[test]
+fn a_name_that_is_taken_is_not_given_to_ours_either() {
+    let project = Project::new(ONE);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let theirs = service.segment("Gold", "x");
+    project.edit("vip: {criteria", "vip: {display_name: Gold, criteria");
+    service.forget();
+    let ran = project.good(&["plan"]);
+    assert_eq!(changes(&ran), ["! segments/vip"]);
+    says(&ran.stdout, &["a segment that is not ours has this name", &theirs, "choose another name"]);
+    let ran = project.run(&["apply", "--yes"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["something of this name is there and not ours", "choose another name"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+    service.delete(&format!("/api/segments/{theirs}"));
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["Gold"]);
+}
+
+#[test]
+fn what_somebody_deleted_and_made_anew_is_taken_over_and_not_made_twice() {
+    let project = Project::new(ONE);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    service.delete(&format!("/api/segments/{}", service.segment_id("vip")));
+    let theirs = service.segment("vip", "vip");
+    let ran = project.good(&["plan"]);
+    assert_eq!(changes(&ran), ["! segments/vip"]);
+    says(&ran.stdout, &["removed on the service", "pushplan forget segments/vip", "pushplan adopt segments/vip"]);
+    assert_eq!(project.run(&["apply", "--yes"]).code, 7);
+    project.good(&["forget", "segments/vip"]);
+    project.good(&["adopt", "segments/vip"]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+    assert_eq!(service.segment_id("vip"), theirs);
+}
+
+#[test]
 fn one_thing_does_not_become_two_resources() {
     let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n");
     let service = project.serve();

@@ -44,7 +44,7 @@ fn a_segment_is_replaced_with_all_who_name_it_in_order() {
     // Nothing is deleted before what stands in for it can be made, and no segment while something names it.
     assert_eq!(writes[..2], ["POST /api/segments", "POST /api/segments"]);
     assert!(old < at("POST /api/experiments".to_owned()), "{writes:#?}");
-    assert!(old < at(format!("DELETE /api/segments/{east}")), "{writes:#?}");
+    assert!(at("POST /api/experiments".to_owned()) < at(format!("DELETE /api/segments/{east}")), "{writes:#?}");
     assert!(at(format!("DELETE /api/segments/{east}")) < at(format!("DELETE /api/segments/{base}")), "{writes:#?}");
     assert_eq!(service.segments(), ["base", "east"]);
     let east = service.get(&format!("/api/segments/{}", service.segment_id("east")));
@@ -133,6 +133,46 @@ fn a_pipeline_is_changed_by_hand_and_its_successor_is_made_once_the_old_one_is_o
     assert_eq!(on.len(), 1);
     assert!(on[0].to_string().contains("Bye"), "{on:?}");
     assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
+}
+
+#[test]
+fn a_successor_is_not_made_beside_a_pipeline_of_the_same_name_that_is_not_ours() {
+    let project = Project::documented(PIPELINE);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let old = pipelines(&service).remove(0);
+    let mut copy = json!({"enabled": true});
+    for key in ["name", "immediate_trigger", "outcome"] {
+        copy[key] = old[key].clone();
+    }
+    service.post("/api/pipelines", &copy);
+    turn_off(&service, &old);
+    project.edit("alert: Hello", "alert: Bye");
+    service.forget();
+    let ran = project.run(&["apply", "--yes", "--done", "pipelines/remind"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["pipelines/remind: something of this name is there and not ours"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+    let theirs = pipelines(&service).into_iter().find(|one| one["enabled"] == true).expect("theirs");
+    turn_off(&service, &theirs);
+    project.good(&["apply", "--yes", "--done", "pipelines/remind"]);
+    assert_eq!(pipelines(&service).iter().filter(|one| one["enabled"] == true).count(), 1);
+}
+
+#[test]
+fn variables_that_somebody_changed_are_put_back_once() {
+    let manifest =
+        "templates:\n  t: {variables: [{key: A, default_value: b}], push: {notification: {alert: \"{{A}}\"}}}\n";
+    let project = Project::documented(manifest);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let id = service.get("/api/templates")["templates"][0]["id"].as_str().expect("an id").to_owned();
+    let theirs = json!({"variables": [{"key": "A", "name": "A", "default_value": "theirs"}]});
+    service.post(&format!("/api/templates/{id}"), &theirs);
+    assert_eq!(project.changes(&[]), ["± templates/t"]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+    assert_eq!(service.templates(), ["t"]);
 }
 
 #[test]

@@ -144,3 +144,29 @@ templates:
     service.post(&format!("/api/templates/{id}"), &json!({"push": {"notification": {"alert": "Theirs"}}}));
     says(&project.good(&["plan"]).stdout, &["No changes."]);
 }
+
+#[test]
+fn a_field_of_a_pipeline_is_left_to_the_dashboard_by_the_path_that_the_plan_shows() {
+    let manifest = "\
+pipelines:
+  remind:
+    enabled: true
+    immediate_trigger: {tag_added: vip}
+    outcome: {push: {audience: triggered, device_types: [ios], notification: {alert: Hello}}}
+";
+    let project = Project::new(manifest);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let mut theirs = service.get("/api/pipelines?enabled=true")["pipelines"][0].clone();
+    let id = theirs["uid"].as_str().expect("an id").to_owned();
+    let outcome = theirs["outcome"].to_string().replace("Hello", "Theirs");
+    theirs["outcome"] = serde_json::from_str(&outcome).expect("JSON");
+    let body = json!({"name": "remind", "enabled": true, "immediate_trigger": theirs["immediate_trigger"], "outcome": theirs["outcome"]});
+    service.put(&format!("/api/pipelines/{id}"), &body);
+    says(&project.good(&["plan"]).stdout, &["outcome.push.notification.alert", "Theirs -> Hello"]);
+    project.write(&format!("{manifest}    lifecycle: {{ignore: [outcome.push.notification.alert]}}\n"));
+    says(&project.good(&["plan"]).stdout, &["No changes."]);
+    project.write(&format!("{manifest}    lifecycle: {{ignore: [outcome.push.alert]}}\n"));
+    let ran = project.run(&["validate"]);
+    says(&ran.stdout, &["RF114", "the pipeline `remind` has no field `outcome.push.alert`", "did you mean"]);
+}

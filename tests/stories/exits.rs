@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::world::{Project, ended, says, signal};
+use crate::world::{Project, ended, says, signal, stand_in};
 
 const ONE: &str = "segments:\n  a: {criteria: {tag: a}}\n";
 
@@ -49,6 +49,28 @@ fn exit_3_when_the_manifests_are_wrong() {
 }
 
 #[test]
+fn programs_are_told_what_is_wrong_with_the_manifests() {
+    let project = Project::new("segments:\n  a: {criteria: {tagg: a}}\n");
+    for arguments in [&["plan", "--format", "json"][..], &["apply", "--yes", "--format", "json"]] {
+        let ran = project.run(arguments);
+        assert_eq!(ran.code, 3, "{ran}");
+        let report: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        assert_eq!(report["errors"], 1, "{ran}");
+    }
+}
+
+#[test]
+fn exit_1_when_a_page_for_people_answers() {
+    let project = Project::new(ONE);
+    let origin = stand_in(|_| ("200 OK", "text/html", "<html>Welcome</html>"));
+    project.folder.write("pushplan.toml", format!("[targets.far]\nbase_url = \"{origin}\"\n"));
+    let env = [("PUSHPLAN_ORIGIN", origin.as_str()), ("PUSHPLAN_APP_KEY", "key"), ("PUSHPLAN_MASTER_SECRET", "secret")];
+    let ran = project.run_as(&["plan"], &env);
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&ran.stderr, &["HTTP 200, and the answer is no JSON"]);
+}
+
+#[test]
 fn exit_4_when_credentials_are_missing_or_refused() {
     let project = Project::new(ONE);
     let service = project.serve();
@@ -68,6 +90,56 @@ fn exit_4_when_credentials_are_missing_or_refused() {
     assert!(!ran.stderr.contains("wrong"), "{ran}");
     assert_eq!(service.writes(), Vec::<String>::new());
     assert_eq!(project.run_as(&["apply", "--yes"], &env("local-master-secret-00")).code, 0);
+}
+
+#[test]
+fn exit_4_when_a_change_is_refused_for_its_credentials() {
+    for status in ["401 Unauthorized", "403 Forbidden"] {
+        let project = Project::new(ONE);
+        let origin = stand_in(move |request| match request.starts_with("GET ") {
+            true => ("200 OK", "application/json", r#"{"segments": []}"#),
+            false => (status, "application/json", r#"{"ok": false, "error": "Unauthorized"}"#),
+        });
+        project.folder.write("pushplan.toml", format!("[targets.far]\nbase_url = \"{origin}\"\nsettle = \"1s\"\n"));
+        let env =
+            [("PUSHPLAN_ORIGIN", origin.as_str()), ("PUSHPLAN_APP_KEY", "key"), ("PUSHPLAN_MASTER_SECRET", "secret")];
+        let ran = project.run_as(&["apply", "--yes"], &env);
+        assert_eq!(ran.code, 4, "{ran}");
+        says(&ran.stdout, &["Failed: 1", "The service refuses these credentials.", "was not applied to far."]);
+        says(&ran.stdout, &["Check the app key and the master secret, then: pushplan apply"]);
+    }
+}
+
+#[test]
+fn exit_1_when_nothing_was_done() {
+    let manifest =
+        "named_users:\n  u: {channels: [{channel_id: 04cc8283-ae38-4177-b206-6f92cf1992cb, device_type: ios}]}\n";
+    let project = Project::new(manifest);
+    let _service = project.serve();
+    let ran = project.run(&["apply", "--yes"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&ran.stdout, &["Failed: 1", "was not applied to local.", "Nothing done, 1 failed."]);
+    says(&ran.stdout, &["If the built-in service has no devices, start it with some: pushplan serve --devices 200\n"]);
+    let ran = project.run(&["apply", "--yes", "--format", "json"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&ran.stdout, &["\"ending\": \"failed\""]);
+}
+
+#[test]
+fn exit_1_when_somebody_else_was_first() {
+    let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n");
+    let service =
+        project.faulty("[[fault]]\nkind = \"delay\"\nms = 1500\nmethod = \"GET\"\npath = \"/api/segments\"\n");
+    project.good(&["apply", "--yes"]);
+    project.edit("tag: b", "tag: c");
+    service.forget();
+    let child = project.start(&["apply", "--yes"]);
+    sleep(Duration::from_millis(700));
+    project.good(&["forget", "segments/a"]);
+    let ran = ended(child);
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&ran.stdout, &["Somebody else has begun to apply to local: this run sent nothing. Plan ", " was not applied"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
 }
 
 #[test]

@@ -105,3 +105,13 @@ fn show_puts_the_three_sides_next_to_each_other() {
     assert_eq!(ran.code, 1, "{ran}");
     says(&ran.stderr, &["segments/laspsed is neither declared nor ours", "did you mean segments/lapsed?"]);
 }
+
+#[test]
+fn the_file_that_a_service_suggests_can_be_used_in_a_fresh_project() {
+    let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n");
+    drop(project.serve_with(&["--data", ".pushplan/service.db"]));
+    assert!(project.folder.path().join(".pushplan/service.db").exists());
+    // A folder of the user's own is not made up.
+    let ran = project.run(&["serve", "--port", "0", "--data", "elsewhere/service.db"]);
+    assert_eq!(ran.code, 1, "{ran}");
+}

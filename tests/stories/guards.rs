@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
 
 use crate::support::Ran;
 use crate::world::{Project, Service, says};
@@ -14,6 +15,19 @@ fn segments(count: usize) -> String {
         let _ = writeln!(text, "  s{number}: {{criteria: {{tag: t{number}}}}}");
     }
     text
+}
+
+/// That a plan says what an apply would refuse, in place of naming it as what comes next.
+#[track_caller]
+fn announced(project: &Project, guard: &str, words: &[&str]) {
+    let ran = project.good(&["plan"]);
+    let (_, end) = ran.stdout.split_once("As it is, it would not be applied:").expect("what would be refused");
+    says(&end.split_whitespace().collect::<Vec<_>>().join(" "), words);
+    assert!(!ran.stdout.contains("Next:"), "{ran}");
+    let ran = project.good(&["plan", "--format", "json"]);
+    let plan: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(plan["refused"][0]["guard"], guard, "{ran}");
+    says(&plan["refused"][0].to_string(), &words[..1]);
 }
 
 /// That a plan is refused, and nothing is sent.
@@ -36,10 +50,30 @@ fn many_deletions_need_a_word() {
     project.good(&["plan"]);
     project.write(&segments(6));
     let words = ["6 of 12 in segments (50 %) would be deleted; the limit is 5, or 20 % of a kind", "--allow-deletes 6"];
+    announced(&project, "deletes", &words);
     refused(&project, &service, &[], &words);
     refused(&project, &service, &["--allow-deletes", "5"], &["6 things would be deleted; --allow-deletes says 5"]);
     project.good(&["apply", "--yes", "--allow-deletes", "6"]);
     assert_eq!(service.segments().len(), 6);
+}
+
+#[test]
+fn a_tag_that_leaves_every_device_needs_a_word() {
+    let project = Project::new("tags:\n  vip: {}\n  gold: {}\n");
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write("tags:\n  gold: {}\n");
+    says(&project.good(&["plan"]).stdout, &["every device that has this legacy tag loses it, whoever gave it"]);
+    let words = ["tags/vip would be deleted: every device that has it loses it", "--allow-deletes 1"];
+    refused(&project, &service, &[], &words);
+    project.good(&["apply", "--yes", "--allow-deletes", "1"]);
+    assert_eq!(service.get("/api/tags/")["tags"], json!(["gold"]));
+    // Under another name, the old one is deleted as well. Under another key, nothing is.
+    project.write("tags:\n  gold: {tag: golden}\n");
+    refused(&project, &service, &[], &["tags/gold would be deleted: every device that has it loses it"]);
+    project.write("tags:\n  golden: {tag: gold}\n");
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.get("/api/tags/")["tags"], json!(["gold"]));
 }
 
 #[test]
@@ -70,12 +104,34 @@ fn what_is_protected_stays_also_when_its_whole_block_is_gone() {
     project.good(&["apply", "--yes"]);
     project.write("segments:\n  b: {criteria: {tag: b}}\n");
     let words = ["segments/a is protected and would be deleted or replaced", "lifecycle: {protect: false}"];
+    announced(&project, "protect", &words);
     refused(&project, &service, &[], &words);
     refused(&project, &service, &["--allow-deletes", "9"], &words);
     // The way out that it names.
     project.good(&["apply", "--yes", "--except", "segments/a"]);
     project.write("segments:\n  a: {criteria: {tag: a}, lifecycle: {protect: false}}\n  b: {criteria: {tag: b}}\n");
     project.good(&["apply", "--yes"]);
+    project.write("segments:\n  b: {criteria: {tag: b}}\n");
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["b"]);
+}
+
+#[test]
+fn a_protection_outlives_its_line_and_is_lifted_by_a_word_that_the_plan_shows() {
+    let manifest = "segments:\n  a: {criteria: {tag: a}, lifecycle: {protect: true}}\n  b: {criteria: {tag: b}}\n";
+    let project = Project::new(manifest);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit(", lifecycle: {protect: true}", "");
+    says(&project.good(&["apply", "--yes"]).stdout, &["No changes."]);
+    project.write("segments:\n  b: {criteria: {tag: b}}\n");
+    refused(&project, &service, &[], &["segments/a is protected and would be deleted or replaced"]);
+    project.write(&manifest.replace("true", "false"));
+    let ran = project.good(&["plan"]);
+    says(&ran.stdout, &["segments/a", "lifecycle.protect is lifted: from then on it can be deleted"]);
+    assert_eq!(project.run(&["plan", "--detailed-exitcode"]).code, 2);
+    project.good(&["apply", "--yes"]);
+    says(&project.good(&["plan"]).stdout, &["No changes."]);
     project.write("segments:\n  b: {criteria: {tag: b}}\n");
     project.good(&["apply", "--yes"]);
     assert_eq!(service.segments(), ["b"]);
@@ -89,7 +145,7 @@ fn protection_also_holds_against_a_replacement_and_destroy() {
     project.good(&["apply", "--yes"]);
     project.edit("tag: a", "tag: b");
     refused(&project, &service, &[], &["segments/a is protected"]);
-    let ran = project.run(&["destroy", "--yes"]);
+    let ran = project.run(&["destroy", "--confirm", "local"]);
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["segments/a is protected"]);
     assert_eq!(service.segments(), ["a"]);
@@ -117,6 +173,7 @@ fn a_tag_that_sets_off_a_pipeline_sends() {
         &["SENDS", "pipelines/remind starts when vip is added: named user u-1 gets a message", "1 sends at once."],
     );
     let words = ["1 message goes out at once, by tag_groups/loyalty/named_users/u-1", "--allow-sends"];
+    announced(&project, "sends", &words);
     refused(&project, &service, &[], &words);
     project.good(&["apply", "--yes", "--allow-sends"]);
     assert_eq!(project.changes(&[]), Vec::<String>::new());
@@ -129,6 +186,33 @@ fn a_tag_sends_nothing_while_the_pipeline_is_off() {
     project.good(&["apply", "--yes"]);
     project.edit("u-1: [gold]", "u-1: [gold, vip]");
     project.good(&["apply", "--yes"]);
+}
+
+#[test]
+fn a_pipeline_that_sends_later_is_told_with_its_delay() {
+    let project = Project::new(&TAGGED.replace("outcome: {push", "outcome: {delay: 1d, push"));
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("u-1: [gold]", "u-1: [gold, vip]");
+    let ran = project.good(&["plan"]);
+    says(&ran.stdout, &["starts when vip is added: named user u-1 gets a message, after 1 day", "1 sends later."]);
+    let words = ["1 message goes out after 1 day, by tag_groups/loyalty/named_users/u-1", "--allow-sends"];
+    refused(&project, &service, &[], &words);
+}
+
+#[test]
+fn a_pipeline_that_was_made_in_the_dashboard_sends_too() {
+    let project = Project::documented(&TAGGED.replace("enabled: true", "enabled: false"));
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let outcome = json!({"push": {"audience": "triggered", "device_types": "all", "notification": {"alert": "Hi"}}});
+    let trigger = json!({"tag_removed": {"tag": "gold", "group": "loyalty"}});
+    let pipeline = json!({"name": "Theirs", "enabled": true, "immediate_trigger": trigger, "outcome": outcome});
+    service.post("/api/pipelines", &pipeline);
+    project.edit("u-1: [gold]", "u-1: [vip]");
+    let ran = project.good(&["plan"]);
+    says(&ran.stdout, &["somebody else's pipeline \"Theirs\"", "gold is removed: named user u-1 gets a message"]);
+    refused(&project, &service, &[], &["1 message goes out at once, by tag_groups/loyalty/named_users/u-1"]);
 }
 
 #[test]
@@ -166,6 +250,7 @@ fn a_push_to_everybody_says_that_it_is_meant() {
     let project = Project::new(&push("2035-01-22T10:00", "all", ""));
     let service = project.serve();
     let words = ["scheduled_pushes/sale addresses every device", "lifecycle: {broadcast: true}"];
+    announced(&project, "broadcast", &words);
     refused(&project, &service, &[], &words);
     project.write(&push("2035-01-22T10:00", "all", "    lifecycle: {broadcast: true}\n"));
     project.good(&["apply", "--yes"]);
@@ -178,11 +263,33 @@ fn a_push_whose_time_is_near_is_not_made() {
     let project = Project::new(&push(&soon.strftime("%Y-%m-%dT%H:%M").to_string(), "{tag: vip}", ""));
     let service = project.serve();
     let words = ["scheduled_pushes/sale has a time that has passed or is nearer than 5 minutes"];
+    announced(&project, "too_late", &words);
     refused(&project, &service, &[], &words);
     // A target may be in more of a hurry.
     project.folder.write("pushplan.toml", "[targets.local]\nmin_lead = \"1m\"\n");
     project.good(&["apply", "--yes"]);
     assert_eq!(service.writes(), ["POST /api/schedules"]);
+}
+
+#[test]
+fn a_segment_is_not_replaced_under_an_experiment_that_is_about_to_start() {
+    let soon = (Timestamp::now() + SignedDuration::from_mins(30)).strftime("%Y-%m-%dT%H:%M");
+    let variant =
+        |alert: &str| format!("{{push: {{notification: {{alert: {alert}}}}}, schedule: {{scheduled_time: {soon}}}}}");
+    let project = Project::documented(&format!(
+        "segments:\n  a: {{criteria: {{tag: x}}}}\nexperiments:\n  e:\n    audience: {{segment: a}}\n    device_types: [ios]\n    variants: [{}, {}]\n",
+        variant("A"),
+        variant("B"),
+    ));
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("tag: x", "tag: y");
+    project.folder.write("pushplan.toml", "[targets.local]\napi = \"documented\"\nmin_lead = \"1h\"\n");
+    refused(&project, &service, &[], &["experiments/e has a time that has passed or is nearer than 60 minutes"]);
+    // The way out that it names: the experiment stays as it is, and so does the segment that it points at.
+    service.forget();
+    project.good(&["apply", "--yes", "--except", "experiments/e"]);
+    assert_eq!(service.writes(), ["POST /api/segments"]);
 }
 
 #[test]

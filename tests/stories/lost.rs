@@ -1,5 +1,7 @@
 //! Answers that are lost on their way. Nothing is ever made twice.
 
+use serde_json::json;
+
 use crate::world::{Project, changes, says};
 
 const SEGMENT: &str = "segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {and: [{segment: a}, {tag: b}]}}\n";
@@ -76,6 +78,28 @@ fn a_push_whose_answer_was_lost_is_found_again_where_it_is_listed() {
 }
 
 #[test]
+fn a_lost_push_that_has_gone_out_meanwhile_stays_in_doubt_whatever_time_it_is_given() {
+    let project = Project::new(PUSH);
+    let faults = project.folder.write("faults.toml", once(LOSSES[1], "/api/schedules"));
+    let service = project.serve_with(&["--faults", faults.to_str().expect("UTF-8"), "--clock", "2035-01-01T00:00Z"]);
+    assert_eq!(project.run(&["apply", "--yes"]).code, 6);
+    service.post("/local/clock", &json!({"to": "2035-02-01T00:00:00Z"}));
+    assert_eq!(service.names("/api/schedules", "schedules", "name"), Vec::<String>::new(), "it has gone out");
+    project.edit("2035-01-22", "2036-01-22");
+    service.forget();
+    for _ in 0..2 {
+        let ran = project.run(&["apply", "--yes"]);
+        assert_eq!(ran.code, 7, "{ran}");
+        says(&ran.stderr, &["scheduled_pushes/sale: whether it was created on ", "pushplan resolve"]);
+    }
+    assert_eq!(service.writes(), Vec::<String>::new());
+    project.good(&["resolve", "scheduled_pushes/sale", "--created", "an-id"]);
+    let ran = project.good(&["apply", "--yes"]);
+    says(&ran.stdout, &["· scheduled_pushes/sale went out on Mon 22 Jan 2035 10:00 UTC; it will not be sent again"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+}
+
+#[test]
 fn a_request_that_was_lost_before_it_was_carried_out_is_made_again() {
     for loss in ["kind = \"close\"\nwhen = \"before\"", "kind = \"status\"\nstatus = 500\nwhen = \"before\""] {
         let project = Project::new(SEGMENT);
@@ -95,6 +119,10 @@ fn a_push_that_cannot_be_listed_is_held_until_somebody_says_what_became_of_it() 
     let ran = project.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 6, "{ran}");
     says(&ran.stdout, &["pushplan resolve scheduled_pushes/sale"]);
+    says(
+        &project.good(&["show", "scheduled_pushes/sale"]).stdout,
+        &["in doubt", "whether it was created is not known"],
+    );
     service.forget();
     for _ in 0..2 {
         let ran = project.run(&["apply", "--yes"]);
@@ -124,6 +152,19 @@ fn a_push_that_somebody_says_is_absent_is_made() {
     project.good(&["apply", "--yes"]);
     assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
     says(&project.good(&["plan"]).stdout, &["No changes."]);
+}
+
+#[test]
+fn a_push_that_is_known_is_not_said_to_be_absent() {
+    for project in [Project::documented(PUSH), Project::new(PUSH)] {
+        let service = project.serve();
+        project.good(&["apply", "--yes"]);
+        let ran = project.run(&["resolve", "scheduled_pushes/sale", "--absent"]);
+        assert_eq!(ran.code, 64, "{ran}");
+        says(&ran.stderr, &["what became of scheduled_pushes/sale is known: it is yours"]);
+        project.good(&["apply", "--yes"]);
+        assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
+    }
 }
 
 #[test]
@@ -179,4 +220,16 @@ fn somebody_elses_thing_is_not_taken_for_the_lost_one() {
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["segments/a: something of this name is there and not ours", &id]);
     assert_eq!(service.segments(), ["a"]);
+}
+
+#[test]
+fn a_segment_stays_while_a_push_in_doubt_may_point_at_it() {
+    let push = PUSH.replace("{tag: vip}", "{segment: a}");
+    let project = Project::documented(&format!("{push}segments:\n  a: {{criteria: {{tag: a}}}}\n"));
+    let service = project.faulty(&once("kind = \"close\"\nwhen = \"after\"", "/api/schedules"));
+    assert_eq!(project.run(&["apply", "--yes"]).code, 6);
+    project.edit("tag: a", "tag: b");
+    let ran = project.good(&["apply", "--yes", "--except", "scheduled_pushes/sale"]);
+    says(&ran.stdout, &["is not deleted yet: scheduled_pushes/sale still"]);
+    assert_eq!(service.segments(), ["a", "a"]);
 }

@@ -1,5 +1,7 @@
 //! Only what is ours is touched.
 
+use serde_json::json;
+
 use crate::world::{Project, changes, says};
 
 const TWO: &str = "\
@@ -54,9 +56,13 @@ fn a_project_with_an_error_plans_nothing() {
     project.good(&["apply", "--yes"]);
     service.forget();
     project.write("segments:\n  a: {criteria: {tagg: a}}\n");
-    for command in
-        [&["plan"][..], &["apply", "--yes"], &["destroy", "--yes"], &["adopt", "segments/a"], &["show", "segments/a"]]
-    {
+    for command in [
+        &["plan"][..],
+        &["apply", "--yes"],
+        &["destroy", "--confirm", "local"],
+        &["adopt", "segments/a"],
+        &["show", "segments/a"],
+    ] {
         let ran = project.run(command);
         assert_eq!(ran.code, 3, "{ran}");
         says(&ran.stderr, &["tagg", "messages.yaml:2:", "the manifests have errors, so that nothing is planned"]);
@@ -85,8 +91,11 @@ fn destroy_takes_all_of_ours_away_and_asks_first() {
     project.good(&["apply", "--yes"]);
     // A yes is not enough: it takes the name of what is emptied.
     let ran = project.run(&["destroy", "--yes"]);
+    assert_eq!(ran.code, 64, "{ran}");
+    let ran = project.run(&["destroy"]);
     assert_eq!(ran.code, 7, "{ran}");
-    says(&ran.stderr, &["--confirm local"]);
+    says(&ran.stderr, &["= help: pass --confirm local\n"]);
+    assert!(!ran.stdout.contains("not in your files"), "{ran}");
     assert_eq!(changes(&ran), ["- segments/a", "- segments/b"]);
     assert_eq!(service.segments().len(), 2);
     let ran = project.good(&["destroy", "--confirm", "local", "--only", "segments/b"]);
@@ -94,4 +103,68 @@ fn destroy_takes_all_of_ours_away_and_asks_first() {
     assert_eq!(service.segments(), ["a"]);
     project.good(&["destroy", "--confirm", "local"]);
     assert_eq!(service.segments().len(), 0);
+}
+
+#[test]
+fn a_segment_that_somebody_elses_push_points_at_is_not_deleted() {
+    let project = Project::new(
+        "\
+segments:
+  a: {criteria: {tag: a}}
+  b: {criteria: {tag: b}}
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {segment: b}, device_types: [ios], notification: {alert: Sale}}
+",
+    );
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let push = json!({
+        "name": "Flash",
+        "schedule": {"scheduled_time": "2035-01-22T10:00:00"},
+        "push": {"audience": {"segment": service.segment_id("a")}, "device_types": ["ios"], "notification": {"alert": "x"}},
+    });
+    let made = service.post("/api/schedules", &push);
+    project.edit("  a: {criteria: {tag: a}}\n", "");
+    let ran = project.good(&["apply", "--yes"]);
+    says(&ran.stdout, &["! segments/a", "is not deleted yet: somebody else's", "\"Flash\""]);
+    assert_eq!(service.segments(), ["a", "b"]);
+    // Once it is gone, nothing holds the segment.
+    service.delete(&format!("/api/schedules/{}", made["schedule_ids"][0].as_str().expect("an id")));
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["b"]);
+}
+
+#[test]
+fn destroy_speaks_of_what_is_ours_and_not_of_files() {
+    let project = Project::new(TWO);
+    let _service = project.serve();
+    let ran = project.good(&["destroy", "--confirm", "local"]);
+    assert_eq!(ran.stdout, "Nothing to delete. local has nothing of ours.\n");
+    // What an API cannot remove is removed by hand, and what it names with the next destroy.
+    let manifest = "\
+segments:
+  vip: {criteria: {tag: vip}}
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {segment: vip}, device_types: [ios], notification: {alert: Sale}}
+";
+    let project = Project::documented(manifest);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let ran = project.good(&["destroy", "--confirm", "local"]);
+    says(
+        &ran.stdout,
+        &[
+            "points at it; a later destroy does it",
+            "remove it (",
+            "2. pushplan forget scheduled_pushes/sale --even-if-pending\n",
+        ],
+    );
+    assert!(!ran.stdout.contains("pushplan apply") && !ran.stdout.contains("later apply"), "{ran}");
+    project.good(&["forget", "scheduled_pushes/sale", "--even-if-pending"]);
+    project.good(&["destroy", "--confirm", "local"]);
+    assert_eq!(service.segments(), Vec::<String>::new());
 }

@@ -32,16 +32,13 @@ segments:
 
 /// The ledger of a project that applied something years ago.
 fn applied(project: &Project, address: Address, spec: Value) {
+    applied_as(project, address, "an-old-id", spec);
+}
+
+fn applied_as(project: &Project, address: Address, id: &str, spec: Value) {
     let log = FileLog::new(project.folder.path(), "local");
-    let adopted = Adopted {
-        address,
-        id: "an-old-id".into(),
-        spec,
-        refs: BTreeMap::new(),
-        stamp: None,
-        protect: false,
-        past: false,
-    };
+    let adopted =
+        Adopted { address, id: id.into(), spec, refs: BTreeMap::new(), stamp: None, protect: false, past: false };
     let at: Timestamp = "2024-01-01T00:00:00Z".parse().expect("a time");
     let entry = Entry { seq: 1, at, actor: "ada".into(), record: Record::Adopt(vec![adopted]) };
     tokio::runtime::Runtime::new().expect("a runtime").block_on(log.append(&entry)).expect("a ledger");
@@ -78,6 +75,16 @@ fn a_past_push_is_shown_once_and_never_made_again() {
         project.good(&["apply", "--yes"]);
         assert_eq!(service.writes(), ["POST /api/segments"]);
         assert_eq!(project.changes(&[]), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn nobody_is_told_that_the_service_still_has_what_went_out() {
+    for project in [Project::documented(SALE), Project::new(SALE)] {
+        sale(&project);
+        let ran = project.good(&["forget", "scheduled_pushes/sale"]);
+        says(&ran.stdout, &["Forgot scheduled_pushes/sale", "What has gone out is not taken back."]);
+        assert!(!ran.stdout.contains("still has"), "{ran}");
     }
 }
 
@@ -127,4 +134,92 @@ fn a_new_push_whose_time_has_passed_is_refused() {
     assert_eq!(service.writes(), Vec::<String>::new());
     project.good(&["apply", "--yes", "--except", "scheduled_pushes/*"]);
     assert_eq!(service.writes(), ["POST /api/segments"]);
+}
+
+#[test]
+fn the_clock_of_the_built_in_service_says_what_is_past() {
+    let project = Project::new(&SALE.replace("2024-01-22T10:00", "2035-01-22T10:00"));
+    let service = project.serve_with(&["--api", "extended", "--clock", "2035-01-22T09:00Z"]);
+    project.good(&["apply", "--yes"]);
+    service.post("/local/clock", &json!({ "by": "2h" }));
+    let ran = project.good(&["plan"]);
+    says(&ran.stdout, &["· scheduled_pushes/sale went out on Mon 22 Jan 2035 10:00 UTC", "No changes."]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+}
+
+#[test]
+fn a_push_that_somebody_put_off_is_not_past_while_it_waits() {
+    let project = Project::new(SALE);
+    let service = project.serve();
+    let spec = |time: &str| {
+        json!({
+            "name": "sale",
+            "schedule": {"scheduled_time": time},
+            "push": {"audience": {"tag": "vip"}, "device_types": ["ios"], "notification": {"alert": "Sale"}},
+        })
+    };
+    let made = service.post("/api/schedules", &spec("2035-01-22T10:00:00"));
+    let id = made["schedule_urls"][0].as_str().and_then(|url| url.rsplit('/').next()).expect("an id").to_owned();
+    let mut ours = spec("2024-01-22T1000");
+    ours["schedule"] = json!([ours["schedule"]]);
+    applied_as(&project, Address::new("scheduled_pushes", "sale"), &id, ours);
+    let ran = project.good(&["plan"]);
+    assert_eq!(changes(&ran), ["! scheduled_pushes/sale", "+ segments/a"]);
+    says(&ran.stdout, &["changed on the service since the last apply", "somebody put it off", "write its new time"]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(project.changes(&[]), ["! scheduled_pushes/sale"]);
+    // Its new time in the files is agreement; without the push in them it is called off.
+    project.edit("2024-01-22T10:00", "2035-01-22T10:00");
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+    project.edit("2035-01-22T10:00", "2024-01-22T10:00");
+    project.write("segments:\n  a: {criteria: {tag: a}}\n");
+    service.forget();
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.writes(), [format!("DELETE /api/schedules/{id}")]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+}
+
+#[test]
+fn a_record_of_the_past_is_left_alone_and_stops_nothing() {
+    for project in [Project::documented(SALE), Project::new(SALE)] {
+        project.edit("alert: Sale}}", "alert: Sale}}\n    lifecycle: {allow: [SC101]}");
+        let service = project.serve();
+        let ran = project.good(&["plan"]);
+        says(
+            &ran.stdout,
+            &[
+                "· scheduled_pushes/sale was for Mon 22 Jan 2024 10:00 UTC and is not sent",
+                "Plan: 1 to create, 1 unchanged.",
+            ],
+        );
+        project.good(&["apply", "--yes"]);
+        assert_eq!(service.writes(), ["POST /api/segments"]);
+        says(&project.good(&["plan"]).stdout, &["No changes."]);
+    }
+}
+
+#[test]
+fn an_edit_of_what_went_out_says_how_to_send_again() {
+    let project = Project::new(SALE);
+    sale(&project);
+    project.edit("alert: Sale", "alert: SALE");
+    says(&project.good(&["plan"]).stdout, &["under a new key it would be a new one"]);
+}
+
+#[test]
+fn a_pending_push_that_is_edited_into_the_past_keeps_its_time() {
+    let project = Project::new(&SALE.replace("2024", "2035"));
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("2035-01-22", "2024-01-22");
+    let ran = project.good(&["plan"]);
+    let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    says(
+        &said,
+        &["has passed: what the service has keeps its own", "give it a later time, or remove it to call it off"],
+    );
+    assert!(!said.contains("will not be made"), "{ran}");
+    assert_eq!(project.run(&["apply", "--yes"]).code, 7);
+    assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
 }

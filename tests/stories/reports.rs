@@ -74,8 +74,8 @@ segments:
     let project = Project::new(manifest);
     let service = project.serve();
     let ran = project.run(&["apply", "--yes", "--concurrency", "1"]);
-    assert_eq!(ran.code, 6, "{ran}");
-    says(&ran.stdout, &["Failed: 1", "Not started: 1"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&ran.stdout, &["Failed: 1", "Not started: 1", "was not applied"]);
     assert_eq!(service.segments(), Vec::<String>::new());
     let ran = project.run(&["apply", "--yes", "--concurrency", "1", "--on-error", "continue"]);
     assert_eq!(ran.code, 6, "{ran}");
@@ -123,5 +123,49 @@ fn nonsense_about_when_to_come_back_is_survived() {
         let service = project.faulty(&rules);
         project.good(&["apply", "--yes"]);
         assert_eq!(service.segments(), ["a"]);
+    }
+}
+
+#[test]
+fn what_is_replaced_or_made_again_is_told_with_its_new_id() {
+    let project = Project::documented("segments:\n  a: {criteria: {tag: a}}\n");
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("tag: a", "tag: b");
+    let ran = project.good(&["apply", "--yes"]);
+    let id = service.segment_id("a");
+    says(&ran.stderr, &[&format!("± segments/a replaced ({id})\n")]);
+    says(&ran.stdout, &["\n1 replaced.\n"]);
+    service.delete(&format!("/api/segments/{id}"));
+    let ran = project.good(&["apply", "--yes"]);
+    says(&ran.stderr, &[&format!("+ segments/a created ({})\n", service.segment_id("a"))]);
+    says(&ran.stdout, &["\n1 created.\n"]);
+}
+
+#[test]
+fn what_the_ledger_alone_takes_note_of_is_no_change() {
+    let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n");
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("{tag: a}}", "{tag: a}, lifecycle: {protect: true}}");
+    let ran = project.good(&["apply"]);
+    assert_eq!(ran.stdout, "No changes. local matches your files (1 resource).\n");
+    assert_eq!(ran.stderr, "");
+    // The ledger has taken note of it all the same.
+    project.write("segments:\n  b: {criteria: {tag: b}}\n");
+    says(&project.run(&["apply", "--yes"]).stderr, &["segments/a is protected"]);
+    // That the protection is lifted is a change to people.
+    project.write("segments:\n  a: {criteria: {tag: a}, lifecycle: {protect: false}}\n");
+    says(&project.good(&["apply", "--yes"]).stdout, &["\n1 unprotected.\n"]);
+    for format in ["json", "jsonl"] {
+        let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n");
+        let _service = project.serve();
+        project.good(&["apply", "--yes"]);
+        // The version stamp of what was made.
+        let ran = project.good(&["apply", "--format", format]);
+        let report: Value = serde_json::from_str(&ran.stdout).expect("one value");
+        assert_eq!(report["counts"]["done"], 0, "{ran}");
+        assert_eq!(report["steps"].as_array().map(Vec::len), Some(0), "{ran}");
+        assert_eq!(report["ending"], "done");
     }
 }

@@ -28,7 +28,8 @@ fn a_saved_plan_is_for_its_owner_and_is_applied_once() {
     let project = Project::new(TWO);
     let service = project.serve();
     let ran = project.good(&["plan", "--out", "p.plan"]);
-    assert_eq!(ran.stderr, "Saved. Next: pushplan apply p.plan\n");
+    says(&ran.stdout, &[", saved in p.plan. Next: pushplan apply p.plan\n"]);
+    assert_eq!(ran.stderr, "");
     let mode = fs::metadata(project.folder.path().join("p.plan")).expect("a file").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let text = project.folder.read("p.plan");

@@ -1,6 +1,7 @@
 //! A project in a folder of its own, and the service that runs for it.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 
 use reqwest::{Client, Method};
@@ -237,6 +238,31 @@ impl Drop for Service {
             let _ = child.wait();
         }
     }
+}
+
+/// A service that answers every request as it is told, by its first line: with a status, a content type and a body.
+pub fn stand_in(answer: impl Fn(&str) -> (&'static str, &'static str, &'static str) + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let origin = format!("http://{}", listener.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.expect("a connection");
+            let mut reader = BufReader::new(stream.try_clone().expect("a connection"));
+            let (mut first, mut line, mut length) = (String::new(), String::new(), 0);
+            let _ = reader.read_line(&mut first);
+            while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
+                if let Some(said) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                    length = said.trim().parse().unwrap_or(0);
+                }
+                line.clear();
+            }
+            let _ = reader.read_exact(&mut vec![0; length]);
+            let (status, kind, body) = answer(&first);
+            let head = format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n", body.len());
+            let _ = stream.write_all(format!("{head}connection: close\r\n\r\n{body}").as_bytes());
+        }
+    });
+    origin
 }
 
 /// Sends a signal to a process of the test.

@@ -165,7 +165,7 @@ fn sign(changed: &Changed) -> (&'static str, Paint) {
         Act::Step(Verb::Delete) => (Action::Delete.symbol(), Paint::Old),
         Act::Step(Verb::Adopt) => (Action::Adopt.symbol(), Paint::New),
         Act::Step(Verb::Forget) => (Action::Forget.symbol(), Paint::Faint),
-        Act::Move(_) => (Action::Update.symbol(), Paint::Changed),
+        Act::Move(_) | Act::Step(Verb::Move) => (Action::Update.symbol(), Paint::Changed),
         Act::Resolve => (Action::ByHand.symbol(), Paint::Asks),
     }
 }

@@ -5,7 +5,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::fields::Difference;
-use super::{View, is_told, rows, words};
+use super::{Ahead, View, is_told, rows, words};
+use crate::guard::Refused;
 use crate::kinds;
 use crate::plan::{self, Action, Moved, Plan};
 use crate::render::layout::{Row, Words};
@@ -30,7 +31,7 @@ pub struct Document {
     pub made: String,
     /// It is not applied after this.
     pub expires: String,
-    /// Whether the service and the manifests agree.
+    /// Whether the service and the manifests agree. A plan that left out changes is not in sync.
     pub in_sync: bool,
     pub counts: Counts,
     /// What changes, in the order of addresses. What is unchanged is counted, not listed.
@@ -39,6 +40,31 @@ pub struct Document {
     pub steps: Vec<Step>,
     /// Addresses that --only and --except left out.
     pub left_out: Vec<String>,
+    /// Why `pushplan apply` would refuse it as it is.
+    pub refused: Vec<Refusal>,
+}
+
+/// Why a plan would not be applied.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Refusal {
+    /// sends, broadcast, deletes, protect, too_late, collision or in_doubt.
+    pub guard: String,
+    pub message: String,
+    /// What to do about it, or the option that allows it.
+    pub help: String,
+    pub addresses: Vec<String>,
+}
+
+impl Refusal {
+    fn new(refused: &Refused) -> Self {
+        let Refused { guard, message, help, addresses } = refused;
+        Self {
+            guard: guard.word().to_owned(),
+            message: message.clone(),
+            help: help.clone(),
+            addresses: addresses.iter().map(ToString::to_string).collect(),
+        }
+    }
 }
 
 /// How many changes there are of each kind.
@@ -53,7 +79,9 @@ pub struct Counts {
     pub by_hand: usize,
     pub past: usize,
     pub unchanged: usize,
-    /// Those that message people at once.
+    /// Those that --only and --except left out.
+    pub left_out: usize,
+    /// Those that set off messages, at once or later.
     pub sending: usize,
     /// Those that wait for a person's decision.
     pub waiting: usize,
@@ -94,7 +122,7 @@ pub struct Change {
     pub reasons: Vec<Reason>,
     /// What else there is to know, in words.
     pub notes: Vec<String>,
-    /// Messages that go out at once because of it.
+    /// Messages that it sets off.
     pub sends: Vec<Send>,
     /// Its deletion is refused.
     pub protect: bool,
@@ -125,7 +153,7 @@ pub enum Verb {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
-    /// It messages people at once.
+    /// It sets off messages.
     Sends,
     /// It waits for a person's decision.
     Waits,
@@ -180,13 +208,17 @@ pub struct Reason {
     pub about: Value,
 }
 
-/// A message that goes out at once.
+/// A message that a change sets off.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Send {
-    /// The address of what sends it.
+    /// The address of what sends it; for something that is not ours, what it is, in words.
     pub by: String,
     /// The tag that sets it off.
     pub tag: Option<String>,
+    /// Whether the tag sets it off by being taken away.
+    pub removed: bool,
+    /// How long after it goes out. 0: at once.
+    pub after_seconds: i64,
     /// Who gets it.
     pub to: String,
 }
@@ -197,7 +229,7 @@ pub struct Step {
     /// Its place in the plan, from 0.
     pub number: usize,
     pub address: String,
-    /// create, update, delete, adopt or forget.
+    /// create, update, delete, adopt, forget or move.
     pub verb: String,
     /// The thing it is done to. Null for one that is to be created.
     pub id: Option<String>,
@@ -212,15 +244,15 @@ pub struct Step {
 }
 
 /// The whole plan as one object.
-pub fn json(plan: &Plan) -> String {
-    let mut text = serde_json::to_string_pretty(&Document::new(plan)).expect("a plan has text keys only");
+pub fn json(plan: &Plan, ahead: &Ahead) -> String {
+    let mut text = serde_json::to_string_pretty(&Document::new(plan, ahead)).expect("a plan has text keys only");
     text.push('\n');
     text
 }
 
 impl Document {
-    pub fn new(plan: &Plan) -> Self {
-        let view = View::of(plan);
+    pub fn new(plan: &Plan, ahead: &Ahead) -> Self {
+        let view = View::of(plan, &ahead.again);
         let digest = plan.digest();
         let told = |change: &&plan::Change| is_told(change) || change.action == Action::Past;
         Self {
@@ -233,11 +265,12 @@ impl Document {
             api: word(&plan.level),
             made: plan.made.to_string(),
             expires: plan.expires.to_string(),
-            in_sync: plan.is_empty(),
+            in_sync: plan.is_in_sync(),
             counts: Counts::new(&view),
             changes: plan.changes.iter().filter(told).map(|change| Change::new(&view, change)).collect(),
             steps: plan.steps.iter().map(Step::new).collect(),
             left_out: plan.left_out.iter().map(ToString::to_string).collect(),
+            refused: ahead.refused.iter().map(Refusal::new).collect(),
         }
     }
 }
@@ -267,6 +300,7 @@ impl Counts {
             by_hand: count(Action::ByHand),
             past: count(Action::Past),
             unchanged: count(Action::Keep),
+            left_out: view.plan.left_out.len(),
             sending: view.sending(),
             waiting: view.stuck(),
         }
@@ -297,7 +331,7 @@ impl Change {
         Self {
             resource: address.resource().to_string(),
             address: address.to_string(),
-            action: super::action(change).into(),
+            action: change.shown().into(),
             name: name.clone(),
             file: place.as_ref().map(|place| place.file.clone()),
             line: place.as_ref().map(|place| place.line),
@@ -343,8 +377,8 @@ impl Reason {
 
 impl Send {
     fn new(send: &plan::Send) -> Self {
-        let plan::Send { by, tag, to } = send;
-        Self { by: by.to_string(), tag: tag.clone(), to: to.clone() }
+        let plan::Send { by, tag, removed, after_seconds, to } = send.clone();
+        Self { by: by.to_string(), tag, removed, after_seconds, to }
     }
 }
 

@@ -5,22 +5,51 @@ pub mod json;
 mod rows;
 mod text;
 pub(super) mod value;
-mod words;
+pub(super) mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::address::Address;
-use crate::guard;
+use crate::guard::{self, Guard, Refused};
 use crate::kinds::{self, Delete};
 use crate::plan::{Action, Change, Moved, Plan, Reason, Step};
+use crate::render::Again;
 
 pub use json::json;
 pub use text::{before_apply, refusals, text};
+
+/// What comes after a plan.
+#[derive(Clone, Debug, Default)]
+pub struct Ahead {
+    /// How it is applied.
+    pub again: Again,
+    /// The file that it was saved to.
+    pub saved: Option<String>,
+    /// Why it would be refused.
+    pub refused: Vec<Refused>,
+}
+
+impl Ahead {
+    /// What would be refused and is not said of a change already: what waits for a decision says so itself.
+    fn refusals(&self) -> Vec<&Refused> {
+        let said = |refused: &&Refused| matches!(refused.guard, Guard::Collision | Guard::InDoubt);
+        self.refused.iter().filter(|refused| !said(refused)).collect()
+    }
+
+    /// The command that applies the plan. One that was saved knows its target and its part.
+    fn apply(&self) -> String {
+        match &self.saved {
+            Some(file) => self.again.of_file(file),
+            None => self.again.go_on(),
+        }
+    }
+}
 
 /// A plan in the order in which people read it.
 #[derive(Debug)]
 pub struct View<'p> {
     pub plan: &'p Plan,
+    pub again: &'p Again,
     /// What happens, the riskiest first.
     pub blocks: Vec<Block<'p>>,
     /// What was changed on the service alone and is put back at no risk.
@@ -51,7 +80,7 @@ pub struct Block<'p> {
 /// Why a reader should look at a change, the most pressing first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Risk {
-    /// It messages people at once.
+    /// It sets off messages.
     Sends,
     /// It cannot go on before somebody decides.
     Stuck,
@@ -87,12 +116,6 @@ fn is_drift(change: &Change) -> bool {
     matches!(change.moved, Some(Moved::Service | Moved::Removed))
 }
 
-/// What people call what happens: what was found again is taken up.
-fn action(change: &Change) -> Action {
-    let recovered = || change.reasons.iter().any(|reason| matches!(reason, Reason::Recovered { .. }));
-    if change.action == Action::Keep && recovered() { Action::Adopt } else { change.action }
-}
-
 /// Whether there is anything to say of it.
 fn is_told(change: &Change) -> bool {
     match change.action {
@@ -103,7 +126,7 @@ fn is_told(change: &Change) -> bool {
 }
 
 impl<'p> View<'p> {
-    pub fn of(plan: &'p Plan) -> Self {
+    pub fn of(plan: &'p Plan, again: &'p Again) -> Self {
         let mut users: BTreeMap<&Address, Vec<&Change>> = BTreeMap::new();
         for change in &plan.changes {
             for reason in &change.reasons {
@@ -134,7 +157,7 @@ impl<'p> View<'p> {
         let (drift, blocks) =
             blocks.into_iter().partition(|block| block.risk == Risk::None && block.changes().all(is_drift));
         let past = plan.changes.iter().filter(|change| change.action == Action::Past).collect();
-        Self { plan, blocks, drift, past, users, steps }
+        Self { plan, again, blocks, drift, past, users, steps }
     }
 
     /// The steps that carry out a change.
@@ -147,14 +170,22 @@ impl<'p> View<'p> {
         self.users.get(address).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// How many changes there are of an action.
+    /// How many changes there are of an action. What was left out is kept, and is no match.
     pub fn count(&self, wanted: Action) -> usize {
-        self.plan.changes.iter().filter(|change| action(change) == wanted).count()
+        let left: BTreeSet<&Address> = self.plan.left_out.iter().collect();
+        let is_left = |change: &Change| change.action == Action::Keep && left.contains(&change.address);
+        self.plan.changes.iter().filter(|change| change.shown() == wanted && !is_left(change)).count()
+    }
+
+    /// How many changes set off messages.
+    pub fn sending(&self) -> usize {
+        self.plan.changes.iter().filter(|change| !change.sends.is_empty()).count()
     }
 
     /// How many changes message people at once.
-    pub fn sending(&self) -> usize {
-        self.plan.changes.iter().filter(|change| !change.sends.is_empty()).count()
+    pub fn sending_at_once(&self) -> usize {
+        let at_once = |change: &&Change| change.sends.iter().any(|send| send.after_seconds == 0);
+        self.plan.changes.iter().filter(at_once).count()
     }
 
     /// How many changes cannot go on before somebody decides.
@@ -200,9 +231,9 @@ impl<'p> Block<'p> {
     /// What happens to the resource: what happens to itself, or to all of its parts alike.
     fn action(&self) -> Action {
         if let Some(change) = self.whole.or(self.retired.first().copied().filter(|_| self.parts.is_empty())) {
-            return action(change);
+            return change.shown();
         }
-        let mut actions = self.parts.iter().map(|change| action(change));
+        let mut actions = self.parts.iter().map(|change| change.shown());
         let first = actions.next().unwrap_or(Action::Update);
         let alike = self.parts.len() == self.total && actions.all(|action| action == first);
         if alike { first } else { Action::Update }

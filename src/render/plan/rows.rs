@@ -8,6 +8,7 @@ use super::fields::{Difference, Field, fields};
 use super::value::{pair, shown};
 use super::{Block, View, words};
 use crate::kinds;
+use crate::model::delay::Delay;
 use crate::plan::{Action, Change, Moved, Send, Step};
 use crate::render::layout::{Paint, Row, Words};
 use crate::text::count;
@@ -215,22 +216,24 @@ pub fn paint_of(action: Action) -> Paint {
     }
 }
 
-/// What goes out at once, by what sends it.
+/// What is sent, by what sends it.
 fn sends(block: &Block) -> Vec<Row> {
-    let mut by: BTreeMap<(String, Option<&str>), Vec<&str>> = BTreeMap::new();
-    for Send { by: sender, tag, to } in block.changes().flat_map(|change| &change.sends) {
-        by.entry((sender.to_string(), tag.as_deref())).or_default().push(to);
-    }
-    let row = |((sender, tag), to): ((String, Option<&str>), Vec<&str>)| {
+    let mut by: BTreeMap<(String, i64), Vec<&str>> = BTreeMap::new();
+    for Send { by: sender, tag, removed, after_seconds, to } in block.changes().flat_map(|change| &change.sends) {
         let starts = match tag {
+            Some(tag) if *removed => format!("{sender} starts when {tag} is removed: "),
             Some(tag) => format!("{sender} starts when {tag} is added: "),
             None => format!("{sender}: "),
         };
+        by.entry((starts, *after_seconds)).or_default().push(to);
+    }
+    let row = |((starts, after), to): ((String, i64), Vec<&str>)| {
+        let when = if after == 0 { "at once".to_owned() } else { format!("after {}", Delay(after)) };
         let named: Vec<&str> = to.iter().take(NAMED).copied().collect();
         let who = match to.len() {
-            1 => format!("{} gets a message, at once", named[0]),
-            number if number <= NAMED => format!("{} get a message, at once", crate::text::all_of(&named)),
-            number => format!("{} and {} more get a message, at once", named.join(", "), number - NAMED),
+            1 => format!("{} gets a message, {when}", named[0]),
+            number if number <= NAMED => format!("{} get a message, {when}", crate::text::all_of(&named)),
+            number => format!("{} and {} more get a message, {when}", named.join(", "), number - NAMED),
         };
         Row::new("SENDS", Words::new(&starts).paint(&who, Paint::Danger)).paint(Paint::Danger)
     };

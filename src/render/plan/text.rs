@@ -1,8 +1,9 @@
 //! The plan for a person at a terminal.
 
-use super::{Block, View, rows, words};
+use super::{Ahead, Block, View, rows, words};
 use crate::guard::Refused;
-use crate::plan::{Action, Change, Moved, Plan, Reason};
+use crate::plan::{Action, Aim, Change, Moved, Plan, Reason};
+use crate::render::Again;
 use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::text::{count, quoted, short};
 
@@ -13,17 +14,17 @@ const NAME: usize = 60;
 
 /// The whole plan: what happens, the riskiest first; what was changed on the service; what has had its time; how much of
 /// each there is, and what to do next.
-pub fn text(plan: &Plan, style: Style) -> String {
-    whole(plan, style, true)
+pub fn text(plan: &Plan, ahead: &Ahead, style: Style) -> String {
+    whole(plan, &ahead.again, Some(ahead), style)
 }
 
 /// The same for whoever is about to apply it: what to do next needs no word.
-pub fn before_apply(plan: &Plan, style: Style) -> String {
-    whole(plan, style, false)
+pub fn before_apply(plan: &Plan, again: &Again, style: Style) -> String {
+    whole(plan, again, None, style)
 }
 
-fn whole(plan: &Plan, style: Style, next: bool) -> String {
-    let view = View::of(plan);
+fn whole(plan: &Plan, again: &Again, ahead: Option<&Ahead>, style: Style) -> String {
+    let view = View::of(plan, again);
     let mut out = String::new();
     for block in &view.blocks {
         one(&mut out, &view, block, rows::of_words(&view, block), style);
@@ -31,12 +32,12 @@ fn whole(plan: &Plan, style: Style, next: bool) -> String {
     drift(&mut out, &view, style);
     past(&mut out, &view.past, style);
     left_out(&mut out, plan, style);
-    out.push_str(&end(&view, style, next));
+    out.push_str(&end(&view, ahead, style));
     out
 }
 
 /// Why a plan is not applied, each with the way out.
-pub fn refusals(refused: &[Refused], style: Style) -> String {
+pub fn refusals<'r>(refused: impl IntoIterator<Item = &'r Refused>, style: Style) -> String {
     let mut out = String::new();
     for Refused { message, help, .. } in refused {
         layout::paragraph(&mut out, &Words::after("refused: ", Paint::Danger).and(message), 0, style);
@@ -57,6 +58,8 @@ fn one(out: &mut String, view: &View, block: &Block, said: Vec<Row>, style: Styl
     let place = block.changes().find_map(|change| change.place.as_ref());
     let right = match place {
         Some(place) => Words::default().paint(&format!("{}:{}", place.file, place.line), Paint::Faint),
+        // Who deletes everything knows that some of it is declared.
+        None if view.plan.aim == Aim::Nothing => Words::default(),
         None if block.retired.is_empty() && block.changes().all(|change| change.desired.is_none()) => {
             Words::default().paint("not in your files", Paint::Faint)
         }
@@ -96,6 +99,7 @@ fn past(out: &mut String, past: &[&Change], style: Style) {
     for change in past.iter().take(NAMED) {
         let went = change.reasons.iter().find_map(|reason| match reason {
             Reason::Went { at, edited } => Some(words::went(*at, *edited)),
+            Reason::TooLate { at } => Some(words::record(*at)),
             _ => None,
         });
         let went = went.unwrap_or_else(|| words::went(None, false));
@@ -125,20 +129,33 @@ fn left_out(out: &mut String, plan: &Plan, style: Style) {
 }
 
 /// How much of each there is, and what to do next.
-fn end(view: &View, style: Style, next: bool) -> String {
+fn end(view: &View, ahead: Option<&Ahead>, style: Style) -> String {
     let mut out = String::new();
     let plan = view.plan;
     if view.blocks.is_empty() && view.drift.is_empty() {
-        let matching = count(view.matching(), "resource");
-        let line = format!("No changes. {} matches your files ({matching}).", plan.target);
+        let target = &plan.target;
+        let line = match plan.aim {
+            Aim::Manifests if !plan.left_out.is_empty() => {
+                let unchanged = view.count(Action::Keep) + view.count(Action::Past);
+                format!("No changes in what was chosen: {unchanged} unchanged, {} left out.", plan.left_out.len())
+            }
+            Aim::Manifests => {
+                format!("No changes. {target} matches your files ({}).", count(view.matching(), "resource"))
+            }
+            Aim::Nothing if plan.choice.is_all() => format!("Nothing to delete. {target} has nothing of ours."),
+            Aim::Nothing => format!("Nothing to delete. {target} has nothing of ours in this part."),
+            Aim::Before(number) => format!("No changes. {target} is as it was before {number}."),
+        };
         layout::paragraph(&mut out, &Words::new(&line), 0, style);
         return out;
     }
     let mut line = Words::new(&summary(view));
-    let sending = view.sending();
-    if sending > 0 {
-        let send = if sending == 1 { "sends" } else { "send" };
-        line = line.and(" ").paint(&format!("{sending} {send} at once."), Paint::Danger);
+    let at_once = view.sending_at_once();
+    for (sending, when) in [(at_once, "at once"), (view.sending() - at_once, "later")] {
+        if sending > 0 {
+            let send = if sending == 1 { "sends" } else { "send" };
+            line = line.and(" ").paint(&format!("{sending} {send} {when}."), Paint::Danger);
+        }
     }
     let stuck = view.stuck();
     if stuck > 0 {
@@ -146,19 +163,39 @@ fn end(view: &View, style: Style, next: bool) -> String {
         line = line.and(" ").paint(&format!("{stuck} {wait} for your decision."), Paint::Asks);
     }
     layout::paragraph(&mut out, &line, 0, style);
-    let then = match (plan.steps.is_empty(), stuck) {
-        (false, 0) => "pushplan apply",
-        (true, 0) => "what is to be done by hand, above",
-        (false, _) => "decide what waits, above, then pushplan apply",
-        (true, _) => "decide what waits, above",
-    };
     let mut line = Words::new("Plan ").paint(&plan.digest().short(), Paint::Strong);
-    line = line.and(&format!(" for {}.", plan.target));
-    if next {
-        line = line.and(" Next: ").and(then);
+    line = line.and(&format!(" for {}", plan.target));
+    if let Some(file) = ahead.and_then(|ahead| ahead.saved.as_ref()) {
+        line = line.and(&format!(", saved in {file}"));
+    }
+    line = line.and(".");
+    let refused = ahead.map(Ahead::refusals).unwrap_or_default();
+    if let Some(ahead) = ahead {
+        line = match refused.is_empty() {
+            true => next(line.and(" Next: "), view, ahead),
+            false => line.and(" As it is, it would not be applied:"),
+        };
     }
     layout::paragraph(&mut out, &line, 0, style);
+    out.push_str(&refusals(refused, style));
     out
+}
+
+/// What to do next: to apply what can be, to decide what waits, or to do what only people can.
+fn next(line: Words, view: &View, ahead: &Ahead) -> Words {
+    let plan = view.plan;
+    let is_for_people = |change: &&Change| change.reasons.iter().any(|it| matches!(it, Reason::InDashboard { .. }));
+    let by_hand: Vec<&Change> = plan.changes.iter().filter(is_for_people).collect();
+    match (plan.has_news(), view.stuck(), by_hand.as_slice()) {
+        (true, 0, _) => line.copy(&ahead.apply()),
+        (true, ..) => line.and("decide what waits, above, then ").copy(&ahead.apply()),
+        (false, 1.., _) => line.and("decide what waits, above"),
+        (false, 0, []) => line.and("what is to be done by hand, above"),
+        (false, 0, changes) => {
+            let done: String = changes.iter().take(NAMED).map(|change| format!(" --done {}", change.address)).collect();
+            line.and("what is to be done by hand, above, then ").copy(&view.again.other(&format!("apply{done}")))
+        }
+    }
 }
 
 /// `Plan: 1 to create, 2 to update, 14 unchanged.`
@@ -176,5 +213,8 @@ pub fn summary(view: &View) -> String {
         .map(|(number, words)| format!("{number} {words}"))
         .collect();
     parts.push(format!("{} unchanged", view.count(Action::Keep) + view.count(Action::Past)));
+    if !view.plan.left_out.is_empty() {
+        parts.push(format!("{} left out", view.plan.left_out.len()));
+    }
     format!("Plan: {}.", parts.join(", "))
 }

@@ -4,10 +4,11 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::View;
+use crate::address::Address;
 use crate::guard;
-use crate::kinds::{self, Delete, Runs, Update};
+use crate::kinds::{self, Delete, Read, Runs, Update};
 use crate::ledger::Verb;
-use crate::plan::{Action, Change, Moved, Reason};
+use crate::plan::{Action, Aim, Change, Moved, Reason};
 use crate::render::layout::{Paint, Row, Words};
 use crate::text::{all_of, count};
 
@@ -61,7 +62,11 @@ pub fn reasons(view: &View, change: &Change) -> Vec<Row> {
 pub fn notes(view: &View, change: &Change) -> Vec<Row> {
     let mut rows: Vec<Row> = no_way_back(view, change).into_iter().collect();
     rows.extend(drift(change));
-    rows.extend(of_action(change));
+    rows.extend(of_action(view, change));
+    if view.steps_of(change).iter().any(|step| step.empties_devices()) {
+        let words = format!("every device that has this {} loses it, whoever gave it", noun(change));
+        rows.push(Row::new("devices", Words::new(&words)).paint(Paint::Danger));
+    }
     if change.protect && matches!(change.action, Action::Delete | Action::Replace) {
         let words = Words::new("lifecycle.protect is set: apply refuses to delete it");
         rows.push(Row::new("protected", words).paint(Paint::Danger));
@@ -86,13 +91,14 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
         }
         Reason::NotInPlace => plain("replace", replacing(view, change)),
         Reason::InDashboard { old } => by_hand(view, change, old.as_deref()),
+        Reason::Collision { ids } if change.ledger.is_some() => taken_from_ours(change, ids),
         Reason::Collision { ids } if ids.len() == 1 => {
             asks("taken", format!("{} of this name is there already and is not ours: {}", a(noun), ids[0]))
-                .line(Words::new("to take it over as it is: ").copy(&format!("pushplan adopt {address}")))
+                .line(Words::new("to take it over as it is: ").copy(&view.again.other(&format!("adopt {address}"))))
         }
         Reason::Collision { ids } => {
             let many = format!("{} of this name are there already and are not ours; take one of them over:", ids.len());
-            let each = |id: &String| Words::default().copy(&format!("pushplan adopt {address} --id {id}"));
+            let each = |id: &String| Words::default().copy(&view.again.other(&format!("adopt {address} --id {id}")));
             ids.iter().map(each).fold(asks("taken", many), Row::line)
         }
         Reason::InDoubt { since, candidates } => {
@@ -105,20 +111,34 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
                 row = row.line(Words::new(&format!("it may be {}", crate::text::any_of(candidates))));
             }
             let id = if let [id] = candidates.as_slice() { id } else { "ID" };
-            row.line(Words::new("if it is there: ").copy(&format!("pushplan resolve {address} --created {id}")))
-                .line(Words::new("if it is not: ").copy(&format!("pushplan resolve {address} --absent")))
+            let resolve = |what: &str| view.again.other(&format!("resolve {address} {what}"));
+            row.line(Words::new("if it is there: ").copy(&resolve(&format!("--created {id}"))))
+                .line(Words::new("if it is not: ").copy(&resolve("--absent")))
         }
         Reason::Recovered { id } => plain(
             "recovered",
             format!("an earlier run made it and lost the answer; it was found ({id}) and is not made again"),
         ),
         Reason::Went { at, edited } => plain("past", went(*at, *edited)),
+        Reason::TooLate { at } if change.moved == Some(Moved::Service) => {
+            let words =
+                format!("somebody put it off, and its time in your files, {}, has passed or is too near", moment(*at));
+            asks("too late", words)
+                .line(Words::new("to let it go out then, write its new time into your files"))
+                .line(Words::new("to call it off, remove it from your files"))
+        }
+        Reason::TooLate { at } if change.action == Action::Past => plain("past", record(*at)),
         Reason::TooLate { at } => {
             let now = view.plan.made;
             let late = match *at <= now {
                 true => "has passed".to_owned(),
                 false => format!("is nearer than {}", minutes(view.plan.min_lead_seconds)),
             };
+            if change.id.is_some() {
+                let words =
+                    format!("its time in your files, {}, {late}: what the service has keeps its own", moment(*at));
+                return asks("too late", words).line(Words::new("give it a later time, or remove it to call it off"));
+            }
             asks("too late", format!("its time, {}, {late}: it will not be made", moment(*at)))
                 .line(Words::new("give it a later time, or remove it from your files"))
         }
@@ -129,9 +149,10 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
         Reason::StillUsed { id, by } => {
             let by: Vec<String> = by.iter().map(ToString::to_string).collect();
             let point = if by.len() == 1 { "points" } else { "point" };
+            let does = if view.plan.aim == Aim::Nothing { "destroy" } else { "apply" };
             plain(
                 "held",
-                format!("{id} is not deleted yet: {} still {point} at it; a later apply does it", all_of(&by)),
+                format!("{id} is not deleted yet: {} still {point} at it; a later {does} does it", all_of(&by)),
             )
         }
         Reason::Blocked { by } => {
@@ -141,16 +162,58 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
         }
         Reason::NeverTwice => {
             asks("gone", "the service no longer has it; it is never made a second time by itself".to_owned())
-                .line(Words::new("to have it made again: ").copy(&format!("pushplan forget {address}")))
+                .line(Words::new("to have it made again: ").copy(&view.again.other(&format!("forget {address}"))))
+        }
+        Reason::Renamed { from } => plain("moved", format!("from {from}; the service keeps it as it is")),
+        Reason::NothingRenamed { from } => {
+            plain("renamed", format!("nothing of ours that it could be is known as {from}: this is a new one"))
+        }
+        Reason::LooksRenamed { from } => looks_renamed(change, from),
+        Reason::Unprotected => {
+            asks("unprotected", "lifecycle.protect is lifted: from then on it can be deleted and replaced".to_owned())
         }
     }
+}
+
+/// It may be what stood under another key.
+fn looks_renamed(change: &Change, from: &Address) -> Row {
+    let say = format!("lifecycle: {{renamed_from: {}}}", from.key);
+    if change.action != Action::ByHand {
+        let words = Words::new(&format!("is this {from} under another key? Then write "));
+        return Row::new("renamed", words.copy(&say));
+    }
+    let words = format!("{from} says the same or has its name, and is still there: two would message people twice");
+    Row::new("waits", Words::new(&words))
+        .paint(Paint::Asks)
+        .line(Words::new("if it is the same under another key, write ").copy(&say))
+        .line(Words::new("if not, see to the old one first: ").copy(&format!("pushplan apply --done {from}")))
+}
+
+/// Something that is not ours has the name that ours is to get.
+fn taken_from_ours(change: &Change, ids: &[String]) -> Row {
+    let (address, noun) = (&change.address, noun(change));
+    let has = if ids.len() == 1 { format!("{} that is not ours has", a(noun)) } else { "others have".to_owned() };
+    let row = Row::new("taken", Words::new(&format!("{has} this name: {}", all_of(ids)))).paint(Paint::Asks);
+    if change.moved == Some(Moved::Removed) {
+        let id = if ids.len() == 1 { "" } else { " --id ID" };
+        return row
+            .line(Words::new("ours is gone; to take that one over as it is:"))
+            .line(Words::default().copy(&format!("pushplan forget {address}")))
+            .line(Words::default().copy(&format!("pushplan adopt {address}{id}")));
+    }
+    row.line(Words::new("rename or remove it in the service's dashboard, or choose another name in your files"))
 }
 
 /// What became of something that has had its time.
 pub fn went(at: Option<Timestamp>, edited: bool) -> String {
     let went = at.map_or("has had its time".to_owned(), |at| format!("went out on {}", moment(at)));
-    let edits = if edited { ", whatever was edited since" } else { "" };
+    let edits = if edited { ", whatever was edited since; under a new key it would be a new one" } else { "" };
     format!("{went}; it will not be sent again{edits}")
+}
+
+/// What is said of something that never was ours and is declared as what has been.
+pub fn record(at: Timestamp) -> String {
+    format!("was for {} and is not sent; your files have it as a record", moment(at))
 }
 
 fn minutes(seconds: i64) -> String {
@@ -186,7 +249,13 @@ fn by_hand(view: &View, change: &Change, old: Option<&str>) -> Row {
     };
     let old = old.map(|id| format!(" ({id})")).unwrap_or_default();
     let row = Row::new("by hand", Words::new(&cannot)).paint(Paint::Asks);
-    let done = Words::after("2. ", Paint::Plain).copy(&format!("pushplan apply --done {address}"));
+    // What is still declared would be made anew by an apply.
+    let forget = if lifecycle.read == Read::LedgerOnly { " --even-if-pending" } else { "" };
+    let done = match view.plan.aim {
+        Aim::Nothing => format!("forget {address}{forget}"),
+        _ => format!("apply --done {address}"),
+    };
+    let done = Words::after("2. ", Paint::Plain).copy(&view.again.other(&done));
     let first = Words::after("1. ", Paint::Plain);
     if change.desired.is_none() {
         return row.line(first.and(&format!("remove it{old} in the service's dashboard"))).line(done);
@@ -227,7 +296,7 @@ fn drift(change: &Change) -> Option<Row> {
 }
 
 /// What the action alone does not say.
-fn of_action(change: &Change) -> Option<Row> {
+fn of_action(view: &View, change: &Change) -> Option<Row> {
     let id = change.id.as_deref().map(|id| format!(" ({id})")).unwrap_or_default();
     match change.action {
         Action::Adopt if change.reasons.is_empty() => {
@@ -235,7 +304,10 @@ fn of_action(change: &Change) -> Option<Row> {
             Some(Row::new("adopt", Words::new(&words)))
         }
         Action::Forget => {
-            let words = "the service no longer has it and your files do not name it; the ledger lets go";
+            let words = match view.plan.aim {
+                Aim::Nothing => "nothing of it is left to delete; the ledger lets go",
+                _ => "the service no longer has it and your files do not name it; the ledger lets go",
+            };
             Some(Row::new("forget", Words::new(words)))
         }
         _ => None,

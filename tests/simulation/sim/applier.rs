@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
 use pushplan::apply::{Effect, Event, Fate, OnError, Protections, Report, Run, Settings};
-use pushplan::arrange::arrange;
+use pushplan::arrange::{LeftOut, arrange};
 use pushplan::compare::{Situation, compare};
 use pushplan::digest::Digest;
 use pushplan::exchange::{Loss, Meaning, Request};
@@ -169,8 +169,9 @@ impl Own {
             done,
             adopt: world.is_on(Protection::Adopt),
             own_only: world.is_on(Protection::Unowned),
+            moves: &BTreeMap::new(),
         };
-        let (changes, steps) = arrange(compare(&situation), &situation);
+        let (changes, steps) = arrange(compare(&situation), &situation, &LeftOut::default());
         let about = About {
             target: "simulated".to_owned(),
             origin: super::ORIGIN.to_owned(),

@@ -99,16 +99,19 @@ fn plan(world: &Shared, tasks: &mut Tasks, done: &BTreeSet<Address>) -> Option<P
 
 /// When something is over for certain that messages people by itself.
 fn over(address: &Address, owned: &Owned) -> Option<i64> {
-    let first = kinds::api(address).runs(&owned.spec).and_then(|runs| runs.first)?;
-    Some(time::of(first) + LEAD * time::SECOND)
+    let last = kinds::api(address).runs(&owned.spec).and_then(|runs| runs.last.or(runs.first))?;
+    Some(time::of(last) + LEAD * time::SECOND)
 }
 
 impl World {
     /// When all is over that has begun and nobody declares any more.
     fn over(&self) -> i64 {
         let gone = self.log.ledger.owned.iter().filter(|(address, _)| !self.project.units.contains_key(*address));
-        let begun = |over: &i64| over - LEAD * time::SECOND <= self.now;
-        gone.filter_map(|(address, owned)| over(address, owned)).filter(begun).max().unwrap_or(0)
+        let begun = |(address, owned): &(&Address, &Owned)| {
+            let first = kinds::api(address).runs(&owned.spec).and_then(|runs| runs.first);
+            first.is_some_and(|first| time::of(first) <= self.now)
+        };
+        gone.filter(begun).filter_map(|(address, owned)| over(address, owned)).max().unwrap_or(0)
     }
 
     /// A person does what a plan leaves to people; says whether there was anything to do.

@@ -42,6 +42,7 @@ pub fn verb_word(verb: Verb) -> &'static str {
         Verb::Delete => "delete",
         Verb::Adopt => "adopt",
         Verb::Forget => "forget",
+        Verb::Move => "move",
     }
 }
 

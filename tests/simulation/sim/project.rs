@@ -55,7 +55,15 @@ impl Project {
     }
 
     fn put(&mut self, address: Address, spec: Value) {
-        let unit = Unit { spec, place: None, protect: false, broadcast: false, ignore: Vec::new() };
+        let unit = Unit {
+            spec,
+            place: None,
+            protect: None,
+            broadcast: false,
+            ignore: Vec::new(),
+            record: false,
+            renamed_from: None,
+        };
         self.units.insert(address, unit);
     }
 

@@ -1,0 +1,66 @@
+//! What the manifests declare, as single things.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::address::Address;
+use crate::codes;
+use crate::digest::Digest;
+use crate::manifest::Desired;
+use crate::plan::Place;
+use crate::source::Sources;
+
+/// A declared thing that is applied by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unit {
+    pub spec: Value,
+    pub place: Option<Place>,
+    /// Whether deletion is refused; where nothing is said, the ledger's word holds.
+    pub protect: Option<bool>,
+    pub broadcast: bool,
+    /// Paths of fields that are left to the dashboard.
+    pub ignore: Vec<String>,
+    /// Its author says that its time may have passed: it stays as a record.
+    pub record: bool,
+    /// The key that its resource had before.
+    pub renamed_from: Option<String>,
+}
+
+/// What the manifests say, as far as a plan depends on it.
+pub fn digest(units: &BTreeMap<Address, Unit>) -> Digest {
+    let said: Vec<_> = units
+        .iter()
+        .map(|(address, unit)| {
+            let Unit { spec, place: _, protect, broadcast, ignore, record, renamed_from } = unit;
+            (address, spec, protect, broadcast, ignore, record, renamed_from)
+        })
+        .collect();
+    Digest::of_data(&said)
+}
+
+/// What the manifests declare, as single things.
+pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
+    let mut units = BTreeMap::new();
+    for (address, declared) in &desired.resources {
+        let span = declared.key.span;
+        let place = span.file().map(|file| {
+            let source = sources.get(file);
+            Place { file: source.path.clone(), line: source.position(span.range().start).line }
+        });
+        for (key, spec) in declared.spec.units(&address.key) {
+            let lifecycle = &declared.lifecycle;
+            let unit = Unit {
+                spec,
+                place: place.clone(),
+                protect: lifecycle.protect,
+                broadcast: lifecycle.broadcast.unwrap_or(false),
+                ignore: lifecycle.ignore.iter().flatten().map(|path| path.value.clone()).collect(),
+                record: lifecycle.allowed().any(|code| code.value == codes::SC101.name),
+                renamed_from: lifecycle.renamed_from.as_ref().map(|key| key.value.clone()),
+            };
+            units.insert(Address::new(address.kind.clone(), key), unit);
+        }
+    }
+    units
+}

@@ -1,0 +1,71 @@
+//! Commands that go on from where one has ended.
+
+use crate::plan::Choice;
+use crate::text::shell_word;
+
+/// How a command is said again: for the project, the target and the part that this one was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Again {
+    /// What goes on with the same plan, such as `apply` or `revert 3`.
+    pub command: String,
+    /// The options that name the project and the target, with a space before each; nothing where they were not given.
+    project: String,
+    target: String,
+    choice: String,
+}
+
+impl Default for Again {
+    fn default() -> Self {
+        Self::new("apply", None, None, &Choice::default())
+    }
+}
+
+impl Again {
+    /// A command with those of these options that were given.
+    pub fn new(command: &str, project: Option<&str>, target: Option<&str>, choice: &Choice) -> Self {
+        let option = |name: &str, value: &str| format!(" {name} {}", shell_word(value));
+        let project = project.map(|folder| option("--project", folder)).unwrap_or_default();
+        let target = target.map(|name| option("--target", name)).unwrap_or_default();
+        let only = choice.only.iter().map(|pattern| option("--only", pattern));
+        let except = choice.except.iter().map(|pattern| option("--except", pattern));
+        Self { command: command.to_owned(), project, target, choice: only.chain(except).collect() }
+    }
+
+    /// The command that goes on with the same plan.
+    pub fn go_on(&self) -> String {
+        let Self { command, project, target, choice } = self;
+        format!("pushplan {command}{project}{target}{choice}")
+    }
+
+    /// The command that applies a saved plan, which knows its target and its part.
+    pub fn of_file(&self, file: &str) -> String {
+        format!("pushplan apply {}{}", shell_word(file), self.project)
+    }
+
+    /// A plan of the same.
+    pub fn plan(&self) -> String {
+        let Self { project, target, choice, .. } = self;
+        format!("pushplan plan{project}{target}{choice}")
+    }
+
+    /// Another command for the same target, such as `resolve segments/a --absent`.
+    pub fn other(&self, command: &str) -> String {
+        format!("pushplan {command}{}{}", self.project, self.target)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_said_again_with_what_it_was_given() {
+        let choice = Choice { only: vec!["segments/*".to_owned()], except: vec!["segments/a".to_owned()] };
+        let again = Again::new("apply", Some("my shop"), Some("prod"), &choice);
+        let place = "--project 'my shop' --target prod";
+        assert_eq!(again.go_on(), format!("pushplan apply {place} --only 'segments/*' --except segments/a"));
+        assert_eq!(again.plan(), format!("pushplan plan {place} --only 'segments/*' --except segments/a"));
+        assert_eq!(again.other("history"), format!("pushplan history {place}"));
+        assert_eq!(Again::default().go_on(), "pushplan apply");
+    }
+}

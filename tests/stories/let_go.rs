@@ -1,0 +1,85 @@
+//! Letting go of what messages people by itself, and taking it back.
+
+use crate::world::{Project, Service, says};
+
+const PUSH: &str = "\
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {segment: vip}, device_types: [ios], notification: {alert: Sale}}
+segments:
+  vip: {criteria: {tag: vip}}
+";
+
+fn pushes(service: &Service) -> usize {
+    service.names("/api/schedules", "schedules", "name").len()
+}
+
+#[test]
+fn a_pending_push_that_cannot_be_listed_is_forgotten_only_on_purpose() {
+    let project = Project::documented(PUSH);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let ran = project.run(&["forget", "scheduled_pushes/sale"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(
+        &ran.stderr,
+        &[
+            "scheduled_pushes/sale is still to go out, and this API cannot list it",
+            "a later apply would make it a second time",
+            "pushplan forget scheduled_pushes/sale --even-if-pending",
+        ],
+    );
+    project.good(&["apply", "--yes"]);
+    assert_eq!(pushes(&service), 1);
+    project.good(&["forget", "scheduled_pushes/sale", "--even-if-pending"]);
+    assert_eq!(project.changes(&[]), ["+ scheduled_pushes/sale"]);
+}
+
+#[test]
+fn a_pending_push_that_is_listed_can_be_let_go() {
+    let project = Project::new(PUSH);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.good(&["forget", "scheduled_pushes/sale"]);
+    assert_eq!(project.changes(&[]), ["! scheduled_pushes/sale"]);
+    assert_eq!(pushes(&service), 1);
+}
+
+#[test]
+fn a_push_that_cannot_be_listed_is_adopted_on_its_authors_word() {
+    let project = Project::documented(PUSH);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let url = service.get("/api/schedules")["schedules"][0]["url"].as_str().expect("a url").to_owned();
+    let id = url.rsplit('/').next().expect("an id");
+    project.good(&["forget", "scheduled_pushes/sale", "--even-if-pending"]);
+    let ran = project.run(&["adopt", "scheduled_pushes/sale"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    says(
+        &ran.stderr,
+        &["this API cannot say whether the service has scheduled_pushes/sale", "scheduled_pushes/sale --id ID"],
+    );
+    assert_eq!(project.run(&["adopt", "scheduled_pushes/sale", "--id", " "]).code, 64);
+    let ran = project.good(&["adopt", "scheduled_pushes/sale", "--id", id]);
+    says(&ran.stdout, &["< scheduled_pushes/sale", id, "1 resource adopted"]);
+    says(&ran.stderr, &["scheduled_pushes/sale is adopted on your word", "cannot show whether it is there"]);
+    assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
+    assert_eq!(pushes(&service), 1);
+    // It is ours with what it names: a change of that is by hand, as for any other.
+    project.edit("tag: vip", "tag: gold");
+    let mut shown = project.changes(&[]);
+    shown.sort();
+    assert_eq!(shown, ["! scheduled_pushes/sale", "± segments/vip"]);
+}
+
+#[test]
+fn a_push_in_doubt_is_not_adopted_past_the_doubt() {
+    let project = Project::documented(PUSH);
+    let _service =
+        project.faulty("[[fault]]\nkind = \"close\"\nwhen = \"after\"\nmethod = \"POST\"\npath = \"/api/schedules\"\n");
+    assert_eq!(project.run(&["apply", "--yes"]).code, 6);
+    let ran = project.run(&["adopt", "scheduled_pushes/sale", "--id", "x"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["what became of scheduled_pushes/sale is not known", "pushplan resolve scheduled_pushes/sale"]);
+}

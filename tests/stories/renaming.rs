@@ -1,0 +1,109 @@
+//! Resources that get another key.
+
+use crate::world::{Project, changes, says};
+
+const BEFORE: &str = "\
+segments:
+  old: {display_name: Lapsed, criteria: {tag: x}}
+  other: {criteria: {and: [{segment: old}, {tag: y}]}}
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {segment: old}, device_types: [ios], notification: {alert: Sale}}
+";
+
+fn after() -> String {
+    let new = BEFORE.replace("segment: old", "segment: new");
+    new.replace("old: {display_name: Lapsed", "new: {lifecycle: {renamed_from: old}, display_name: Lapsed")
+}
+
+#[test]
+fn a_resource_gets_another_key_and_the_service_hears_nothing_of_it() {
+    for project in [Project::documented(BEFORE), Project::new(BEFORE)] {
+        let service = project.serve();
+        project.good(&["apply", "--yes"]);
+        let id = service.segment_id("Lapsed");
+        project.write(&after());
+        service.forget();
+        let ran = project.good(&["plan"]);
+        says(&ran.stdout, &["segments/new", "from segments/old; the service keeps it as it is"]);
+        assert!(!ran.stdout.contains("renamed_from"), "{ran}");
+        assert_eq!(project.run(&["plan", "--detailed-exitcode"]).code, 2);
+        says(&project.good(&["apply", "--yes"]).stdout, &["1 moved"]);
+        assert_eq!(service.writes(), Vec::<String>::new());
+        assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (3 resources).\n");
+        // What it names is the same as ever, also once the hint is gone.
+        project.edit("lifecycle: {renamed_from: old}, ", "");
+        assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (3 resources).\n");
+        assert_eq!(service.segment_id("Lapsed"), id);
+        says(&project.good(&["history", "2"]).stdout, &["segments/old", "moved to segments/new"]);
+        service.forget();
+        project.good(&["revert", "2", "--yes"]);
+        assert_eq!(service.writes(), Vec::<String>::new());
+        project.write(BEFORE);
+        assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (3 resources).\n");
+    }
+}
+
+#[test]
+fn what_is_left_out_keeps_its_old_key_until_it_is_applied() {
+    let project = Project::documented(BEFORE);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write(&format!("{}templates:\n  t: {{push: {{notification: {{alert: Hi}}}}}}\n", after()));
+    let ran = project.good(&["apply", "--yes", "--only", "templates/*"]);
+    says(&ran.stdout, &["Left out:", "segments/new"]);
+    says(&project.good(&["plan"]).stdout, &["from segments/old"]);
+    // With a change that drags others along, the one that is moved is moved.
+    project.edit("criteria: {tag: x}", "criteria: {tag: z}");
+    let ran = project.good(&["apply", "--yes", "--only", "segments/*"]);
+    says(&ran.stdout, &["1 moved"]);
+    assert_eq!(service.segments(), ["Lapsed", "Lapsed", "other"], "the push still names the old one");
+    assert_eq!(project.changes(&[]), ["! scheduled_pushes/sale", "! segments/new"]);
+}
+
+#[test]
+fn a_key_that_is_still_declared_is_nobodys_old_one() {
+    let manifest =
+        "segments:\n  old: {criteria: {tag: z}}\n  new: {criteria: {tag: x}, lifecycle: {renamed_from: old}}\n";
+    let project = Project::new(manifest);
+    let ran = project.run(&["plan"]);
+    assert_eq!(ran.code, 3, "{ran}");
+    says(&ran.stderr, &["RF115", "segments/old is still declared"]);
+}
+
+#[test]
+fn what_looks_like_a_rename_is_asked_about() {
+    let project = Project::new("segments:\n  old: {criteria: {tag: x}}\n");
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write("segments:\n  new: {criteria: {tag: x}}\n");
+    let ran = project.good(&["plan"]);
+    assert_eq!(changes(&ran), ["- segments/old", "+ segments/new"]);
+    says(&ran.stdout, &["is this segments/old under another key? Then write lifecycle: {renamed_from: old}"]);
+}
+
+#[test]
+fn a_pipeline_under_another_key_is_not_made_beside_the_old_one() {
+    let manifest = "\
+pipelines:
+  old:
+    name: Welcome
+    enabled: true
+    immediate_trigger: {tag_added: vip}
+    outcome: {push: {audience: triggered, device_types: [ios], notification: {alert: Hello}}}
+";
+    let project = Project::documented(manifest);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("  old:", "  new:");
+    service.forget();
+    let ran = project.good(&["apply", "--yes"]);
+    assert_eq!(changes(&ran), ["! pipelines/new", "! pipelines/old"]);
+    says(&ran.stdout, &["says the same or has its name, and is still there", "lifecycle: {renamed_from: old}"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+    project.write(&format!("{}    lifecycle: {{renamed_from: old}}\n", manifest.replace("  old:", "  new:")));
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+    assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (1 resource).\n");
+}
