@@ -189,13 +189,9 @@ impl World {
     }
 
     fn kinds(self, kinds: &'static [&str]) -> Self {
-        let ways: Vec<Box<dyn Fn(&mut Device)>> = kinds
-            .iter()
-            .map(|kind| {
-                Box::new(move |device: &mut Device| device.kind = (*kind).to_owned()) as Box<dyn Fn(&mut Device)>
-            })
-            .collect();
-        self.each(&ways.iter().map(|way| &**way).collect::<Vec<_>>())
+        let ways: Vec<_> = kinds.iter().map(|kind| |device: &mut Device| device.kind = (*kind).to_owned()).collect();
+        let ways: Vec<&dyn Fn(&mut Device)> = ways.iter().map(|way| way as &dyn Fn(&mut Device)).collect();
+        self.each(&ways)
     }
 
     fn users(mut self) -> Self {
