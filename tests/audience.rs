@@ -135,6 +135,61 @@ fn location_needs_a_newer_sdk_only_where_both_must_hold() {
 }
 
 #[test]
+fn an_audience_that_nobody_can_be_in_is_told_once_with_the_reason() {
+    let segments = "segments:
+  on-8-3: {criteria: {and: [{ios_version: 8.3.X}, {tag: vip}]}}
+  at-home: {criteria: {country: [US, CA]}}
+";
+    let reason = "no device meets both `iOS version is 8.3.X` and `Android version is 5.1.X`";
+    for (audience, reason) in [
+        ("{and: [{segment: on-8-3}, {or: [{android_version: 5.1.X}]}]}", reason),
+        ("{and: [{segment: at-home}, {tag: a}, {not: {segment: at-home}}]}", "no device meets both `"),
+        ("{and: [{ios_channel: x}, {android_channel: x}]}", "a device has one channel"),
+        ("{and: [{or: [{tag: a}, {tag: b}]}, {not: {tag: a}}, {not: {tag: b}}]}", "no device meets all of"),
+    ] {
+        let ran = validate(&Folder::project(&format!("{segments}{}", push(audience, "all", LATER))));
+        assert_eq!((count(&ran, "AU119"), ran.code), (1, 0), "{audience}\n{ran:?}");
+        assert!(ran.stdout.contains(reason), "{audience}\n{}", ran.stdout);
+    }
+    // What is wrong with a segment is told there, and what another code tells is not told again.
+    let spoiled = "segments:\n  never: {criteria: {and: [{tag: a}, {not: {or: [{tag: a}, {tag: b}]}}]}}\n";
+    let ran =
+        validate(&Folder::project(&format!("{spoiled}{}", push("{and: [{segment: never}, {tag: c}]}", "all", LATER))));
+    assert_eq!(count(&ran, "AU119"), 1, "{ran:?}");
+    assert!(stands(&ran, "AU119", "2:21"), "{ran:?}");
+    for (audience, devices) in [
+        ("{and: [{ios_version: 8.3.X}, {tag: a}]}", "[android]"),
+        ("{and: [{ios_version: 8.3.1}, {tag: a}]}", "all"),
+        ("{and: [{tag: a}, {not: {tag: b}}]}", "all"),
+        ("{and: [{segment: at-home}, {not: {country: US}}]}", "all"),
+    ] {
+        let ran = validate(&Folder::project(&format!("{segments}{}", push(audience, devices, LATER))));
+        assert_eq!(count(&ran, "AU119"), 0, "{audience}\n{ran:?}");
+    }
+}
+
+#[test]
+fn conditions_that_leave_nobody_out_are_told() {
+    let segments = "segments:
+  opted-in: {criteria: {opt_in: true}}
+  everybody: {criteria: all}
+";
+    for (audience, found) in [
+        ("{or: [{segment: opted-in}, {opt_in: false}]}", 1),
+        ("{opt_in: [true, false]}", 1),
+        ("{or: [{not: {country: US}}, {not: {country: CA}}]}", 1),
+        ("{or: [{location_enabled: true}, {location_enabled: false}]}", 0),
+        ("{or: [{segment: opted-in}, {tag: a}]}", 0),
+        ("{or: [{segment: everybody}, {tag: a}]}", 0),
+        ("{segment: everybody}", 0),
+        ("all", 0),
+    ] {
+        let ran = validate(&Folder::project(&format!("{segments}{}", push(audience, "[ios]", LATER))));
+        assert_eq!((count(&ran, "AU120"), ran.code), (found, 0), "{audience}\n{ran:?}");
+    }
+}
+
+#[test]
 fn words_for_true_and_false_are_one_mistake_with_or_without_quotes() {
     for criteria in ["{opt_in: yes}", "{opt_in: \"yes\"}", "{opt_in: 1}", "{tag: off, group: ua_opt_in}"] {
         let ran = validate(&Folder::project(&format!("segments: {{a: {{criteria: {criteria}}}}}\n")));

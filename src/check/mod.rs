@@ -74,6 +74,7 @@ pub static CHECKS: &[Check] = &[
     audience::COMPOUNDS,
     audience::LOCATION,
     audience::EXCLUSIVE,
+    audience::EXTREMES,
     schedules::PAST,
     schedules::QUIET,
     schedules::TWICE,

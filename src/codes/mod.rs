@@ -109,6 +109,7 @@ codes! {
     AU117 Error Free "more selectors than the service takes"
     AU118 Error Free "triggered works in pipelines only"
     AU119 Warning Free "the conditions exclude each other"
+    AU120 Warning Free "the conditions leave nobody out"
     MS101 Error Free "a placeholder is not declared"
     MS102 Warning Free "a variable is never used"
     MS103 Error Free "a variable has neither default nor substitution"

@@ -3,6 +3,7 @@
 mod compounds;
 mod conditions;
 mod devices;
+mod extremes;
 mod locales;
 mod possible;
 pub mod reached_zones;
@@ -43,6 +44,9 @@ pub const COMPOUNDS: Check = Check {
 pub const LOCATION: Check = Check { codes: &[&codes::AU114], run: Run::Each(compounds::location) };
 
 pub const EXCLUSIVE: Check = Check { codes: &[&codes::AU119], run: Run::Each(compounds::exclusive) };
+
+/// After those above: what they tell is not told again.
+pub const EXTREMES: Check = Check { codes: &[&codes::AU119, &codes::AU120], run: Run::Each(extremes::extremes) };
 
 /// A selector that an audience comes down to.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,217 @@
+//! One fact in plain words.
+
+use std::collections::BTreeSet;
+
+use super::facts::{About, Fact, Line, Value};
+use crate::model::device::DeviceType;
+use crate::model::vocabulary::{Group, Values};
+use crate::text;
+
+/// How long a name may be in a sentence.
+const NAME: usize = 40;
+
+/// How many values are named before the rest is counted.
+const NAMED: usize = 8;
+
+/// Said of people: `in US or CA`, `with the tag vip`; or `not in US`, `without the tag vip`.
+pub fn said(fact: &Fact, not: bool) -> String {
+    let Fact { about, values } = fact;
+    let plain = match about {
+        About::Tag { .. } => {
+            return format!("{} {}", if not { "without" } else { "with" }, tag(about));
+        }
+        About::Triggered if not => return "that did not set off the pipeline".to_owned(),
+        About::Triggered => "that set off the pipeline".to_owned(),
+        About::Segment { .. } => format!("in {}", segment(about)),
+        About::Property(_) => match about.group() {
+            Some(group) if group.values == Values::Flag => return flag(group, values, not),
+            Some(group) => property(group, values),
+            None => String::new(),
+        },
+        About::Kind => format!("on {}", listed(values, kind)),
+        About::Channel => format!("on the {}", channels(values)),
+        About::Address => format!("on the open channel {}", names(values)),
+        About::NamedUser => format!("of the named user {}", names(values)),
+        About::List(name) => format!("on the list {}", short(name)),
+        About::Subscription(name) => format!("subscribed to {}", short(name)),
+        About::Place { .. } => format!("seen {}", place(about)),
+        About::Attribute(written) => format!("with {}", attribute(written)),
+    };
+    if not { format!("not {plain}") } else { plain }
+}
+
+/// Said of one device, as a condition that holds or not: `country is US or CA`, `has the tag vip`.
+pub fn condition(fact: &Fact, not: bool) -> String {
+    let Fact { about, values } = fact;
+    let is = if not { "is not" } else { "is" };
+    match about {
+        About::Tag { group: Some(group), tag } => format!("{} {is} {}", short(group), short(tag)),
+        About::Tag { .. } => format!("{} {}", if not { "does not have" } else { "has" }, tag(about)),
+        About::Property(_) => match about.group() {
+            Some(group) if group.values == Values::Flag => format!("is {}", flag(group, values, not)),
+            Some(group) => format!("{} {is} {}", group.noun, names(values)),
+            None => String::new(),
+        },
+        About::Triggered => format!("{} the pipeline", if not { "did not set off" } else { "set off" }),
+        About::Place { .. } => format!("{} seen {}", if not { "was not" } else { "was" }, place(about)),
+        About::Attribute(written) => format!("{} {}", if not { "does not have" } else { "has" }, attribute(written)),
+        _ => format!("is {}", said(fact, not)),
+    }
+}
+
+/// What a device has one of: `country`, `id`.
+pub fn noun(about: &About) -> Option<&'static str> {
+    match about {
+        About::Property(_) => about.group().map(|group| group.noun),
+        About::Kind => Some("kind"),
+        About::Channel => Some("channel"),
+        About::Address => Some("address"),
+        About::NamedUser => Some("named user"),
+        _ => None,
+    }
+}
+
+/// A kind of device as people call it.
+pub fn kind(value: &Value) -> String {
+    match value {
+        Value::Kind(DeviceType::Ios) => "iOS".to_owned(),
+        Value::Kind(DeviceType::Android) => "Android".to_owned(),
+        Value::Kind(DeviceType::Amazon) => "Amazon".to_owned(),
+        Value::Kind(DeviceType::Web) => "the web".to_owned(),
+        Value::Kind(DeviceType::Wns) => "Windows".to_owned(),
+        Value::Kind(open @ DeviceType::Open(_)) => short(&open.to_string()),
+        _ => String::new(),
+    }
+}
+
+fn tag(about: &About) -> String {
+    match about {
+        About::Tag { group: Some(group), tag } => format!("the tag {} of {}", short(tag), short(group)),
+        About::Tag { group: None, tag } => format!("the tag {}", short(tag)),
+        _ => String::new(),
+    }
+}
+
+fn segment(about: &About) -> String {
+    match about {
+        About::Segment { name, outside: false } => format!("the segment {}", short(name)),
+        About::Segment { name, .. } => format!("the segment with the id {}", short(name)),
+        _ => String::new(),
+    }
+}
+
+fn property(group: &Group, values: &BTreeSet<Value>) -> String {
+    match group.values {
+        Values::Country | Values::TimeZone => {
+            let place = |value: &Value| match value.text() {
+                Some(tag) if group.sentinel() == Some(tag) => format!("an unknown {}", group.noun),
+                Some(tag) if group.values == Values::TimeZone => city(tag),
+                tag => short(tag.unwrap_or_default()),
+            };
+            format!("in {}", listed(values, place))
+        }
+        Values::Language => format!("with the language {}", names(values)),
+        _ => format!("with {} {}", group.noun, names(values)),
+    }
+}
+
+/// `America/New_York` is New York.
+fn city(zone: &str) -> String {
+    short(&zone.rsplit('/').next().unwrap_or(zone).replace('_', " "))
+}
+
+fn flag(group: &Group, values: &BTreeSet<Value>, not: bool) -> String {
+    let has = |word: &str| values.contains(&Value::Text(word.to_owned()));
+    match (has("true"), has("false"), not) {
+        (true, false, false) => group.noun.to_owned(),
+        (false, true, false) => format!("not {}", group.noun),
+        (true, false, true) => format!("not known to be {}", group.noun),
+        (false, true, true) => format!("not known to be not {}", group.noun),
+        (true, true, false) => format!("known to be {} or not", group.noun),
+        (true, true, true) => format!("not known to be {} or not", group.noun),
+        (false, false, not) => {
+            format!("{}`{}` for {}", if not { "not " } else { "" }, names(values), group.shorthand)
+        }
+    }
+}
+
+/// Channels by their ids, with the platform where one is meant.
+fn channels(values: &BTreeSet<Value>) -> String {
+    let mut ids: Vec<(&str, Vec<Line>)> = Vec::new();
+    for value in values {
+        let Value::Channel(id, line) = value else { continue };
+        match ids.last_mut() {
+            Some((last, lines)) if last == id => lines.push(*line),
+            _ => ids.push((id, vec![*line])),
+        }
+    }
+    let words = ids.iter().flat_map(|(id, lines)| {
+        let of = |line: &Line| match line {
+            Line::Ios => format!("iOS channel {}", short(id)),
+            Line::Android => format!("Android channel {}", short(id)),
+            Line::Amazon => format!("Amazon channel {}", short(id)),
+            Line::Other => format!("channel {} of another platform", short(id)),
+        };
+        match lines.len() {
+            4 => vec![format!("channel {}", short(id))],
+            _ => lines.iter().map(of).collect(),
+        }
+    });
+    let words: Vec<String> = words.collect();
+    some_of(words.into_iter(), "or", "more")
+}
+
+fn place(about: &About) -> String {
+    match about {
+        About::Place { id, months: Some(months) } => {
+            let months = text::count(usize::try_from(*months).unwrap_or(0), "month");
+            format!("at {} in the last {months}", short(id))
+        }
+        About::Place { id, .. } => format!("at {}", short(id)),
+        _ => String::new(),
+    }
+}
+
+/// A condition on an attribute, from its canonical JSON.
+fn attribute(written: &str) -> String {
+    let value: serde_json::Value = serde_json::from_str(written).unwrap_or_default();
+    let part = |key: &str| match &value[key] {
+        serde_json::Value::Null => String::new(),
+        serde_json::Value::String(text) => short(text),
+        other => short(&other.to_string()),
+    };
+    let operator = match part("operator").as_str() {
+        "" | "equals" => "equal to".to_owned(),
+        "not_equals" => "not equal to".to_owned(),
+        "less" | "less_than" => "less than".to_owned(),
+        "greater" | "greater_than" => "greater than".to_owned(),
+        "contains" => "that contains".to_owned(),
+        "not_contains" => "that does not contain".to_owned(),
+        "is_empty" => "that is empty".to_owned(),
+        "is_not_empty" => "that is not empty".to_owned(),
+        other => other.replace('_', " "),
+    };
+    format!("the attribute {} {operator} {}", part("attribute"), part("value")).trim_end().to_owned()
+}
+
+fn names(values: &BTreeSet<Value>) -> String {
+    listed(values, |value| short(value.text().unwrap_or_default()))
+}
+
+fn listed(values: &BTreeSet<Value>, word: impl Fn(&Value) -> String) -> String {
+    some_of(values.iter().map(word), "or", "more")
+}
+
+/// Words in a row; of very many, the first and how many more there are.
+pub fn some_of(words: impl ExactSizeIterator<Item = String>, joined: &str, more: &str) -> String {
+    let number = words.len();
+    let mut words: Vec<String> = words.take(if number > NAMED + 1 { NAMED } else { number }).collect();
+    if words.len() < number {
+        words.push(format!("{} {more}", number - words.len()));
+    }
+    if joined == "or" { text::any_of(&words) } else { text::all_of(&words) }
+}
+
+fn short(name: &str) -> String {
+    text::short(name, NAME)
+}

@@ -1,0 +1,319 @@
+//! Audiences in canonical form: equal parts are one, and stand once.
+//!
+//! A term is a fact, its opposite, or several joined by all or any. Negation stands at facts alone, a compound never stands in
+//! one of its own sort, each thing is spoken of once in a compound, and what another member already says is left out.
+
+use std::cmp::Ordering;
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::{Hash, Hasher};
+
+use super::facts::{About, Fact, Value};
+
+/// The place of a term. What stands in a term has a lower one.
+pub type Id = usize;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Term {
+    Everyone,
+    Nobody,
+    Is { fact: Fact, not: bool },
+    Joined(Join, Vec<Id>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Join {
+    All,
+    Any,
+}
+
+impl Join {
+    /// The term that decides a compound by itself.
+    fn decisive(self) -> Id {
+        match self {
+            Self::All => Terms::NOBODY,
+            Self::Any => Terms::EVERYONE,
+        }
+    }
+
+    /// A compound of nothing.
+    fn empty(self) -> Id {
+        match self {
+            Self::All => Terms::EVERYONE,
+            Self::Any => Terms::NOBODY,
+        }
+    }
+}
+
+/// Terms, each once.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    terms: Vec<Term>,
+    ids: HashMap<Term, Id>,
+    /// What the order of compounds goes by: how many facts they have and what they are, whoever came first.
+    marks: Vec<(usize, u64)>,
+    /// Whether members are kept as they were said, for telling which of them exclude each other.
+    as_said: bool,
+}
+
+impl Terms {
+    pub const EVERYONE: Id = 0;
+    pub const NOBODY: Id = 1;
+
+    pub fn canonical() -> Self {
+        let mut terms = Self { terms: vec![], ids: HashMap::new(), marks: vec![], as_said: false };
+        terms.put(Term::Everyone);
+        terms.put(Term::Nobody);
+        terms
+    }
+
+    /// Terms that are flat and have no negated compounds, but are not simplified.
+    pub fn as_said() -> Self {
+        Self { as_said: true, ..Self::canonical() }
+    }
+
+    pub fn get(&self, id: Id) -> &Term {
+        &self.terms[id]
+    }
+
+    pub fn len(&self) -> usize {
+        self.terms.len()
+    }
+
+    fn put(&mut self, term: Term) -> Id {
+        if let Some(id) = self.ids.get(&term) {
+            return *id;
+        }
+        let mut hasher = DefaultHasher::new();
+        let leaves = match &term {
+            Term::Joined(join, members) => {
+                join.hash(&mut hasher);
+                members.iter().for_each(|member| self.marks[*member].hash(&mut hasher));
+                members.iter().fold(0usize, |sum, member| sum.saturating_add(self.marks[*member].0))
+            }
+            other => {
+                other.hash(&mut hasher);
+                1
+            }
+        };
+        let id = self.terms.len();
+        self.marks.push((leaves, hasher.finish()));
+        self.ids.insert(term.clone(), id);
+        self.terms.push(term);
+        id
+    }
+
+    /// Facts first, then their opposites, then compounds.
+    fn order(&self, a: Id, b: Id) -> Ordering {
+        let class = |id: Id| match &self.terms[id] {
+            Term::Everyone | Term::Nobody => 0,
+            Term::Is { not, .. } => 1 + usize::from(*not),
+            Term::Joined(..) => 3,
+        };
+        class(a).cmp(&class(b)).then_with(|| match (&self.terms[a], &self.terms[b]) {
+            (Term::Is { fact: a, .. }, Term::Is { fact: b, .. }) => a.cmp(b),
+            _ => self.marks[a].cmp(&self.marks[b]),
+        })
+    }
+
+    /// A fact, or its opposite.
+    pub fn is(&mut self, mut fact: Fact, mut not: bool) -> Id {
+        if self.as_said {
+            return self.put(Term::Is { fact, not });
+        }
+        let Fact { about, values } = &mut fact;
+        values.retain(|value| about.can_be(value));
+        let (nobody, everyone) = match not {
+            false => (Self::NOBODY, Self::EVERYONE),
+            true => (Self::EVERYONE, Self::NOBODY),
+        };
+        if values.is_empty() {
+            return nobody;
+        }
+        match about.count() {
+            Some(count) if values.len() == count => return everyone,
+            // Who is not opted in is opted out.
+            Some(2) if not => {
+                let said = values.contains(&Value::Text("true".to_owned()));
+                *values = BTreeSet::from([Value::Text((!said).to_string())]);
+                not = false;
+            }
+            _ => {}
+        }
+        self.put(Term::Is { fact, not })
+    }
+
+    /// Several terms joined.
+    pub fn join(&mut self, join: Join, members: impl IntoIterator<Item = Id>) -> Id {
+        let mut flat = BTreeSet::new();
+        for member in members {
+            match &self.terms[member] {
+                Term::Joined(inner, within) if *inner == join => flat.extend(within.iter().copied()),
+                _ => {
+                    flat.insert(member);
+                }
+            }
+        }
+        if flat.contains(&join.decisive()) {
+            return join.decisive();
+        }
+        flat.remove(&join.empty());
+        let mut members = self.merged(join, flat.into_iter().collect());
+        if members.contains(&join.decisive()) {
+            return join.decisive();
+        }
+        if !self.as_said {
+            members = self.absorbed(join, members);
+        }
+        members.sort_by(|a, b| self.order(*a, *b));
+        match members[..] {
+            [] => join.empty(),
+            [one] => one,
+            _ => self.put(Term::Joined(join, members)),
+        }
+    }
+
+    /// What is said of one thing in several members becomes one member. As it was said, that goes for lists of values: nothing
+    /// that excludes each other is joined there.
+    fn merged(&mut self, join: Join, members: Vec<Id>) -> Vec<Id> {
+        let listed = |not: bool| not == (join == Join::All);
+        let (facts, mut rest): (Vec<Id>, Vec<Id>) = members
+            .into_iter()
+            .partition(|member| matches!(self.terms[*member], Term::Is { not, .. } if !self.as_said || listed(not)));
+        let mut said: BTreeMap<&About, Vec<Id>> = BTreeMap::new();
+        for id in facts {
+            if let Term::Is { fact, .. } = &self.terms[id] {
+                said.entry(&fact.about).or_default().push(id);
+            }
+        }
+        let mut merged = Vec::new();
+        for ids in said.into_values() {
+            match ids[..] {
+                [one] => rest.push(one),
+                _ => merged.extend(self.union_or_intersection(join, &ids)),
+            }
+        }
+        for (fact, not) in merged {
+            let id = self.is(fact, not);
+            rest.push(id);
+        }
+        rest.retain(|id| *id != join.empty());
+        rest
+    }
+
+    /// Facts about one thing as a single one.
+    fn union_or_intersection(&self, join: Join, ids: &[Id]) -> Option<(Fact, bool)> {
+        // Any of several is the opposite of all of their opposites.
+        let turned = join == Join::Any;
+        let (mut within, mut without): (Option<BTreeSet<Value>>, BTreeSet<Value>) = (None, BTreeSet::new());
+        let mut about = None;
+        for id in ids {
+            let Term::Is { fact, not } = &self.terms[*id] else { continue };
+            about = Some(&fact.about);
+            if *not != turned {
+                without.extend(fact.values.iter().cloned());
+            } else {
+                within = Some(match within {
+                    Some(within) => within.intersection(&fact.values).cloned().collect(),
+                    None => fact.values.clone(),
+                });
+            }
+        }
+        let (values, not) = match within {
+            Some(within) => (within.difference(&without).cloned().collect(), false),
+            None => (without, true),
+        };
+        Some((Fact { about: about?.clone(), values }, not != turned))
+    }
+
+    /// Members without those that say nothing beside the others.
+    fn absorbed(&self, join: Join, members: Vec<Id>) -> Vec<Id> {
+        let mut facts: HashMap<&About, Id> = HashMap::new();
+        let mut compounds = Vec::new();
+        for id in &members {
+            match &self.terms[*id] {
+                Term::Is { fact, .. } => {
+                    facts.insert(&fact.about, *id);
+                }
+                Term::Joined(_, within) => compounds.push((*id, within)),
+                Term::Everyone | Term::Nobody => {}
+            }
+        }
+        let mut gone: HashSet<Id> = HashSet::new();
+        for (id, within) in &compounds {
+            let idle = within.iter().any(|inner| {
+                let Term::Is { fact, .. } = &self.terms[*inner] else { return false };
+                facts.get(&fact.about).is_some_and(|outer| match join {
+                    Join::All => self.implies(*outer, *inner),
+                    Join::Any => self.implies(*inner, *outer),
+                })
+            });
+            if idle {
+                gone.insert(*id);
+            }
+        }
+        // One compound that has all members of another. Those with few members come first.
+        compounds.retain(|(id, _)| !gone.contains(id));
+        compounds.sort_by_key(|(_, within)| within.len());
+        let mut holders: HashMap<Id, Vec<(Id, &Vec<Id>)>> = HashMap::new();
+        for (id, within) in &compounds {
+            within.iter().for_each(|inner| holders.entry(*inner).or_default().push((*id, within)));
+        }
+        for (id, within) in &compounds {
+            let rarest = within.iter().filter_map(|inner| holders.get(inner)).min_by_key(|holders| holders.len());
+            for (other, wider) in rarest.into_iter().flatten() {
+                if other != id && wider.len() > within.len() && !gone.contains(other) {
+                    let wider: HashSet<&Id> = wider.iter().collect();
+                    if within.iter().all(|inner| wider.contains(inner)) {
+                        gone.insert(*other);
+                    }
+                }
+            }
+        }
+        members.into_iter().filter(|id| !gone.contains(id)).collect()
+    }
+
+    /// Whether one fact about a thing says all that another about it does.
+    fn implies(&self, one: Id, other: Id) -> bool {
+        let (Term::Is { fact: a, not: no_a }, Term::Is { fact: b, not: no_b }) = (&self.terms[one], &self.terms[other])
+        else {
+            return false;
+        };
+        match (no_a, no_b) {
+            (false, false) => a.values.is_subset(&b.values),
+            (true, true) => b.values.is_subset(&a.values),
+            (false, true) => a.values.is_disjoint(&b.values),
+            (true, false) => false,
+        }
+    }
+
+    /// Takes over a term from elsewhere, which is canonical too.
+    pub fn adopt(&mut self, other: &Self, root: Id) -> Id {
+        let needed = other.within(&[root]);
+        let mut places = vec![0; root + 1];
+        for id in (0..=root).filter(|id| needed[*id]) {
+            let term = match other.get(id) {
+                Term::Joined(join, members) => {
+                    Term::Joined(*join, members.iter().map(|member| places[*member]).collect())
+                }
+                term => term.clone(),
+            };
+            places[id] = self.put(term);
+        }
+        places[root]
+    }
+
+    /// Which terms stand in these, themselves among them.
+    pub fn within(&self, roots: &[Id]) -> Vec<bool> {
+        let mut needed = vec![false; self.terms.len()];
+        roots.iter().for_each(|root| needed[*root] = true);
+        for id in (0..self.terms.len()).rev().filter(|_| !roots.is_empty()) {
+            if needed[id]
+                && let Term::Joined(_, members) = &self.terms[id]
+            {
+                members.iter().for_each(|member| needed[*member] = true);
+            }
+        }
+        needed
+    }
+}

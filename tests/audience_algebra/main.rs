@@ -1,0 +1,6 @@
+//! The algebra of audiences: against every device that the laws allow, at hostile sizes, and in words.
+
+mod hostile;
+mod pairs;
+mod told;
+mod world;

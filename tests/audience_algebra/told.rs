@@ -1,0 +1,287 @@
+//! What people read: audiences, changes of them and contradictions in plain words.
+
+use std::collections::HashMap;
+
+use pushplan::audience::{self, Answer, Audience, Line, Relation};
+use pushplan::finding::Findings;
+use pushplan::model::audience::{SegmentRef, Selector};
+use pushplan::model::device::{DeviceType, DeviceTypes};
+use pushplan::model::many::{Many, Set};
+use pushplan::model::vocabulary::{COUNTRIES, ZONES};
+use pushplan::node::{Decode, Node, Reader};
+use serde_json::{Value, json};
+
+use super::world::{any, at, grouped};
+
+/// A selector as a manifest writes it.
+fn selector(written: &Value) -> Selector {
+    let mut reader = Reader::new(Findings::default());
+    let read = Selector::decode(&Node::from_json_value(written), &mut reader);
+    read.unwrap_or_else(|| panic!("{written} cannot be read"))
+}
+
+fn audience(written: &Value) -> Audience {
+    Audience::of(&selector(written), |_| None)
+}
+
+#[test]
+fn an_audience_is_a_sentence() {
+    for (written, words) in [
+        (json!("all"), "everyone"),
+        (json!("triggered"), "the device that set off the pipeline"),
+        (json!({"tag": "vip"}), "people with the tag vip"),
+        (
+            json!({"and": [{"tag": "vip"}, {"not": {"timezone": "America/New_York"}}]}),
+            "people with the tag vip, but not those in New York",
+        ),
+        (json!({"country": ["US", "CA", "GB"]}), "people in CA, GB or US"),
+        (json!({"not": {"country": ["US", "CA"]}}), "everyone but those in CA or US"),
+        (json!({"tag": "buyer", "group": "lifecycle"}), "people with the tag buyer of lifecycle"),
+        (json!({"segment": "lapsed-buyers"}), "people in the segment lapsed-buyers"),
+        (json!({"opt_in": true}), "people opted in to notifications"),
+        (json!({"opt_in": false}), "people not opted in to notifications"),
+        (json!({"ios_version": "8.3.X"}), "people with iOS version 8.3.X"),
+        (json!({"timezone": "NO_TIME_ZONE"}), "people in an unknown time zone"),
+        (json!({"named_user": "u-1"}), "the named user u-1"),
+        (json!({"ios_channel": "9c36"}), "the iOS channel 9c36"),
+        (json!({"static_list": "ticket-holders"}), "people on the list ticket-holders"),
+        (
+            json!({"location": {"id": "us-co", "date": {"recent": {"months": 3}}}}),
+            "people seen at us-co in the last 3 months",
+        ),
+        (
+            json!({"attribute": "age", "operator": "greater_than", "value": 18}),
+            "people with the attribute age greater than 18",
+        ),
+        (
+            json!({"and": [{"tag": "a"}, {"or": [{"tag": "b"}, {"country": "US"}]}]}),
+            "people with the tag a and either with the tag b or in US",
+        ),
+        (
+            json!({"or": [{"tag": "a"}, {"and": [{"tag": "b"}, {"country": "US"}]}]}),
+            "people with the tag a or both with the tag b and in US",
+        ),
+        (
+            json!({"and": [{"not": {"tag": "a"}}, {"not": {"tag": "b"}}]}),
+            "everyone but those with the tag a or with the tag b",
+        ),
+        (json!({"tag": "evil\u{202e}\u{1b}[31m"}), "people with the tag evil\u{fffd}\u{fffd}[31m"),
+    ] {
+        assert_eq!(audience::words(&selector(&written)), words, "{written}");
+    }
+}
+
+#[test]
+fn of_very_many_conditions_some_are_told_and_the_rest_is_counted() {
+    let tags: Vec<Value> = (0..1_000).map(|n| json!({"tag": format!("t{n}")})).collect();
+    let words = audience::words(&selector(&json!({"and": tags})));
+    assert!(words.starts_with("people with the tag t0, with the tag t1,"), "{words}");
+    assert!(words.ends_with("and 992 more conditions"), "{words}");
+}
+
+#[test]
+fn an_audience_is_a_tree() {
+    let written = json!({"and": [
+        {"tag": "buyer", "group": "lifecycle"},
+        {"country": ["US", "CA"]},
+        {"not": {"or": [{"tag": "staff"}, {"opt_in": false}]}},
+    ]});
+    let lines: Vec<String> = audience::tree(&selector(&written))
+        .into_iter()
+        .map(|Line { depth, text }| format!("{}{text}", "  ".repeat(depth)))
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "all of",
+            "  lifecycle is buyer",
+            "  any of",
+            "    country is US",
+            "    country is CA",
+            "  none of",
+            "    has the tag staff",
+            "    is not opted in to notifications",
+        ]
+    );
+}
+
+#[test]
+fn the_canonical_form_is_flat_sorted_and_without_repetition() {
+    let criteria = selector(&json!({"or": [{"tag": "z"}, {"tag": "a"}]}));
+    let written = json!({"and": [
+        {"not": {"or": [{"country": "US"}, {"not": {"tag": "z"}}]}},
+        {"and": [{"segment": "s"}, {"not": {"country": "CA"}}]},
+        {"not": {"opt_in": true}},
+        {"or": [{"language": ["de", "en"]}, {"tag": "m"}]},
+        {"or": [{"tag": "m"}, {"tag": "n"}, {"language": "en"}, {"language": "de"}]},
+    ]});
+    let selector = selector(&written);
+    let audience =
+        Audience::of(&selector, |reference| (*reference == SegmentRef::Key("s".to_owned())).then_some(&criteria));
+    let lines: Vec<String> = audience
+        .canonical()
+        .expect("a small form")
+        .into_iter()
+        .map(|Line { depth, text }| format!("{}{text}", "  ".repeat(depth)))
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "all of",
+            "  has the tag z",
+            "  is not opted in to notifications",
+            "  country is not CA or US",
+            "  any of",
+            "    has the tag m",
+            "    language is de or en",
+        ]
+    );
+}
+
+#[test]
+fn a_change_is_told_with_who_joins_and_who_leaves() {
+    let buyers = |countries: Value| json!({"and": [{"tag": "buyer", "group": "lifecycle"}, {"country": countries}]});
+    for (before, after, words) in [
+        (
+            buyers(json!(["US", "CA"])),
+            buyers(json!(["US", "CA", "GB"])),
+            "broader: everyone who matched still matches; joins: a device with the tag buyer of lifecycle and in GB",
+        ),
+        (
+            buyers(json!(["US", "CA"])),
+            buyers(json!("CA")),
+            "narrower: nobody joins; leaves: a device with the tag buyer of lifecycle and in US",
+        ),
+        (
+            json!({"country": "US"}),
+            json!({"country": "CA"}),
+            "disjoint: nobody who matched still matches; joins: a device in CA; leaves: a device in US",
+        ),
+        (
+            json!({"tag": "a"}),
+            json!({"tag": "b"}),
+            "different: joins: a device with the tag b and without the tag a; leaves: a device with the tag a and without the tag b",
+        ),
+        (json!({"opt_in": true}), json!({"not": {"opt_in": false}}), "same: exactly those who matched before"),
+        (
+            json!({"location_enabled": true}),
+            json!({"not": {"location_enabled": false}}),
+            "broader: everyone who matched still matches; joins: a device not known to be enabled for location or not",
+        ),
+        (
+            json!({"ios_channel": "c"}),
+            json!({"channel": "c"}),
+            "broader: everyone who matched still matches; joins: a device on the channel c of another platform",
+        ),
+    ] {
+        assert_eq!(audience::compare(&audience(&before), &audience(&after)).to_string(), words, "{before} {after}");
+    }
+}
+
+#[test]
+fn who_can_be_nobody_is_told_why() {
+    for (written, words) in [
+        (
+            json!({"and": [{"country": "US"}, {"tag": "a"}, {"country": "CA"}]}),
+            "no device meets both `country is CA` and `country is US`: a device has one country",
+        ),
+        (
+            json!({"and": [{"tag": "a"}, {"tag": "b"}, {"not": {"tag": "a"}}]}),
+            "no device meets both `has the tag a` and `does not have the tag a`",
+        ),
+        (
+            json!({"and": [{"ios_version": "8.3.X"}, {"android_version": "5.1.X"}]}),
+            "no device meets both `iOS version is 8.3.X` and `Android version is 5.1.X`: only Android devices have an Android \
+             version and only iOS devices have an iOS version",
+        ),
+        (
+            json!({"and": [{"ios_version": "8.3.X"}, {"android_channel": "c"}]}),
+            "no device meets both `iOS version is 8.3.X` and `is on the Android channel c`: only Android devices have such a \
+             channel and only iOS devices have an iOS version",
+        ),
+        (
+            json!({"and": [{"named_user": "u"}, {"named_user": "v"}]}),
+            "no device meets both `is of the named user u` and `is of the named user v`: a device has one named user",
+        ),
+        (
+            json!({"and": [{"location_enabled": true}, {"ios_sdk_version": "5.1.X"}]}),
+            "no device meets both `is enabled for location` and `iOS SDK version is 5.1.X`: devices say whether location is \
+             enabled from SDK 6.0 on",
+        ),
+        (
+            json!({"and": [{"opt_in": true}, {"opt_in": false}]}),
+            "no device meets both `is not opted in to notifications` and `is opted in to notifications`: a device is opted in to \
+             notifications or not",
+        ),
+        (
+            json!({"and": [{"tag": "x"}, {"ios_version": "8.3.1"}]}),
+            "no device meets `iOS version is 8.3.1`: versions have the form 8.3.X, not `8.3.1`",
+        ),
+        (
+            json!({"and": [
+                {"location": {"id": "here", "date": {"recent": {"months": 1}}}},
+                {"not": {"location": {"id": "here", "date": {"recent": {"months": 6}}}}},
+            ]}),
+            "no device meets both `was seen at here in the last 1 month` and `was not seen at here in the last 6 months`: a longer \
+             period holds the shorter ones",
+        ),
+        (
+            json!({"and": [{"or": [{"tag": "a"}, {"tag": "b"}]}, {"not": {"tag": "a"}}, {"not": {"tag": "b"}}]}),
+            "no device meets all of `does not have the tag a`, `does not have the tag b` and `has the tag a or has the tag b`",
+        ),
+    ] {
+        let Answer::Yes(conflict) = audience::nobody(&audience(&written)) else { panic!("{written}") };
+        assert_eq!(conflict.to_string(), words, "{written}");
+    }
+}
+
+#[test]
+fn device_types_and_segments_count() {
+    let criteria = selector(&json!({"ios_version": "8.3.X"}));
+    let segments = HashMap::from([("new-phones", &criteria)]);
+    let reference = selector(&json!({"segment": "new-phones"}));
+    let audience = Audience::of(&reference, |reference| match reference {
+        SegmentRef::Key(key) => segments.get(key.as_str()).copied(),
+        SegmentRef::Id(_) => None,
+    });
+    let on = |kind| DeviceTypes::Some(Set(Many(vec![at(kind)])));
+    assert!(matches!(audience::nobody(&audience.clone().on(&on(DeviceType::Ios))), Answer::No(_)));
+    let Answer::Yes(conflict) = audience::nobody(&audience.clone().on(&on(DeviceType::Android))) else {
+        panic!("only iOS devices have an iOS version");
+    };
+    assert_eq!(
+        conflict.to_string(),
+        "no device meets both `iOS version is 8.3.X` and `is on Android`: only iOS devices have an iOS version"
+    );
+    let unknown = Audience::of(&reference, |_| None);
+    assert!(matches!(audience::compare(&unknown, &audience), Relation::Different { .. }));
+    assert_eq!(audience::compare(&unknown, &unknown), Relation::Same);
+}
+
+#[test]
+fn everyone_is_meant_by_both_of_two_and_by_all_of_a_list() {
+    let flags = json!({"or": [{"opt_in": true}, {"opt_in": false}]});
+    assert_eq!(audience::everyone(&audience(&flags)), Answer::Yes(()));
+    let Answer::No(left_out) = audience::everyone(&audience(&json!({"location_enabled": [true, false]}))) else {
+        panic!("a device with an old SDK says neither");
+    };
+    assert_eq!(left_out.to_string(), "a device not known to be enabled for location or not");
+
+    let zones = ZONES.iter().map(|zone| grouped("timezone", zone.tag));
+    let listed = any(zones.collect());
+    let Answer::No(left_out) = audience::everyone(&Audience::of(&listed, |_| None)) else { panic!("or none is known") };
+    assert!(left_out.to_string().starts_with("a device not in Addis Ababa, Harare"), "{left_out}");
+    let every = any(vec![listed, grouped("timezone", "NO_TIME_ZONE")]);
+    assert_eq!(audience::everyone(&Audience::of(&every, |_| None)), Answer::Yes(()));
+    let countries = COUNTRIES.iter().map(|(code, _)| *code).chain(["Unknown"]);
+    let every = any(countries.map(|code| grouped("ua_locale_country", code)).collect());
+    assert_eq!(audience::everyone(&Audience::of(&every, |_| None)), Answer::Yes(()));
+}
+
+#[test]
+fn sends_that_can_reach_one_device_are_told_with_it() {
+    let (one, two) = (audience(&json!({"country": "US"})), audience(&json!({"tag": "vip"})));
+    let Answer::Yes(device) = audience::overlap(&one, &two) else { panic!("they can") };
+    assert_eq!(device.to_string(), "a device with the tag vip and in US");
+    assert_eq!(audience::overlap(&one, &audience(&json!({"country": "CA"}))), Answer::No(()));
+}
