@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
-use pushplan::apply::{Ending, Fate, News, Report, Settings as Applying, drive};
+use pushplan::apply::{Ending, Fate, Notice, Report, Settings as Applying, drive};
 use pushplan::arrange::{LeftOut, arrange};
 use pushplan::client::{Credentials, Origin, Patience, Reading, Transport, Writing, fetch};
 use pushplan::compare::{Situation, Unit, compare, digest, units};
@@ -102,8 +102,8 @@ impl World {
         let (plan, ledger) = self.plan(yaml).await;
         let settings = Applying { send_within: SignedDuration::from_secs(8), ..Applying::new("run-1", "ada") };
         let mut told = Vec::new();
-        let mut tell = |news: News| {
-            if let News::Ended(step, _) = news {
+        let mut tell = |notice: Notice| {
+            if let Notice::Ended(step, _) = notice {
                 told.push(step);
             }
         };

@@ -19,7 +19,7 @@ const NAP: Duration = Duration::from_secs(2);
 
 /// What those who watch may want to know.
 #[derive(Clone, Copy, Debug)]
-pub enum News<'n> {
+pub enum Notice<'n> {
     /// A step has ended.
     Ended(usize, &'n Fate),
     /// The service asks for patience: nothing is sent until then.
@@ -35,7 +35,7 @@ pub async fn drive(
     writing: &Writing,
     log: &impl Log,
     interrupt: impl Future<Output = ()>,
-    progress: &mut (dyn FnMut(News<'_>) + Send),
+    progress: &mut (dyn FnMut(Notice<'_>) + Send),
 ) -> Report {
     let (mut run, mut effects) = Run::start(plan, ledger, settings, now());
     let mut interrupt = pin!(interrupt);
@@ -46,11 +46,11 @@ pub async fn drive(
     let mut told: Option<Timestamp> = None;
     loop {
         for (step, fate) in run.finished() {
-            progress(News::Ended(step, &fate));
+            progress(Notice::Ended(step, &fate));
         }
         if let Some(until) = run.waits().filter(|until| told.is_none_or(|told| told < *until)) {
             told = Some(until);
-            progress(News::Waits(until));
+            progress(Notice::Waits(until));
         }
         for effect in effects {
             match effect {

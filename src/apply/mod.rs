@@ -24,7 +24,7 @@ use crate::exchange::{Answer, Loss, Request};
 use crate::ledger::{AppendError, Entry, Seq};
 
 pub use clock::now;
-pub use drive::{News, drive};
+pub use drive::{Notice, drive};
 pub use machine::Run;
 pub use report::{Ending, Fate, Report, StepReport};
 

@@ -11,7 +11,7 @@ use super::signals::{Signal, Stop};
 use super::target::Opened;
 use super::{Context, Ended, ledger, runtime, who};
 use crate::address::Address;
-use crate::apply::{self, Ending, Fate, News, OnError, Report, Settings};
+use crate::apply::{self, Ending, Fate, Notice, OnError, Report, Settings};
 use crate::failure::{Exit, Failure};
 use crate::guard::{self, Limits};
 use crate::ledger::{Done, Entry, Outcome, Record, Verb};
@@ -310,14 +310,14 @@ impl How {
                 .note("Stopping: what is on its way is awaited, nothing more is begun. Ctrl-C again ends at once.");
         };
         let shown = plan.clone();
-        let mut news = |news: News| match news {
-            News::Ended(step, fate) => progress.finished(&shown, &[(step, fate.clone())]),
-            News::Waits(until) => {
+        let mut tell = |notice: Notice| match notice {
+            Notice::Ended(step, fate) => progress.finished(&shown, &[(step, fate.clone())]),
+            Notice::Waits(until) => {
                 let seconds = until.duration_since(Timestamp::now()).as_secs().max(1);
                 progress.says(&format!("The service has too much to do. Waiting {seconds} s."));
             }
         };
-        let report = apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut news).await;
+        let report = apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut tell).await;
         progress.end();
         keep(&report, site, context);
         // Everything is written; what makes reading faster may fail.
