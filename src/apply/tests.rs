@@ -35,6 +35,7 @@ fn plan(steps: Vec<Step>) -> Plan {
         changes: Vec::new(),
         steps,
         left_out: Vec::new(),
+        told: crate::plan::Told::default(),
     }
 }
 
