@@ -255,7 +255,7 @@ impl Site {
             choice: wish.choice.clone(),
             min_lead_seconds: self.min_lead.as_secs(),
         };
-        let told = self.told(&changes, units, &live);
+        let told = Told { last_apply: ledger.applied, ..self.told(&changes, units, &live) };
         let plan = Plan { told, ..Plan::new(about, changes, steps, left.addresses, now) };
         Ok(Planned { plan, ledger })
     }
@@ -271,7 +271,7 @@ impl Site {
                 of.insert(change.address.clone(), aside);
             }
         }
-        Told { quiet: self.quiet, apart_seconds: self.apart.map(|apart| apart.as_secs()), of }
+        Told { quiet: self.quiet, apart_seconds: self.apart.map(|apart| apart.as_secs()), of, ..Told::default() }
     }
 
     /// A ledger is about one application. In any other, nothing of it would be there, and all of it would be made again.

@@ -170,6 +170,14 @@ impl Row {
         self
     }
 
+    /// The same with a text before its first line.
+    pub fn after(mut self, text: &str) -> Self {
+        if let Some(line) = self.lines.first_mut() {
+            line.pieces.insert(0, Piece { text: one_line(text), paint: Paint::Plain, whole: false });
+        }
+        self
+    }
+
     pub fn line(mut self, words: Words) -> Self {
         self.lines.push(words);
         self
