@@ -2,7 +2,7 @@
 
 mod hidden;
 
-pub use hidden::{escape, is_plain, marked};
+pub use hidden::{escape, goes_on, is_plain, marked};
 
 use crate::node::{Plain, resolve};
 
@@ -129,7 +129,7 @@ pub fn short(text: &str, most: usize) -> String {
     if text.len() <= most && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return text.to_owned();
     }
-    let end = text.char_indices().nth(most).map_or(text.len(), |(end, _)| end);
+    let end = text.char_indices().nth(most).map_or(text.len(), |(end, _)| whole(text, end));
     let mut out = String::with_capacity(end);
     for (_, c, hidden) in marked(&text[..end]) {
         if hidden { out.push_str(&escape(c)) } else { out.push(c) }
@@ -138,6 +138,17 @@ pub fn short(text: &str, most: usize) -> String {
         out.push('…');
     }
     out
+}
+
+/// The place at or before another one where no emoji and no letter with its marks is cut in two.
+fn whole(text: &str, mut end: usize) -> usize {
+    while let (Some(before), Some(next)) = (text[..end].chars().next_back(), text[end..].chars().next()) {
+        if !goes_on(before, next) {
+            break;
+        }
+        end -= before.len_utf8();
+    }
+    end
 }
 
 /// Characters that people copy along without knowing: bidirectional and zero-width controls. The two joiners are not among
@@ -182,6 +193,14 @@ mod tests {
         {
             assert_eq!(scalar(text), written);
         }
+    }
+
+    #[test]
+    fn a_text_is_not_cut_within_what_is_seen_as_one() {
+        assert_eq!(short("abc", 2), "ab…");
+        assert_eq!(short("a👩\u{200d}👧b", 2), "a…");
+        assert_eq!(short("ae\u{301}b", 2), "a…");
+        assert_eq!(short("a\u{1b}b", 2), "a\\x1B…");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::escape::stream;
 use super::visible::one_line;
+use crate::text::goes_on;
 
 /// How the terminal shows it.
 #[derive(Clone, Copy, Debug)]
@@ -191,9 +192,8 @@ fn clusters(text: &str) -> impl Iterator<Item = (usize, &str)> {
         let mut before = first;
         let mut flags = usize::from(is_flag(first));
         let end = chars.find(|(_, c)| {
-            let skin = matches!(c, '\u{1f3fb}'..='\u{1f3ff}');
             let second = is_flag(*c) && flags == 1 && is_flag(before);
-            let goes_on = c.width() == Some(0) || before == '\u{200d}' || skin || second;
+            let goes_on = c.width() == Some(0) || goes_on(before, *c) || second;
             flags += usize::from(second);
             before = *c;
             !goes_on

@@ -22,14 +22,15 @@ pub fn marked(text: &str) -> impl Iterator<Item = (usize, char, bool)> {
             flag = flags.map(|tags| at + tags.len()).max().unwrap_or(flag);
         }
         let next = || text[at + c.len_utf8()..].chars().next();
-        let shown = match kind(c) {
+        let kind = kind(c);
+        let shown = match kind {
             Kind::Seen => true,
             Kind::Mark => marks < MARKS && before.is_some_and(|before| before.is_alphanumeric() || !before.is_ascii()),
             Kind::Joiner => before.is_some_and(|before| joins(before, c, next())),
             Kind::Selector => before.is_some_and(|before| selects(before, c, next())),
             Kind::Hidden => at < flag,
         };
-        marks = if matches!(kind(c), Kind::Mark) { marks + 1 } else { 0 };
+        marks = if kind == Kind::Mark { marks + 1 } else { 0 };
         before = Some(c).filter(|_| shown);
         (at, c, !shown)
     })
@@ -40,16 +41,30 @@ pub fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n'))
 }
 
+/// Whether a character is seen as one with that before it: a mark upon a letter, joined emoji, their colour of skin.
+pub fn goes_on(before: char, c: char) -> bool {
+    let part = |c: char| !c.is_ascii() && matches!(kind(c), Kind::Mark | Kind::Joiner | Kind::Selector);
+    let is_tag = matches!(c, '\u{e0020}'..='\u{e007f}');
+    part(c) || is_tag || before == '\u{200d}' || (is_picture(before) && matches!(c, '\u{1f3fb}'..='\u{1f3ff}'))
+}
+
 /// A character as YAML writes it in double quotes.
 pub fn escape(c: char) -> String {
-    match (c, u32::from(c)) {
-        ('\n', _) => "\\n".to_owned(),
-        ('\r', _) => "\\r".to_owned(),
-        ('\t', _) => "\\t".to_owned(),
-        (_, n @ 0..=0xff) => format!("\\x{n:02X}"),
-        (_, n @ 0x100..=0xffff) => format!("\\u{n:04X}"),
-        (_, n) => format!("\\U{n:08X}"),
-    }
+    let number = u32::from(c);
+    let (sign, digits) = match c {
+        '\n' => ('n', 0),
+        '\r' => ('r', 0),
+        '\t' => ('t', 0),
+        '\0'..='\u{ff}' => ('x', 2),
+        '\u{100}'..='\u{ffff}' => ('u', 4),
+        _ => ('U', 8),
+    };
+    let mut out = String::with_capacity(10);
+    out.push('\\');
+    out.push(sign);
+    let digit = |place: u32| char::from_digit(number >> (4 * place) & 0xf, 16).unwrap_or('0').to_ascii_uppercase();
+    out.extend((0..digits).rev().map(digit));
+    out
 }
 
 /// More marks than this on one letter are no writing: they reach into the lines around it.
@@ -85,7 +100,9 @@ fn kind(c: char) -> Kind {
         '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}' | '\u{2800}' | '\u{3164}' => {
             Kind::Hidden
         }
-        '\u{fe00}'..='\u{fe0d}' | '\u{ffa0}' | '\u{fffc}' | '\u{e0000}'..='\u{e0fff}' => Kind::Hidden,
+        '\u{fe00}'..='\u{fe0d}' | '\u{ffa0}' | '\u{fffc}' => Kind::Hidden,
+        // Private use, and planes in which nothing is drawn.
+        '\u{e000}'..='\u{f8ff}' | '\u{40000}'.. => Kind::Hidden,
         // The standard library escapes what is a control, unassigned, private or a separator, and marks.
         c if c.escape_debug().len() == 1 => Kind::Seen,
         c => {

@@ -16,8 +16,8 @@ pub fn text(text: &str) -> String {
     let line = one_line(text);
     let mut out = String::with_capacity(line.len() + line.len() / 4);
     let bytes = line.as_bytes();
-    let inner = line.trim_matches(' ');
-    let start = line.len() - line.trim_start_matches(' ').len();
+    let inner = line.trim();
+    let start = line.len() - line.trim_start().len();
     let end = start + inner.len();
     let mut word = Word::default();
     for (at, c) in line.char_indices() {
@@ -27,10 +27,10 @@ pub fn text(text: &str) -> String {
         }
         let first = at == start;
         // Beside our own text a sign at either end could become a part of it.
-        let is_edge = (first && c.is_ascii_punctuation()) || (at + 1 == end && "!:/-#@".contains(c));
+        let is_edge = (first && c.is_ascii_punctuation()) || (at + c.len_utf8() == end && "!:/-#@".contains(c));
         let is_number = matches!(c, '.' | ')') && line[start..at].bytes().all(|byte| byte.is_ascii_digit());
         let is_sign = match c {
-            ' ' => at < start || at >= end,
+            c if c.is_whitespace() => at < start || at >= end,
             '&' | '<' | '>' | '"' | '\'' | '\\' | '`' | '*' | '_' | '~' | '[' | ']' | '|' | '#' | '$' | '^' => true,
             // References of other hosts: `!12`, `%34`.
             '!' | '%' => next.is_ascii_digit() || matches!(next, b'[' | b'"'),
@@ -48,7 +48,7 @@ pub fn text(text: &str) -> String {
     out
 }
 
-/// Whether what follows a character would make a reference of it: `@name`, `#12`, `GH-12`, `http://`, `www.`, `:name:`.
+/// Whether what follows a character would make a reference of it: `@name`, `#12`, `GH-12`, `http://`, `www.`, `:name:`, `[x]`.
 fn parts_after(line: &str, at: usize, c: char) -> bool {
     let rest = &line[at + c.len_utf8()..];
     let next = rest.chars().next().unwrap_or(' ');
@@ -68,7 +68,9 @@ fn parts_after(line: &str, at: usize, c: char) -> bool {
                 || before("xmpp")
                 || (name.len() < rest.len() && name.starts_with(':'))
         }
-        '.' => before("www"),
+        'w' | 'W' => next == '.' && before("ww"),
+        // A box to be ticked.
+        '[' => rest.chars().nth(1) == Some(']'),
         _ => false,
     }
 }
@@ -155,7 +157,7 @@ mod tests {
             ("  a  ", "&#32;&#32;a&#32;&#32;"),
             ("@team a@b.c", "&#64;&#8203;team a@&#8203;b.c"),
             ("o/r#12 GH-3", "o/r&#35;&#8203;12 GH-&#8203;3"),
-            ("www.x https://x", "www.&#8203;x https:&#8203;//x"),
+            ("www.x https://x", "www&#8203;.x https:&#8203;//x"),
             ("a :tada: b", "a :&#8203;tada: b"),
             ("is 0123abcd", "is 0123ab&#8203;cd"),
             ("a\u{202e}", "a&#92;u202E"),
