@@ -1,9 +1,7 @@
 //! Commands that CI systems read in a log. Texts that hold them are shown, and none of them is obeyed.
 
 use proptest::prelude::*;
-use pushplan::render::Style;
 use pushplan::render::escape::stream;
-use pushplan::render::plan::{Ahead, text};
 
 use crate::project::{Project, assert_calm, without_colors};
 use crate::support::Ran;
@@ -100,15 +98,14 @@ fn what_we_say_ourselves_is_never_changed() {
     assert!(ran.stdout.contains("\n ::: messages.yaml") || ran.stdout.contains("\n  ::: messages.yaml"), "{ran}");
     // Manifests on their way through are not for people.
     let yaml = "segments:\n  a:\n    display_name:\n      ::error::x\n";
-    assert_eq!(project.folder.run_with(&["fmt", "-"], yaml.as_bytes()).stdout.contains("::error::x"), true);
+    let ran = project.folder.run_with(&["fmt", "-"], yaml.as_bytes());
+    assert!(ran.stdout.contains("\n      ::error::x\n"), "{ran}");
 }
 
 #[test]
 fn plain_output_costs_nothing_more() {
     let line = "    alert      Hi there, we miss you: come back # today\n".repeat(3);
     assert!(matches!(stream::text(&line, false), std::borrow::Cow::Borrowed(_)));
-    // The type of a style is public: who builds a plan shows it with the same functions.
-    let _ = (text, Ahead::default(), Style::PLAIN);
 }
 
 proptest! {
@@ -117,12 +114,10 @@ proptest! {
         for ascii in [false, true] {
             let written = stream::text(&text, ascii);
             prop_assert_eq!(obeyed(&written), None, "{:?}", written);
-            prop_assert_eq!(stream::text(&written, ascii).into_owned(), without_isolates(&text, &written, ascii));
+            // Written twice it is the same, but for the signs of direction, which are data then.
+            if ascii || !text.contains('ש') {
+                prop_assert_eq!(stream::text(&written, ascii), written);
+            }
         }
     }
-}
-
-/// Written twice, a text is as it was, but for the signs of direction, which are then taken for data.
-fn without_isolates(text: &str, written: &str, ascii: bool) -> String {
-    if text.contains('ש') && !ascii { stream::text(written, ascii).into_owned() } else { written.to_owned() }
 }

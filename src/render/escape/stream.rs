@@ -95,9 +95,9 @@ pub fn unsigned(text: &str) -> Cow<'_, str> {
     let signs: Vec<usize> = signs(text).collect();
     Cow::Owned(text.char_indices().fold(String::with_capacity(text.len() + 8), |mut out, (at, c)| {
         if signs.binary_search(&at).is_ok() {
-            out.push_str(&escape(c))
+            out.push_str(&escape(c));
         } else {
-            out.push(c)
+            out.push(c);
         }
         out
     }))
