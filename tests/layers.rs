@@ -12,7 +12,7 @@ const LAYERS: &[&[&str]] = &[
     &["service"],
     &["kinds"],
     &["client", "ledger", "live", "manifest"],
-    &["arrange", "audience", "check", "compare", "guard", "plan"],
+    &["arrange", "audience", "check", "compare", "guard", "plan", "review"],
     &["apply"],
     &["render"],
     &["cli"],
