@@ -25,7 +25,7 @@ use crate::model::level::Level;
 use crate::model::quiet::Quiet;
 use crate::plan::{About, Aim, Aside, Change, Choice, Plan, Told};
 use crate::render::findings::{self, Found, Report};
-use crate::render::{Again, Style, one_line};
+use crate::render::{Again, one_line};
 use crate::text;
 
 /// Which project, and which of its targets.
@@ -172,9 +172,9 @@ fn invalid(manifests: &Manifests, target: Option<&str>, programs: bool, context:
         notes: Vec::new(),
         fails_from: Severity::Error,
     };
-    let style = Style { width: context.out.width(), color: context.out.is_colored() };
+    let style = context.out.style();
     match programs {
-        true => context.out.exact(findings::json::json(&report).as_bytes()),
+        true => context.out.json(&findings::json::json(&report)),
         false => context.out.note(&findings::text(&report, style)),
     }
     Failure::new("the manifests have errors, so that nothing is planned")
