@@ -46,6 +46,24 @@ pub struct Seen {
     pub unfilled: Vec<String>,
 }
 
+impl Seen {
+    /// How much of the text a screen shows: `all 84 characters`.
+    pub fn how_much(&self, fit: &Fit) -> String {
+        match (fit.whole, self.characters) {
+            (true, 0) => "no text".to_owned(),
+            (true, 1) => "the only character".to_owned(),
+            (true, all) => format!("all {all} characters"),
+            (false, all) => format!("{} of {all} characters", fit.characters),
+        }
+    }
+
+    /// What a screen does not show of the text; empty where it shows all.
+    pub fn cut_off(&self, fit: &Fit) -> &str {
+        let shown = fit.shown.strip_suffix('…').filter(|_| !fit.whole);
+        shown.and_then(|shown| self.text.trim_end().strip_prefix(shown)).unwrap_or_default().trim_start()
+    }
+}
+
 /// A Message Center message as people read it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Center {
