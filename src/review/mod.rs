@@ -3,6 +3,7 @@
 
 mod audience;
 pub mod fields;
+mod messages;
 pub mod page;
 pub mod prose;
 

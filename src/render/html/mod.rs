@@ -1,0 +1,27 @@
+//! Pages for a browser: one file each, without script and without anything from elsewhere.
+
+pub mod phone;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+/// What a page may load: nothing, but for the styles in it.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+
+/// A whole page. `css` is of the program's own, never of a manifest's.
+pub fn page(title: &str, css: &str, body: &Markup) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (super::one_line(title)) }
+                style { (PreEscaped(css)) }
+            }
+            body { (body) }
+        }
+    };
+    page.into_string() + "\n"
+}
