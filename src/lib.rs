@@ -38,3 +38,4 @@ pub mod review;
 pub mod service;
 pub mod source;
 pub mod text;
+pub mod timing;
