@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{FIRST, LAST, range};
+use super::{Country, FIRST, LAST, places, range};
 use crate::address::Address;
 use crate::audience::{self, Answer, Audience, Budget};
 use crate::kinds::Sending;
@@ -133,6 +134,8 @@ struct Search<'a, 's, F> {
     classes: Vec<usize>,
     /// By class: a message that has it, and the audience once somebody asked.
     audiences: Vec<(usize, Option<Audience>)>,
+    /// By class: the zones that its people are in, where it says so.
+    zones: HashMap<usize, Option<Vec<TimeZone>>>,
     answers: HashMap<(usize, usize), Shared>,
     budget: Budget,
     looked: usize,
@@ -169,8 +172,8 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
         });
         let classes = classes.collect();
         let budget = Budget::new(STEPS);
-        let answers = HashMap::new();
-        Self { sends, apart, segments, order, classes, audiences, answers, budget, looked: 0, compared: 0 }
+        let (zones, answers) = (HashMap::new(), HashMap::new());
+        Self { sends, apart, segments, order, classes, audiences, zones, answers, budget, looked: 0, compared: 0 }
     }
 
     /// The first moment that is far enough from what has ended by then.
@@ -235,7 +238,10 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
         self.looked += 1;
         let (one, other) = (self.order[at].number, self.order[next].number);
         let (first, second) = (&self.sends[one], &self.sends[other]);
-        let gap = gap(first.when, second.when);
+        let mut gap = gap(first.when, second.when);
+        if gap < self.apart {
+            gap = self.gap_where_people_are(one, other).unwrap_or(gap);
+        }
         // Each person gets one variant of an experiment.
         let variants = first.address == second.address && first.variant.is_some();
         if variants || gap >= self.apart {
@@ -247,6 +253,27 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
         self.compared += 1;
         let Shared::Some(who) = shared else { return None };
         Some(Collision { one: party(one, first), other: party(other, second), apart_seconds: gap.as_secs(), who, news })
+    }
+
+    /// How far a moment and a time by each device's own clock are apart at the least, in the zones that the people of one of
+    /// the two are in. `None` where that says nothing.
+    fn gap_where_people_are(&mut self, one: usize, other: usize) -> Option<SignedDuration> {
+        let (instant, time) = match (self.sends[one].when, self.sends[other].when) {
+            (When::At(instant), When::EachZone(time)) | (When::EachZone(time), When::At(instant)) => (instant, time),
+            _ => return None,
+        };
+        let gaps = [one, other].map(|number| {
+            let class = self.classes[number];
+            let zones = self.zones.entry(class).or_insert_with(|| {
+                let reached = places(self.sends[number].audience, &self.segments, Country::All);
+                let named = reached.named.keys().map(|name| TimeZone::get(name).ok());
+                // A zone that is not known can be any.
+                named.collect::<Option<Vec<TimeZone>>>().filter(|zones| !reached.elsewhere && !zones.is_empty())
+            });
+            let moments = zones.iter().flatten().filter_map(|zone| zone.to_timestamp(time).ok());
+            moments.map(|there| there.duration_since(instant).abs()).min()
+        });
+        gaps.into_iter().flatten().max()
     }
 
     /// Whether two of the audiences can have a device in common; `None` where too much was asked already.
@@ -351,7 +378,11 @@ mod tests {
         assert_eq!(near(4, &[(each, all.clone()), ("2026-11-27T20:00", all.clone())]), []);
         assert_eq!(near(4, &[(each, all.clone()), ("2026-11-27T23:00Z", all.clone())]), [(0, 1, 120)]);
         assert_eq!(near(4, &[(each, all.clone()), ("2026-11-27T12:00Z", all.clone())]), [(0, 1, 0)]);
-        assert_eq!(near(4, &[(each, all.clone()), ("2026-11-28T02:00Z", all)]), []);
+        assert_eq!(near(4, &[(each, all.clone()), ("2026-11-28T02:00Z", all.clone())]), []);
+        // In Japan it is nine o'clock once, at midnight in London.
+        let japan = json!({"country": "JP"});
+        assert_eq!(near(4, &[(each, all.clone()), ("2026-11-27T12:00Z", japan.clone())]), []);
+        assert_eq!(near(4, &[(each, japan), ("2026-11-27T01:00Z", all)]), [(0, 1, 60)]);
     }
 
     #[test]
