@@ -2,6 +2,9 @@
 //! says as the resource that it is. Every output form shows the same facts.
 
 mod audience;
+pub mod fields;
+pub mod page;
+pub mod prose;
 mod times;
 
 use std::collections::BTreeMap;

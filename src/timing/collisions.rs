@@ -13,8 +13,9 @@ use crate::model::audience::{SegmentRef, Selector};
 use crate::model::device::DeviceTypes;
 use crate::model::schedule::When;
 
-/// How many pairs of messages are looked at.
-const PAIRS: usize = 100_000;
+/// How many pairs of messages are looked at, and how many collisions are found at the most.
+const PAIRS: usize = 200_000;
+const FOUND: usize = 10_000;
 /// How many pairs of different audiences are compared, and how many steps that may take in all.
 const QUESTIONS: usize = 2_000;
 const STEPS: usize = 20_000_000;
@@ -140,6 +141,7 @@ struct Search<'a, 's, F> {
     budget: Budget,
     looked: usize,
     compared: usize,
+    found: usize,
 }
 
 /// Whether two audiences can have a device in common.
@@ -173,7 +175,20 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
         let classes = classes.collect();
         let budget = Budget::new(STEPS);
         let (zones, answers) = (HashMap::new(), HashMap::new());
-        Self { sends, apart, segments, order, classes, audiences, zones, answers, budget, looked: 0, compared: 0 }
+        Self {
+            sends,
+            apart,
+            segments,
+            order,
+            classes,
+            audiences,
+            zones,
+            answers,
+            budget,
+            looked: 0,
+            compared: 0,
+            found: 0,
+        }
     }
 
     /// The first moment that is far enough from what has ended by then.
@@ -192,13 +207,17 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
         (0..self.order.len()).map(|at| self.end(at) - at - 1).sum()
     }
 
+    fn is_enough(&self) -> bool {
+        self.looked >= PAIRS || self.found >= FOUND
+    }
+
     /// Looks at the pairs with something new, or at those without.
     fn pass(&mut self, news: bool) -> Vec<Collision> {
         let mut found = Vec::new();
         let mut skipped = 0;
         let is_new = |search: &Self, at: usize| search.sends[search.order[at].number].news;
         for at in 0..self.order.len() {
-            if self.looked >= PAIRS || skipped >= PAIRS * 100 {
+            if self.is_enough() || skipped >= PAIRS * 50 {
                 break;
             }
             let own = is_new(self, at);
@@ -211,7 +230,7 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
                 let since = self.order[at].first.checked_sub(self.apart).and_then(|since| since.checked_sub(reach));
                 let since = since.unwrap_or(Timestamp::MIN);
                 for before in (0..at).rev() {
-                    if self.order[before].first < since || self.looked >= PAIRS {
+                    if self.order[before].first < since || self.is_enough() {
                         break;
                     }
                     if !is_new(self, before) && self.order[at].first < self.free(self.order[before].last) {
@@ -222,7 +241,7 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
                 continue;
             }
             for next in at + 1..self.end(at) {
-                if self.looked >= PAIRS {
+                if self.is_enough() {
                     break;
                 }
                 match own || !is_new(self, next) {
@@ -252,6 +271,7 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
         let shared = self.shared(self.classes[one], self.classes[other])?;
         self.compared += 1;
         let Shared::Some(who) = shared else { return None };
+        self.found += 1;
         Some(Collision { one: party(one, first), other: party(other, second), apart_seconds: gap.as_secs(), who, news })
     }
 
@@ -399,8 +419,8 @@ mod tests {
         };
         let sends: Vec<Upcoming> = addresses.iter().enumerate().map(send).collect();
         let result = collisions(&sends, SignedDuration::from_hours(4), |_| None);
-        assert_eq!(result.found.len(), PAIRS);
-        assert_eq!(result.uncompared, 3_000 * 2_999 / 2 - PAIRS);
+        assert_eq!(result.found.len(), FOUND);
+        assert_eq!(result.uncompared, 3_000 * 2_999 / 2 - FOUND);
         assert!(result.found[..2_999].iter().all(|one| one.news));
         assert!(!result.found[2_999].news);
     }

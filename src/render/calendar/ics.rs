@@ -105,7 +105,7 @@ mod tests {
             for line in out.trim_end_matches("\r\n").split("\r\n") {
                 prop_assert!(line.len() <= LINE, "{line:?}");
             }
-            prop_assert_eq!(out.replace("\r\n ", "").trim_end_matches("\r\n"), written);
+            prop_assert_eq!(out.replace("\r\n ", ""), written + "\r\n");
         }
     }
 }
