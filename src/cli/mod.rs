@@ -25,6 +25,7 @@ mod service_options;
 mod show;
 pub mod signals;
 pub mod target;
+mod test;
 mod validate;
 mod who;
 
@@ -71,6 +72,7 @@ enum Command {
     Schema(schema::Schema),
     Serve(serve::Serve),
     Show(show::Show),
+    Test(test::Test),
     Validate(validate::Validate),
 }
 
@@ -110,6 +112,7 @@ pub fn main() -> ExitCode {
         Command::Serve(command) => command.run(&context),
         Command::Show(command) => command.run(&context),
         Command::Schema(command) => command.run(&context),
+        Command::Test(command) => command.run(&context),
         Command::Validate(command) => command.run(&context),
     };
     ExitCode::from(match ended {
