@@ -11,6 +11,9 @@ pub struct Unreadable {
     pub why: String,
 }
 
+/// Why a file of device tests is not read as a manifest.
+pub const HOLDS_CASES: &str = "it holds device tests, which `pushplan test` reads";
+
 /// How deep folders are followed.
 const DEPTH_LIMIT: usize = 64;
 
@@ -22,8 +25,7 @@ pub fn manifests(root: &Path, places: &[PathBuf]) -> (Vec<PathBuf>, Vec<Unreadab
     let walk = walk(root, places, is_manifest);
     // One that is named outright holds no resources all the same.
     let (cases, found): (Vec<PathBuf>, Vec<PathBuf>) = walk.found.into_iter().partition(|path| is_cases(path));
-    let why = "it holds device tests, which `pushplan test` reads".to_owned();
-    let cases = cases.into_iter().map(|path| Unreadable { path, why: why.clone() });
+    let cases = cases.into_iter().map(|path| Unreadable { path, why: HOLDS_CASES.to_owned() });
     (found, walk.unreadable.into_iter().chain(cases).collect())
 }
 

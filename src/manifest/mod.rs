@@ -161,7 +161,9 @@ fn gather(
         paths.into_iter().map(|path| Input { name: shown(root, &path), from: From::File(path) }).collect();
     let names: HashSet<&str> = given.iter().map(|input| input.name.as_str()).collect();
     inputs.retain(|input| !names.contains(input.name.as_str()));
-    let unreadable: Vec<_> = unreadable.into_iter().map(|file| (shown(root, &file.path), file.why)).collect();
+    let mut unreadable: Vec<_> = unreadable.into_iter().map(|file| (shown(root, &file.path), file.why)).collect();
+    let cases = given.iter().filter(|input| files::is_cases(Path::new(&input.name)));
+    unreadable.extend(cases.map(|input| (input.name.clone(), files::HOLDS_CASES.to_owned())));
     // A file that is named outright beside the manifests may be one of those that cannot be read.
     given.retain(|input| !unreadable.iter().any(|(name, _)| *name == input.name));
     inputs.extend(given);
@@ -239,6 +241,11 @@ pub fn shown(root: &Path, path: &Path) -> String {
 /// The finding for a file that cannot be read.
 pub fn cannot_read(file: FileId, name: &str, why: &str) -> Finding {
     let at = Span::new(file, 0..0);
+    if why == files::HOLDS_CASES {
+        return Finding::new(&codes::YM302, at, format!("`{name}` is not read as a manifest: {why}"))
+            .label("the whole file")
+            .help("check it with `pushplan test`, or give a manifest another name than one that ends like this");
+    }
     if why.contains("larger than") {
         return Finding::new(&codes::YM106, at, format!("`{name}` cannot be read: {why}"))
             .label("the whole file")
