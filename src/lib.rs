@@ -35,6 +35,7 @@ pub mod model;
 pub mod node;
 pub mod plan;
 pub mod render;
+pub mod review;
 pub mod service;
 pub mod source;
 pub mod text;

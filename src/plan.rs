@@ -1,6 +1,7 @@
 //! The plan: every change and the ordered steps that carry them out. It is data: it can be saved, shown, signed off, applied.
 
 mod saved;
+mod told;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,6 +20,7 @@ use crate::model::level::Level;
 use crate::text::quoted;
 
 pub use saved::NoPlan;
+pub use told::{Aside, Told};
 
 /// The form of a saved plan. One of another form is refused.
 pub const FORMAT: u32 = 1;
@@ -56,6 +58,9 @@ pub struct Plan {
     /// What `--only` and `--except` left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<Address>,
+    /// What its readers should know beside.
+    #[serde(default, skip_serializing_if = "Told::is_empty")]
+    pub told: Told,
 }
 
 /// Which addresses a plan is about, by patterns such as `segments/*` or `scheduled_pushes/sale`.
@@ -425,6 +430,7 @@ impl Plan {
             changes,
             steps,
             left_out,
+            told: Told::default(),
         }
     }
 

@@ -13,7 +13,7 @@ const LAYERS: &[&[&str]] = &[
     &["kinds"],
     &["client", "ledger", "live", "manifest"],
     &["cases"],
-    &["arrange", "audience", "check", "compare", "guard", "plan"],
+    &["arrange", "audience", "check", "compare", "guard", "plan", "review"],
     &["apply"],
     &["render"],
     &["cli"],

@@ -11,31 +11,25 @@ use crate::address::Address;
 use crate::digest::Digest;
 use crate::ledger::{Adopted, Done, Ledger, Outcome, Record, Verb};
 use crate::model::level::Level;
-use crate::plan::{FORMAT, Plan, Position, Step};
+use crate::plan::{About, Aim, Choice, Plan, Position, Step};
 
 fn noon() -> Timestamp {
     "2026-11-15T12:00:00Z".parse().unwrap()
 }
 
 fn plan(steps: Vec<Step>) -> Plan {
-    Plan {
-        format: FORMAT,
-        tool: "0".to_owned(),
+    let about = About {
         target: "t".to_owned(),
         origin: "http://localhost".to_owned(),
         app: String::new(),
         level: Level::Extended,
-        made: noon(),
-        expires: noon(),
         manifests: Digest::of(b""),
         ledger: Position { lineage: "l".to_owned(), seq: 0 },
-        aim: crate::plan::Aim::Manifests,
-        choice: crate::plan::Choice::default(),
+        aim: Aim::Manifests,
+        choice: Choice::default(),
         min_lead_seconds: 300,
-        changes: Vec::new(),
-        steps,
-        left_out: Vec::new(),
-    }
+    };
+    Plan { expires: noon(), ..Plan::new(about, Vec::new(), steps, Vec::new(), noon()) }
 }
 
 fn step(number: usize, address: &str, verb: Verb, spec: Value) -> Step {

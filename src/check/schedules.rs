@@ -117,7 +117,7 @@ fn places(schedule: &Schedule, audience: Where) -> BTreeMap<String, Place> {
 }
 
 fn by_own_clock(schedule: &Schedule, time: DateTime, hours: &QuietHours) -> Option<Finding> {
-    if !hours.contains(time.time()) {
+    if !hours.quiet().contains(time.time()) {
         return None;
     }
     let message = format!("people get this at {} by their own clock, in {}", clock(time), words(hours));
@@ -137,7 +137,7 @@ fn in_zones(
     let disturbed: Vec<(&String, &Place, DateTime)> = zones
         .iter()
         .map(|(name, place)| (name, place, schedule.clock_in(&place.zone)))
-        .filter(|(_, _, there)| hours.contains(there.time()))
+        .filter(|(_, _, there)| hours.quiet().contains(there.time()))
         .collect();
     let (first, _, there) = disturbed.first()?;
     let message = match disturbed.len() {
@@ -176,7 +176,7 @@ fn free_in_all(instant: Timestamp, zones: &BTreeMap<String, Place>, hours: &Quie
     while at <= latest {
         let ends = zones.values().filter_map(|place| {
             let there = place.zone.to_datetime(at);
-            let ends = hours.contains(there.time()).then(|| end_of_quiet(there, hours))??;
+            let ends = hours.quiet().contains(there.time()).then(|| end_of_quiet(there, hours))??;
             place.zone.to_timestamp(ends).ok()
         });
         match ends.max() {

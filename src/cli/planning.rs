@@ -19,10 +19,11 @@ use crate::finding::Severity;
 use crate::guard::Limits;
 use crate::ledger::history::{self, Act};
 use crate::ledger::{AppendError, Entry, FileLog, Ledger, Log, Owned, Record, Seq, Unreadable};
-use crate::live::Look;
+use crate::live::{Live, Look};
 use crate::manifest::{Manifests, PROJECT_FILE, Target, read_project};
 use crate::model::level::Level;
-use crate::plan::{About, Aim, Choice, Plan};
+use crate::model::quiet::Quiet;
+use crate::plan::{About, Aim, Aside, Change, Choice, Plan, Told};
 use crate::render::findings::{self, Found, Report};
 use crate::render::{Again, Style, one_line};
 use crate::text;
@@ -79,6 +80,8 @@ pub struct Site {
     pub settle: SignedDuration,
     pub send_within: SignedDuration,
     max_deletes: Option<usize>,
+    quiet: Option<Quiet>,
+    apart: Option<SignedDuration>,
     pub log: FileLog,
 }
 
@@ -122,7 +125,7 @@ impl Place {
         }
         let (desired, _) = manifests.resolve(Some(&name));
         let units = compare::units(&desired, &manifests.sources);
-        let Target { min_lead, settle, send_within, max_deletes, .. } = target;
+        let Target { min_lead, settle, send_within, max_deletes, quiet_hours, apart, .. } = target;
         let seconds = |delay: &Option<crate::node::At<crate::model::delay::Delay>>, usual: SignedDuration| {
             delay.as_ref().map_or(usual, |delay| SignedDuration::from_secs(delay.value.0))
         };
@@ -131,6 +134,8 @@ impl Place {
             settle: seconds(settle, SETTLE),
             send_within: seconds(send_within, SEND_WITHIN),
             max_deletes: max_deletes.as_ref().and_then(|most| usize::try_from(most.value).ok()),
+            quiet: quiet_hours.as_ref().map(|hours| hours.quiet()),
+            apart: apart.as_ref().map(|apart| SignedDuration::from_secs(apart.value.0)),
             log: FileLog::new(&root, &name),
             units,
             target: name,
@@ -250,7 +255,23 @@ impl Site {
             choice: wish.choice.clone(),
             min_lead_seconds: self.min_lead.as_secs(),
         };
-        Ok(Planned { plan: Plan::new(about, changes, steps, left.addresses, now), ledger })
+        let told = self.told(&changes, units, &live);
+        let plan = Plan { told, ..Plan::new(about, changes, steps, left.addresses, now) };
+        Ok(Planned { plan, ledger })
+    }
+
+    /// What the plan's readers should know beside.
+    fn told(&self, changes: &[Change], units: &BTreeMap<Address, Unit>, live: &Live) -> Told {
+        let mut of: BTreeMap<Address, Aside> = BTreeMap::new();
+        for change in changes {
+            let said = units.get(&change.address).map(|unit| unit.aside.clone()).unwrap_or_default();
+            let found = change.id.as_deref().and_then(|id| live.listed.get(&*change.address.kind)?.get(id));
+            let aside = Aside { last_used: found.and_then(|found| found.used), ..said };
+            if aside != Aside::default() {
+                of.insert(change.address.clone(), aside);
+            }
+        }
+        Told { quiet: self.quiet, apart_seconds: self.apart.map(|apart| apart.as_secs()), of }
     }
 
     /// A ledger is about one application. In any other, nothing of it would be there, and all of it would be made again.
@@ -309,6 +330,7 @@ impl Site {
                 ignore: declared.map(|unit| unit.ignore.clone()).unwrap_or_default(),
                 record: declared.is_some_and(|unit| unit.record),
                 renamed_from: renamed.get(&address.resource()).cloned(),
+                aside: declared.map(|unit| unit.aside.clone()).unwrap_or_default(),
             };
             (address, unit)
         };

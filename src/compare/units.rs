@@ -7,8 +7,9 @@ use serde_json::Value;
 use crate::address::Address;
 use crate::codes;
 use crate::digest::Digest;
-use crate::manifest::Desired;
-use crate::plan::Place;
+use crate::kinds::Parts;
+use crate::manifest::{Declared, Desired};
+use crate::plan::{Aside, Place};
 use crate::source::Sources;
 
 /// A declared thing that is applied by itself.
@@ -25,6 +26,8 @@ pub struct Unit {
     pub record: bool,
     /// The key that its resource had before.
     pub renamed_from: Option<String>,
+    /// What its readers should know beside.
+    pub aside: Aside,
 }
 
 /// What the manifests say, as far as a plan depends on it.
@@ -32,7 +35,7 @@ pub fn digest(units: &BTreeMap<Address, Unit>) -> Digest {
     let said: Vec<_> = units
         .iter()
         .map(|(address, unit)| {
-            let Unit { spec, place: _, protect, broadcast, ignore, record, renamed_from } = unit;
+            let Unit { spec, place: _, protect, broadcast, ignore, record, renamed_from, aside: _ } = unit;
             (address, spec, protect, broadcast, ignore, record, renamed_from)
         })
         .collect();
@@ -48,6 +51,7 @@ pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
             let source = sources.get(file);
             Place { file: source.path.clone(), line: source.position(span.range().start).line }
         });
+        let aside = aside(declared);
         for (key, spec) in declared.spec.units(&address.key) {
             let lifecycle = &declared.lifecycle;
             let unit = Unit {
@@ -58,9 +62,19 @@ pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
                 ignore: lifecycle.ignore.iter().flatten().map(|path| path.value.clone()).collect(),
                 record: lifecycle.allowed().any(|code| code.value == codes::SC101.name),
                 renamed_from: lifecycle.renamed_from.as_ref().map(|key| key.value.clone()),
+                aside: aside.clone(),
             };
             units.insert(Address::new(address.kind.clone(), key), unit);
         }
     }
     units
+}
+
+/// What its author said that the service never learns.
+fn aside(declared: &Declared) -> Aside {
+    let mut parts = Parts::new(&declared.key);
+    declared.spec.parts(&mut parts);
+    let named = |zone: &&str| *zone != "UTC";
+    let zone = parts.sendings.iter().find_map(|sending| sending.schedule.zone.iana_name().filter(named));
+    Aside { zone: zone.map(str::to_owned), ..Aside::default() }
 }

@@ -111,7 +111,7 @@ impl Remote for Pipeline {
         if let Value::Object(own) = &mut own {
             own.retain(|key, value| !ADDED.contains(&key.as_str()) && !value.is_null());
         }
-        Some(Found { id, spec: canonical::<Self>(&own, &name), name, stamp })
+        Some(Found { id, spec: canonical::<Self>(&own, &name), name, stamp, used: None })
     }
 
     fn get(id: &str, _: &Value, level: Level) -> Option<Request> {

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::Resource;
+use super::{Resource, Spec};
 use crate::exchange::{Answer, Request};
 use crate::model::audience::written;
 use crate::model::delay::Delay;
@@ -76,6 +76,8 @@ pub struct Found {
     pub stamp: Option<String>,
     /// Its content in canonical form, segments by their ids; `None` where it is still to be read.
     pub spec: Option<Value>,
+    /// When it was last used, where the service tells.
+    pub used: Option<Timestamp>,
 }
 
 /// A tag that somebody gets or loses.
@@ -267,6 +269,8 @@ pub trait Api: Debug + Send + Sync {
     fn leaves_devices(&self, spec: &Value) -> bool;
     /// The name that the service knows it by.
     fn name(&self, spec: &Value) -> String;
+    /// A spec as the resource that it says, segments by their keys; `None` where it is only a part of one.
+    fn read(&self, spec: &Value) -> Option<Box<dyn Spec>>;
 }
 
 /// The row of a kind.
@@ -336,6 +340,10 @@ impl<R: Remote> Api for Row<R> {
     }
     fn name(&self, spec: &Value) -> String {
         text(&spec[R::NAME])
+    }
+    fn read(&self, spec: &Value) -> Option<Box<dyn Spec>> {
+        let read = R::decode(&Node::from_json_value(spec), &mut Reader::default())?;
+        Some(Box::new(read))
     }
 }
 

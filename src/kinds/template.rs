@@ -63,7 +63,8 @@ impl Remote for Template {
         let id = object["template_id"].as_str().or(object["id"].as_str())?;
         let name = text(&object["name"]);
         let stamp = object["modified_at"].as_str().map(str::to_owned);
-        Some(Found { id: id.to_owned(), spec: canonical::<Self>(object, &name), name, stamp })
+        let used = object["last_used"].as_str().and_then(|at| at.parse().ok());
+        Some(Found { id: id.to_owned(), spec: canonical::<Self>(object, &name), name, stamp, used })
     }
 
     fn get(id: &str, _: &Value, _: Level) -> Option<Request> {

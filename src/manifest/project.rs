@@ -16,6 +16,7 @@ use crate::finding::{Finding, Findings, Severity};
 use crate::model::delay::Delay;
 use crate::model::level::Level;
 use crate::model::many::Many;
+use crate::model::quiet::Quiet;
 use crate::node::{At, Decode, Node, Reader, Tree, shape, words};
 use crate::source::{Source, Sources, Span};
 use crate::text;
@@ -59,6 +60,8 @@ shape! {
         variables: BTreeMap<At<String>, At<Value>>,
         /// When people are not to be disturbed, by the clock where they are.
         quiet_hours: Option<At<QuietHours>>,
+        /// How far apart two messages to one person are to be, such as `12h`. Plans and the calendar tell of those that are nearer.
+        apart: Option<At<Delay>>,
         /// The application that this target is: the first 12 digits of the SHA-256 of its app key. With any other, nothing is done.
         app_key_fingerprint: Option<At<String>>,
         /// How many deletions a plan may have. Where it is left out: 5, or a fifth of a kind, whichever is more.
@@ -84,9 +87,8 @@ shape! {
 }
 
 impl QuietHours {
-    pub fn contains(&self, time: Time) -> bool {
-        let (from, to) = (self.from.0, self.to.0);
-        if from <= to { from <= time && time < to } else { time >= from || time < to }
+    pub fn quiet(&self) -> Quiet {
+        Quiet { from: self.from.0, to: self.to.0 }
     }
 }
 

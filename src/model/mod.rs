@@ -13,6 +13,7 @@ pub mod message;
 pub mod notification;
 pub mod placeholder;
 pub mod push;
+pub mod quiet;
 pub mod schedule;
 pub mod trigger;
 pub mod variable;

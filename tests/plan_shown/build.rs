@@ -38,6 +38,7 @@ pub fn plan(changes: impl IntoIterator<Item = Building>) -> Plan {
         changes: Vec::new(),
         steps: Vec::new(),
         left_out: Vec::new(),
+        told: pushplan::plan::Told::default(),
     };
     let mut steps: Vec<(usize, Step)> = Vec::new();
     for Building { change, steps: own } in changes {

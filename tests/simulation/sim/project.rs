@@ -63,6 +63,7 @@ impl Project {
             ignore: Vec::new(),
             record: false,
             renamed_from: None,
+            aside: pushplan::plan::Aside::default(),
         };
         self.units.insert(address, unit);
     }

@@ -1,0 +1,18 @@
+//! When people are not to be disturbed.
+
+use jiff::civil::Time;
+use serde::{Deserialize, Serialize};
+
+/// A daily stretch of time. It may pass midnight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quiet {
+    pub from: Time,
+    pub to: Time,
+}
+
+impl Quiet {
+    pub fn contains(&self, time: Time) -> bool {
+        let Self { from, to } = *self;
+        if from <= to { from <= time && time < to } else { time >= from || time < to }
+    }
+}

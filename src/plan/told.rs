@@ -1,0 +1,43 @@
+//! What a plan's readers should know beside what it does. None of it decides anything, so it is no part of the plan's digest.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::address::Address;
+use crate::model::quiet::Quiet;
+
+/// Facts for readers alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// When people are not to be disturbed, by the clock where they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quiet: Option<Quiet>,
+    /// How near to each other two messages to one person may be; `None` where nobody asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart_seconds: Option<i64>,
+    /// By address.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub of: BTreeMap<Address, Aside>,
+}
+
+impl Told {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What is to be known of one address.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Aside {
+    /// The time zone that its author wrote its times in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
+    /// When the service last used it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used: Option<Timestamp>,
+    /// Sample values for its variables, by the name of the sample.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub previews: BTreeMap<String, BTreeMap<String, String>>,
+}

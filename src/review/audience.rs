@@ -1,0 +1,97 @@
+//! Who is meant, before and after, and what that means.
+
+use super::{Review, Side, resource};
+use crate::audience::{self, Audience, Line, Relation};
+use crate::kinds::{Parts, Spec};
+use crate::model::audience::{SegmentRef, Selector};
+use crate::node::At;
+use crate::plan::Change;
+use crate::source::Span;
+
+/// An audience of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Who {
+    /// In a sentence, as it will be, or as it was where it goes.
+    pub words: String,
+    /// As a tree, with what comes and goes.
+    pub tree: Vec<Marked>,
+    /// How it changes; `None` where there is nothing to compare.
+    pub effect: Option<Relation>,
+}
+
+/// A line of a tree, and what happens to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marked {
+    pub mark: Mark,
+    pub line: Line,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    Same,
+    Comes,
+    Goes,
+}
+
+impl Review<'_> {
+    /// The audiences of a change, each with what it was before. Those of a pipeline are whoever sets it off, and not told.
+    pub fn who(&self, change: &Change) -> Vec<Who> {
+        let (old, new) = (resource(change, Side::Before), resource(change, Side::After));
+        let key = At::new(change.address.key.clone(), Span::NONE);
+        let of = |spec: &Option<Box<dyn Spec>>| -> Vec<(Selector, Option<crate::model::device::DeviceTypes>)> {
+            let mut parts = Parts::new(&key);
+            if let Some(spec) = spec {
+                spec.parts(&mut parts);
+            }
+            let own = parts.audiences.iter().filter(|audience| audience.role != crate::kinds::Role::Pipeline);
+            own.map(|one| (one.selector.value.clone(), one.devices.map(|devices| devices.value.clone()))).collect()
+        };
+        let (old, new) = (of(&old), of(&new));
+        let number = old.len().max(new.len());
+        (0..number).map(|at| self.one(old.get(at), new.get(at))).collect()
+    }
+
+    fn one(&self, old: Option<&Meant>, new: Option<&Meant>) -> Who {
+        let lines = |meant: Option<&Meant>| meant.map(|(selector, _)| audience::tree(selector)).unwrap_or_default();
+        let effect = old.zip(new).map(|(old, new)| {
+            let (before, after) = (self.audience(Side::Before, old), self.audience(Side::After, new));
+            audience::compare(&before, &after)
+        });
+        Who {
+            words: new.or(old).map(|(selector, _)| audience::words(selector)).unwrap_or_default(),
+            tree: marked(&lines(old), &lines(new)),
+            effect,
+        }
+    }
+
+    /// Those who are reached: an audience with its segments as they are on that side.
+    fn audience(&self, side: Side, (selector, devices): &Meant) -> Audience {
+        let audience = Audience::of(selector, |reference: &SegmentRef| self.segment(side, reference));
+        match devices {
+            Some(devices) => audience.on(devices),
+            None => audience,
+        }
+    }
+}
+
+/// An audience, and the devices that it is reached on.
+type Meant = (Selector, Option<crate::model::device::DeviceTypes>);
+
+/// Two trees as one. Lines that stay are those of the longest run that both have in the same order.
+fn marked(old: &[Line], new: &[Line]) -> Vec<Marked> {
+    let text = |lines: &[Line]| -> Vec<String> {
+        lines.iter().map(|line| format!("{}{}", "  ".repeat(line.depth), line.text)).collect()
+    };
+    let (was, is) = (text(old), text(new));
+    let mut found = Vec::new();
+    for op in similar::capture_diff_slices(similar::Algorithm::Patience, &was, &is) {
+        let (tag, before, after) = op.as_tag_tuple();
+        let goes = tag != similar::DiffTag::Equal;
+        if goes {
+            found.extend(old[before].iter().map(|line| Marked { mark: Mark::Goes, line: line.clone() }));
+        }
+        let mark = if goes { Mark::Comes } else { Mark::Same };
+        found.extend(new[after].iter().map(|line| Marked { mark, line: line.clone() }));
+    }
+    found
+}
