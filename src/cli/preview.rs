@@ -178,7 +178,8 @@ impl Preview {
     }
 
     fn show(&self, preview: &render::preview::Preview, context: &Context) -> Ended {
-        let style = render::Style { width: context.out.width(), color: context.out.is_colored() && self.out.is_none() };
+        // A file is no terminal.
+        let style = if self.out.is_some() { render::Style::PLAIN } else { context.out.style() };
         let text = match self.format {
             Format::Text => preview.text(style),
             Format::Html => preview.html(),
