@@ -1,21 +1,22 @@
 //! Schedules: times that have passed, and times at which people sleep.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use jiff::civil::{DateTime, Time};
-use jiff::tz::{TimeZone, offset};
-use jiff::{Timestamp, ToSpan};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, ToSpan};
 
-use super::audience::reached_zones::{self, Where};
 use super::{Check, One, Run, Subject};
+use crate::address::Address;
 use crate::codes;
 use crate::finding::{Finding, Findings};
-use crate::kinds::{ScheduledPush, Sending, of_kind};
+use crate::kinds::{Parts, ScheduledPush, Segment, Sending, of_kind};
 use crate::manifest::QuietHours;
+use crate::model::audience::{SegmentRef, Selector};
 use crate::model::schedule::{Schedule, When};
-use crate::model::vocabulary::iana;
 use crate::source::Span;
 use crate::text;
+use crate::timing::{self, Country, Upcoming, Where, collisions, has_passed, places};
 
 pub const PAST: Check = Check { codes: &[&codes::SC101], run: Run::Each(past) };
 
@@ -23,12 +24,15 @@ pub const QUIET: Check = Check { codes: &[&codes::SC104], run: Run::Each(quiet) 
 
 pub const TWICE: Check = Check { codes: &[&codes::SC107], run: Run::Each(twice) };
 
+/// Messages that one person would get shortly after each other.
+pub const NEAR: Check = Check { codes: &[&codes::SC108], run: Run::All(near) };
+
 /// How many zones a message names.
 const NAMED: usize = 3;
 
 fn past(subject: &Subject, one: &One, findings: &mut Findings) {
     for Sending { schedule, .. } in &one.parts.sendings {
-        if !has_passed(schedule, subject.now) {
+        if !has_passed(schedule.when, subject.now) {
             continue;
         }
         let time = schedule.written.strftime("%Y-%m-%d %H:%M");
@@ -64,25 +68,53 @@ fn twice(_: &Subject, one: &One, findings: &mut Findings) {
     }
 }
 
-/// Whether the time has passed for everybody.
-fn has_passed(schedule: &Schedule, now: Timestamp) -> bool {
-    match schedule.when {
-        When::At(instant) => instant <= now,
-        // The day ends last where the clock is twelve hours behind UTC.
-        When::EachZone(time) => offset(-12).to_timestamp(time).is_ok_and(|last| last <= now),
+/// Of each message, the first that is too near before it.
+fn near(subject: &Subject, findings: &mut Findings) {
+    let Some(apart) = subject.target.and_then(|target| target.apart.as_ref()) else { return };
+    let mut sendings: Vec<(&Address, Sending)> = Vec::new();
+    for (address, declared) in &subject.desired.resources {
+        let mut parts = Parts::new(&declared.key);
+        declared.spec.parts(&mut parts);
+        let upcoming = parts.sendings.into_iter().filter(|sending| !has_passed(sending.schedule.when, subject.now));
+        sendings.extend(upcoming.map(|sending| (address, sending)));
+    }
+    let upcoming: Vec<Upcoming> =
+        sendings.iter().map(|(address, sending)| Upcoming::of(address, *sending, false)).collect();
+    let found =
+        collisions(&upcoming, SignedDuration::from_secs(apart.value.0), |reference| segment(subject, reference));
+    let mut told = HashSet::new();
+    for collision in found.found.iter().filter(|collision| told.insert(collision.other.number)) {
+        let [one, other] =
+            [&collision.one, &collision.other].map(|party| sendings[party.number].1.schedule.value.span());
+        let message = format!("{} goes out {}", collision.other, timing::words::collision(collision, false));
+        let mut finding = Finding::new(&codes::SC108, other, message)
+            .label(format!("less than {} after another message", apart.value))
+            .related(one, "the other")
+            .related(apart.span, "how far apart they are to be")
+            .note("if both are meant, say so on this one: `lifecycle: {allow: [SC108]}`");
+        finding.address = Some(collision.other.address.clone());
+        findings.push(finding);
+    }
+}
+
+fn segment<'d>(subject: &Subject<'d>, reference: &SegmentRef) -> Option<&'d Selector> {
+    match reference {
+        SegmentRef::Key(key) => subject.desired.get::<Segment>(key).map(|segment| &segment.criteria.value),
+        SegmentRef::Id(_) => None,
     }
 }
 
 fn quiet(subject: &Subject, one: &One, findings: &mut Findings) {
     let Some(hours) = subject.target.and_then(|target| target.quiet_hours.as_ref()) else { return };
-    for Sending { schedule, audience } in &one.parts.sendings {
-        if has_passed(schedule, subject.now) {
+    for Sending { schedule, audience, .. } in &one.parts.sendings {
+        if has_passed(schedule.when, subject.now) {
             continue;
         }
         let finding = match schedule.when {
             When::EachZone(time) => by_own_clock(schedule, time, hours),
             When::At(instant) => {
-                in_zones(schedule, instant, &places(schedule, reached_zones::zones(subject.desired, audience)), hours)
+                let reached = places(audience, |reference| segment(subject, reference), Country::Main);
+                in_zones(schedule, instant, &zones(schedule, reached), hours)
             }
         };
         if let Some(finding) = finding {
@@ -95,7 +127,7 @@ fn quiet(subject: &Subject, one: &One, findings: &mut Findings) {
     }
 }
 
-/// A time zone that an audience names, and the first tag that does.
+/// A time zone that an audience names, or that most people of its country live in, and the first tag that does.
 #[derive(Debug)]
 struct Place {
     zone: TimeZone,
@@ -103,14 +135,13 @@ struct Place {
 }
 
 /// The zones that an audience is in, by their names: those that it names, and the schedule's own where it may be there too.
-fn places(schedule: &Schedule, audience: Where) -> BTreeMap<String, Place> {
+fn zones(schedule: &Schedule, audience: Where) -> BTreeMap<String, Place> {
     let Where { named, elsewhere, without } = audience;
     let own = name(&schedule.zone);
-    let is_own = |tag: &String| iana(tag) == own;
-    let with_own = elsewhere && !without.keys().any(is_own) && !named.keys().any(is_own);
-    let named = named.into_iter().filter_map(|(tag, at)| {
-        let zone = TimeZone::get(iana(&tag)).ok()?;
-        Some((tag, Place { zone, tag: Some(at) }))
+    let with_own = elsewhere && !without.contains_key(&own) && !named.contains_key(&own);
+    let named = named.into_iter().filter_map(|(name, seen)| {
+        let zone = TimeZone::get(&name).ok()?;
+        Some((name, Place { zone, tag: Some(seen.at) }))
     });
     let own = with_own.then(|| (own.clone(), Place { zone: schedule.zone.clone(), tag: None }));
     named.chain(own).collect()

@@ -6,6 +6,7 @@ pub mod fields;
 mod messages;
 pub mod page;
 pub mod prose;
+mod times;
 
 use std::collections::{BTreeMap, BTreeSet};
 
