@@ -1,6 +1,6 @@
 //! The plan for a person at a terminal.
 
-use super::{Ahead, Block, View, content, rows, who, words};
+use super::{Ahead, Block, View, rows, words};
 use crate::guard::Refused;
 use crate::plan::{Action, Aim, Change, Moved, Plan, Reason};
 use crate::render::Again;
@@ -66,17 +66,11 @@ fn one(out: &mut String, view: &View, block: &Block, said: Vec<Row>, drifted: bo
         None => Words::default(),
     };
     layout::head(out, &left, &right, style);
-    let when: Vec<Row> = rows::when(view, block).into_iter().collect();
-    let who = block.whole.map(|change| who::rows(view, change)).unwrap_or_default();
-    let (before, beneath) = match drifted {
-        true => {
-            let effects =
-                who.into_iter().filter(|row| row.label == who::EFFECT).map(|row| row.after("putting it back: "));
-            (Vec::new(), block.whole.map(content::drifted).unwrap_or_default().into_iter().chain(effects).collect())
-        }
-        false => (when.into_iter().chain(who).collect(), rows::of_content(block)),
+    let content = match drifted {
+        true => rows::of_drift(view, block),
+        false => rows::of_content(view, block),
     };
-    for rows in [before, beneath, said] {
+    for rows in [content, said] {
         layout::rows(out, &rows, 4, style);
     }
     out.push('\n');
