@@ -86,8 +86,8 @@ impl Calendar {
         let calendar = calendar(&desired, &asked);
         let view = View { calendar: &calendar, target: &site.target, sources: &site.manifests.sources };
         let style = match self.out {
-            Some(_) => Style { width: FILE_WIDTH, color: false },
-            None => Style { width: context.out.width(), color: context.out.is_colored() },
+            Some(_) => Style { width: FILE_WIDTH, color: false, ascii: false },
+            None => context.out.style(),
         };
         let text = match self.format {
             Format::Text => calendar::text(&view, style),

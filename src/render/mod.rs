@@ -2,6 +2,7 @@
 
 mod again;
 pub mod calendar;
+pub mod escape;
 pub mod explain;
 pub mod findings;
 pub mod graph;
@@ -21,4 +22,4 @@ pub use layout::Style;
 pub use out::Out;
 pub use progress::{Progress, Showing};
 pub use ready::Ready;
-pub use visible::{one_line, shown, visible};
+pub use visible::{one_line, visible};
