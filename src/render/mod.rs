@@ -5,6 +5,7 @@ pub mod explain;
 pub mod findings;
 pub mod graph;
 pub mod history;
+pub mod html;
 mod layout;
 mod out;
 pub mod plan;

@@ -1,0 +1,120 @@
+//! What a person has to decide, to allow or to do, before anything else.
+
+use maud::{Markup, html};
+
+use super::{Report, facts};
+use crate::guard::Refused;
+use crate::render::layout::Words;
+use crate::render::one_line;
+use crate::render::plan::{Block, Risk, rows, words};
+
+/// How many of one kind are told here; the others stand further down.
+const EACH: usize = 20;
+
+/// The risks that people decide about, with what they are called.
+const RISKS: [(Risk, &str, &str); 5] = [
+    (Risk::Sends, "Sends", "danger"),
+    (Risk::Stuck, "Waits for you", "asks"),
+    (Risk::NoWayBack, "Cannot be undone", "danger"),
+    (Risk::Deletes, "Deletes", "old"),
+    (Risk::ByHand, "By hand", "asks"),
+];
+
+impl Report<'_> {
+    /// Whether anything is to be decided.
+    pub(super) fn decides(&self) -> bool {
+        !self.view.blocks.is_empty() || !self.view.drift.is_empty()
+    }
+
+    pub(super) fn decisions(&self) -> Markup {
+        let refused = self.ahead.refusals();
+        let blocks = &self.view.blocks;
+        let asked = |risk: Risk| blocks.iter().filter(move |block| block.risk == risk);
+        let is_calm = refused.is_empty() && RISKS.iter().all(|(risk, ..)| asked(*risk).next().is_none());
+        html! {
+            section #decisions {
+                h2 { "Decisions" }
+                @if is_calm { p.calm-note { (self.calm()) } }
+                ul.decisions {
+                    @for one in refused { (self.refusal(one)) }
+                    @for (risk, word, mood) in RISKS {
+                        @for block in asked(risk).take(EACH) { (self.decision(block, word, mood)) }
+                        @if let more @ 1.. = asked(risk).count().saturating_sub(EACH) {
+                            li class=(format!("decision {mood}")) {
+                                span class=(format!("chip {mood}")) { (word) } " and " (more) " more, further down"
+                            }
+                        }
+                    }
+                }
+                @if self.decides() { (self.next()) }
+            }
+        }
+    }
+
+    fn calm(&self) -> &'static str {
+        if self.decides() {
+            "Nothing here sends a message at once, deletes anything or needs a hand."
+        } else {
+            "There is nothing to decide: the service is as it should be."
+        }
+    }
+
+    /// What would be refused, with the way out.
+    fn refusal(&self, refused: &Refused) -> Markup {
+        html! {
+            li.decision.danger {
+                p { span.chip.danger { "Refused" } " " span dir="auto" { (one_line(&refused.message)) } }
+                p.out { b { "Way out: " } (one_line(&refused.help)) }
+                @if !refused.addresses.is_empty() {
+                    p.about {
+                        @for (number, address) in refused.addresses.iter().take(EACH).enumerate() {
+                            @if number > 0 { ", " }
+                            (self.link(address))
+                        }
+                        @if refused.addresses.len() > EACH { " and " (refused.addresses.len() - EACH) " more" }
+                    }
+                }
+            }
+        }
+    }
+
+    fn decision(&self, block: &Block, word: &str, mood: &str) -> Markup {
+        html! {
+            li class=(format!("decision {mood}")) {
+                p { span class=(format!("chip {mood}")) { (word) } " " (self.link(&block.address)) }
+                @for words in self.why(block) { (facts::line(&words)) }
+            }
+        }
+    }
+
+    /// The words of a block that a decision is about.
+    fn why(&self, block: &Block) -> Vec<Words> {
+        let labels: &[&str] = match block.risk {
+            Risk::Sends => &["SENDS"],
+            Risk::Stuck => &["taken", "in doubt", "too late", "waits", "gone"],
+            Risk::NoWayBack => &["undo"],
+            Risk::Deletes => &["devices", "protected", "last used", "used by"],
+            _ => &["by hand", "waits", "gone"],
+        };
+        let when = rows::when(&self.view, block).filter(|_| block.risk == Risk::NoWayBack);
+        let said = rows::of_words(&self.view, block).into_iter().filter(|row| labels.contains(&row.label.as_str()));
+        when.into_iter().chain(said).flat_map(|row| row.lines).collect()
+    }
+
+    /// The command that goes on from here.
+    fn next(&self) -> Markup {
+        let plan = self.view.plan;
+        let waits = self.view.stuck() > 0 || !self.ahead.refusals().is_empty();
+        html! {
+            p.next {
+                @if plan.has_news() {
+                    @if waits { "As it is, this plan is not applied. Once that is decided: " } @else { "Next: " }
+                    code { (one_line(&self.ahead.apply())) }
+                } @else {
+                    "Nothing is left for pushplan to do before people have done their part."
+                }
+                @if plan.expires > plan.made { " " span.faint { "The plan expires " (words::distance(plan.made, plan.expires)) " after it was made." } }
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! A plan as one page, for whoever decides: what needs a word, what changes, whom it reaches and when, and which requests
+//! are sent. The same plan gives the same bytes.
+
+mod cards;
+mod decisions;
+mod facts;
+mod glance;
+mod graph;
+mod requests;
+mod rest;
+mod top;
+mod who;
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use super::page;
+use crate::address::Address;
+use crate::plan::Plan;
+use crate::render::one_line;
+use crate::render::plan::{Ahead, Block, View};
+use crate::review::Review;
+
+const CSS: &str = include_str!("report.css");
+
+/// How many changes have a card, the riskiest first.
+const CARDS: usize = 150;
+/// How many bytes all cards together may have.
+const CARD_BYTES: usize = 3_500_000;
+
+/// The report of a plan.
+pub fn html(plan: &Plan, ahead: &Ahead) -> String {
+    let report = Report::of(plan, ahead);
+    let body = report.body();
+    page(&format!("Plan for {}", one_line(&plan.target)), CSS, &body)
+}
+
+/// All that the parts of the page are made from.
+struct Report<'p> {
+    view: View<'p>,
+    review: Review<'p>,
+    ahead: &'p Ahead,
+    /// The number of each resource's card; those without one are told in a line.
+    numbers: BTreeMap<Address, usize>,
+    cards: Vec<Markup>,
+}
+
+impl<'p> Report<'p> {
+    fn of(plan: &'p Plan, ahead: &'p Ahead) -> Self {
+        let view = View::of(plan, &ahead.again);
+        let numbered = view.blocks.iter().chain(&view.drift).take(CARDS).enumerate();
+        let numbers = numbered.map(|(number, block)| (block.address.clone(), number + 1)).collect();
+        let mut report = Self { view, review: Review::of(plan), ahead, numbers, cards: Vec::new() };
+        let mut bytes = 0;
+        let mut cards = Vec::new();
+        for (number, block) in report.all().enumerate().take(CARDS) {
+            let card = report.card(number + 1, block);
+            bytes += card.0.len();
+            if bytes > CARD_BYTES {
+                break;
+            }
+            cards.push(card);
+        }
+        report.numbers.retain(|_, number| *number <= cards.len());
+        report.cards = cards;
+        report
+    }
+
+    /// What happens, and then what is put back.
+    fn all(&self) -> impl Iterator<Item = &Block<'p>> {
+        self.view.blocks.iter().chain(&self.view.drift)
+    }
+
+    /// How many cards are about what happens; the others are about what is put back.
+    fn happening(&self) -> usize {
+        self.cards.len().min(self.view.blocks.len())
+    }
+
+    fn body(&self) -> Markup {
+        let is_nothing = self.view.blocks.is_empty() && self.view.drift.is_empty();
+        let (happens, drift) = self.cards.split_at(self.happening());
+        html! {
+            (self.top())
+            main {
+                (self.decisions())
+                @if !is_nothing { (self.glance()) }
+                @if !happens.is_empty() {
+                    section #changes {
+                        h2 { "Changes" }
+                        @for card in happens { (card) }
+                    }
+                }
+                (self.drift(drift))
+                (self.uncarded())
+                (self.graph())
+                (self.past())
+                (self.left_out())
+                (self.requests())
+            }
+            (self.footer())
+        }
+    }
+
+    /// The name of a resource, which leads to its card where it has one.
+    fn link(&self, address: &Address) -> Markup {
+        let text = one_line(&address.to_string());
+        html! {
+            @match self.numbers.get(&address.resource()) {
+                Some(number) => a.address href=(format!("#change-{number}")) { (text) },
+                None => span.address { (text) },
+            }
+        }
+    }
+}

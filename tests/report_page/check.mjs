@@ -1,0 +1,88 @@
+// Opens pages in headless Chromium, narrow and wide, light and dark, and tells what is wrong with them.
+//
+//     node check.mjs TOOLS CHROMIUM PAGE...
+//
+// Writes one line of JSON for each page and way of showing it. With SHOTS=FOLDER it also takes pictures.
+
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+
+const [tools, executablePath, ...pages] = process.argv.slice(2)
+const load = createRequire(path.resolve(tools, 'node_modules/'))
+const { chromium } = load('playwright-core')
+const axe = fs.readFileSync(load.resolve('axe-core/axe.min.js'), 'utf8')
+const shots = process.env.SHOTS
+
+const home = fs.mkdtempSync(path.join(os.tmpdir(), 'report-page-'))
+const browser = await chromium.launchPersistentContext(home, {
+  executablePath,
+  headless: true,
+  args: [
+    '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+    '--disable-component-update', '--disable-sync',
+  ],
+})
+
+async function check(file, width, colorScheme) {
+  const url = pathToFileURL(file).href
+  const page = await browser.newPage()
+  const said = []
+  const asked = []
+  page.on('console', message => { if (['error', 'warning'].includes(message.type())) said.push(message.text()) })
+  page.on('pageerror', error => said.push(String(error)))
+  page.on('request', request => { if (request.url() !== url) asked.push(request.url()) })
+  await page.setViewportSize({ width, height: 900 })
+  await page.emulateMedia({ colorScheme })
+  await page.goto(url, { waitUntil: 'load' })
+  const sizes = await page.evaluate(() => ({
+    inner: innerWidth,
+    scroll: document.documentElement.scrollWidth,
+    scripts: document.scripts.length,
+    broken: [...document.querySelectorAll('a')].map(a => a.getAttribute('href'))
+      .filter(href => !href?.startsWith('#') || !document.getElementById(href.slice(1))),
+  }))
+  // A page of many thousand elements is judged by its beginning: the rest is more of the same.
+  await page.evaluate(most => {
+    for (const list of document.querySelectorAll('ul, ol, tbody')) {
+      [...list.children].slice(most).forEach(child => child.remove())
+    }
+    [...document.querySelectorAll('article')].slice(most).forEach(article => article.remove())
+  }, 40)
+  await page.evaluate(axe)
+  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }))
+  const serious = violations.filter(one => ['serious', 'critical'].includes(one.impact)).map(one => ({
+    id: one.id,
+    help: one.help,
+    nodes: one.nodes.slice(0, 3).map(node => `${node.html.slice(0, 200)} ${node.any[0]?.message ?? ''}`),
+  }))
+  await page.close()
+  return { page: path.basename(file), width, colorScheme, said, asked, serious, ...sizes }
+}
+
+async function shoot(file, width, colorScheme) {
+  const page = await browser.newPage()
+  await page.setViewportSize({ width, height: 900 })
+  await page.emulateMedia({ colorScheme })
+  await page.goto(pathToFileURL(file).href)
+  const name = `${path.basename(file, '.html')}-${width}-${colorScheme}.png`
+  const height = await page.evaluate(() => Math.min(document.documentElement.scrollHeight, 7000))
+  await page.screenshot({ path: path.join(shots, name), clip: { x: 0, y: 0, width, height }, fullPage: true })
+  await page.close()
+}
+
+try {
+  for (const file of pages) {
+    for (const width of [390, 1280]) {
+      for (const scheme of ['light', 'dark']) {
+        console.log(JSON.stringify(await check(file, width, scheme)))
+        if (shots) await shoot(file, width, scheme)
+      }
+    }
+  }
+} finally {
+  await browser.close()
+  fs.rmSync(home, { recursive: true, force: true })
+}
