@@ -3,7 +3,8 @@
 //! A project is a folder with a project file and manifests. [`manifest::read_project`] reads all of it into trees that know
 //! where each value stands; `resolve` makes of them what one target gets, typed: the [`manifest::Desired`] state. The
 //! [`kinds`] say what can be declared, made of the nouns in [`model`], and what the service's API lets one do with it.
-//! [`check`] finds what types cannot say and judges how much it matters; what it knows of who is meant is in [`audience`].
+//! [`check`] finds what types cannot say and judges how much it matters; what it knows of who is meant is in [`audience`],
+//! and of what people will see in [`look`].
 //!
 //! [`live`] asks the service what it has, through the [`client`]; the [`ledger`] remembers what was applied. [`compare`] holds
 //! the three against each other, [`arrange`] turns the changes into ordered steps, and both together are the [`plan`]: data,
@@ -29,6 +30,7 @@ pub mod guard;
 pub mod kinds;
 pub mod ledger;
 pub mod live;
+pub mod look;
 pub mod manifest;
 pub mod model;
 pub mod node;

@@ -93,6 +93,7 @@ impl Resource for Experiment {
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
         let Self { name: _, description: _, audience, device_types, variants } = self;
         parts.audiences.push(Audience { selector: audience, devices: Some(device_types), role: Role::Push });
+        parts.each = "variant";
         for variant in variants.iter() {
             let Variant { push: Content { notification, message, rest: _ }, schedule } = &variant.value;
             parts.said.push(Said {

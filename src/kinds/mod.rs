@@ -166,3 +166,4 @@ pub use crate::model::trigger::Trigger;
 pub use crate::model::variable::Variable;
 pub use experiment::{VARIANT_COUNT, Variant};
 pub use pipeline::Outcome;
+pub use template::Sample;

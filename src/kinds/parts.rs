@@ -10,6 +10,7 @@ use crate::model::vocabulary::Group;
 use crate::node::At;
 
 use super::Variable;
+use super::template::Sample;
 
 /// The parts of one resource.
 #[derive(Debug)]
@@ -18,6 +19,10 @@ pub struct Parts<'r> {
     pub key: &'r At<String>,
     pub audiences: Vec<Audience<'r>>,
     pub said: Vec<Said<'r>>,
+    /// What people call each of several messages: `variant`.
+    pub each: &'static str,
+    /// Sample values for the variables, by the name of the sample.
+    pub previews: Vec<(&'r At<String>, &'r Sample)>,
     pub pushes: Vec<&'r At<Push>>,
     pub sendings: Vec<Sending<'r>>,
     pub tags: Vec<TagUse<'r>>,
@@ -77,6 +82,8 @@ impl<'r> Parts<'r> {
             key,
             audiences: vec![],
             said: vec![],
+            each: "message",
+            previews: vec![],
             pushes: vec![],
             sendings: vec![],
             tags: vec![],

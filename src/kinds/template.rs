@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::remote::{Found, Lifecycle, Read, canonical, id_in, text};
@@ -19,8 +21,15 @@ shape! {
         variables: Option<Vec<Variable>>,
         /// What it says.
         push: Content,
+        /// Sample values for its variables, by the name of the sample: `{long: {FIRST_NAME: Maximiliane-Charlotte}}`.
+        /// `pushplan preview` and plans show the message with each; the service never learns of them.
+        #[manifest(only)]
+        previews: BTreeMap<At<String>, Sample>,
     }
 }
+
+/// Values for variables, by their keys.
+pub type Sample = BTreeMap<At<String>, At<String>>;
 
 impl Resource for Template {
     const KEY: &'static str = "templates";
@@ -39,7 +48,9 @@ impl Resource for Template {
     }
 
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
-        let Self { name: _, description: _, variables, push: Content { notification, message, rest: _ } } = self;
+        let Self { name: _, description: _, variables, push, previews } = self;
+        let Content { notification, message, rest: _ } = push;
+        parts.previews.extend(previews);
         parts.said.push(Said {
             notification: Some(notification),
             message: message.as_ref(),

@@ -74,19 +74,30 @@ shape! {
     }
 }
 
-/// A built-in interactive type: its name, its button, and what that button is for.
+/// A built-in interactive type: its name, its button, what people read on it, and what it is for.
 #[derive(Debug)]
 pub struct InteractiveType {
     pub name: &'static str,
     pub button: &'static str,
+    pub label: &'static str,
     pub purpose: &'static str,
 }
 
 /// The interactive types of the contract.
 pub static INTERACTIVE_TYPES: &[InteractiveType] = &[
-    InteractiveType { name: "ua_follow", button: "follow", purpose: "add_tag: a tag relevant to the story" },
-    InteractiveType { name: "ua_unfollow", button: "unfollow", purpose: "remove_tag: the same tag" },
-    InteractiveType { name: "ua_remind_me_later", button: "remind", purpose: "add_tag: a tag that starts a pipeline" },
+    InteractiveType {
+        name: "ua_follow",
+        button: "follow",
+        label: "Follow",
+        purpose: "add_tag: a tag relevant to the story",
+    },
+    InteractiveType { name: "ua_unfollow", button: "unfollow", label: "Unfollow", purpose: "remove_tag: the same tag" },
+    InteractiveType {
+        name: "ua_remind_me_later",
+        button: "remind",
+        label: "Remind me later",
+        purpose: "add_tag: a tag that starts a pipeline",
+    },
 ];
 
 impl Notification {

@@ -2,6 +2,7 @@
 //! says as the resource that it is. Every output form shows the same facts.
 
 mod audience;
+mod messages;
 
 use std::collections::BTreeMap;
 

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use super::super::{Check, One, Run, Subject};
-use super::{shown, urls, with_defaults};
+use super::{shown, urls};
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::kinds::{Template, Variable};
+use crate::look::{screens, with_defaults};
 use crate::model::push::{Push, TemplateName};
 use crate::node::At;
 use crate::text;
@@ -89,9 +90,9 @@ fn result(subject: &Subject, one: &One, findings: &mut Findings) {
         let (said, variables) = (&template.push.notification, template.variables.as_deref());
         if let (Some(before), Some(after)) = (&said.alert, &filled.alert) {
             let before = with_defaults(before, variables);
-            for screen in shown::screens(Some(&push.device_types)) {
-                let fitted = screen.finding(&before, name.span).is_none();
-                findings.extend(screen.finding(after, name.span).filter(|_| fitted).map(told));
+            for screen in screens(Some(&push.device_types)) {
+                let fitted = shown::too_long(screen, &before, name.span).is_none();
+                findings.extend(shown::too_long(screen, after, name.span).filter(|_| fitted).map(told));
             }
         }
         for (before, after) in said.urls().zip(filled.urls()) {

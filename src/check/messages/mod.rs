@@ -20,11 +20,8 @@ pub use shown::LENGTH;
 pub use size::SIZE;
 pub use urls::URLS;
 
-use std::collections::HashMap;
-
 use super::{One, Subject};
-use crate::kinds::{Said, Template, Variable};
-use crate::model::placeholder;
+use crate::kinds::{Said, Template};
 use crate::node::At;
 
 /// What a resource says in its own words. What a push has from a template is looked at there; a message that stands beside
@@ -42,19 +39,6 @@ fn own<'d>(subject: &'d Subject, one: &One<'d>) -> Vec<Said<'d>> {
         Some(Said { notification: None, message: Some(message), devices, variables: None, borrowed: false })
     });
     own.chain(beside).collect()
-}
-
-/// A text as it reads where no push gives other values: its placeholders filled by their defaults.
-fn with_defaults(text: &str, variables: Option<&[Variable]>) -> String {
-    if !text.contains("{{") {
-        return text.to_owned();
-    }
-    let mut defaults = HashMap::new();
-    for variable in variables.unwrap_or(&[]) {
-        // Of a variable that is declared twice, the first counts.
-        defaults.entry(variable.key.as_str()).or_insert(variable.default_value.as_ref().map(|text| text.as_str()));
-    }
-    placeholder::fill(text, |key| defaults.get(key).copied().flatten())
 }
 
 /// Every text of a notification and a message that can hold a placeholder.

@@ -1,184 +1,40 @@
 //! How much of a text a screen shows before anybody taps on it.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
-
 use super::super::{Check, One, Run, Subject};
-use super::{own, with_defaults};
+use super::own;
 use crate::codes::{self, Code};
 use crate::finding::{Finding, Findings};
-use crate::model::device::{DeviceType, DeviceTypes};
+use crate::look::{Screen, screens, width, with_defaults};
+use crate::model::device::DeviceType;
 use crate::source::Span;
 use crate::text;
 
 pub const LENGTH: Check = Check { codes: &[&codes::MS106, &codes::MS107], run: Run::Each(length) };
-
-/// A place where a notification is first seen, and how many columns fit there. A wide character takes two.
-#[derive(Debug)]
-pub struct Screen {
-    code: &'static Code,
-    device: DeviceType,
-    name: &'static str,
-    columns: usize,
-}
-
-static SCREENS: [Screen; 2] = [
-    Screen { code: &codes::MS106, device: DeviceType::Ios, name: "an iPhone's lock screen", columns: 178 },
-    Screen { code: &codes::MS107, device: DeviceType::Android, name: "Android's collapsed line", columns: 45 },
-];
 
 fn length(subject: &Subject, one: &One, findings: &mut Findings) {
     for said in own(subject, one) {
         let Some(alert) = said.notification.and_then(|notification| notification.alert.as_ref()) else { continue };
         let shown = with_defaults(alert, said.variables);
         for screen in screens(said.devices.map(|devices| &devices.value)) {
-            findings.extend(screen.finding(&shown, alert.span));
+            findings.extend(too_long(screen, &shown, alert.span));
         }
     }
 }
 
-/// The screens that a text can appear on; a template's on all of them.
-pub fn screens(devices: Option<&DeviceTypes>) -> impl Iterator<Item = &'static Screen> {
-    SCREENS.iter().filter(move |screen| devices.is_none_or(|devices| devices.includes(&screen.device)))
+/// The code for texts that a screen cuts.
+fn code(device: &DeviceType) -> &'static Code {
+    if *device == DeviceType::Ios { &codes::MS106 } else { &codes::MS107 }
 }
 
-impl Screen {
-    /// What is said where a text does not fit.
-    pub fn finding(&self, shown: &str, at: Span) -> Option<Finding> {
-        let shown = shown.trim_end();
-        let cut = cut(shown, self.columns)?;
-        let message = format!("{} shows {} columns of this text, which has {}", self.name, self.columns, width(shown));
-        Some(
-            Finding::new(self.code, at, message)
-                .label(format!("cut after {} columns", self.columns))
-                .note(format!("shown as: {}", text::quoted(&format!("{cut}…"))))
-                .help("shorten it, or put first what people must see"),
-        )
-    }
-}
-
-fn width(text: &str) -> usize {
-    clusters(text).map(|(_, width)| width).sum()
-}
-
-/// What is left of a text on a screen of so many columns; `None` where all of it fits. Never a part of what reads as one
-/// character.
-fn cut(text: &str, columns: usize) -> Option<&str> {
-    // No character is wider than it has bytes.
-    if text.len() <= columns {
-        return None;
-    }
-    let mut used = 0;
-    let mut fits = 0;
-    for (end, width) in clusters(text) {
-        used += width;
-        if used > columns {
-            return Some(text[..fits].trim_end());
-        }
-        fits = end;
-    }
-    None
-}
-
-/// The end and the width of each cluster: a character with all that attaches to it.
-fn clusters(text: &str) -> impl Iterator<Item = (usize, usize)> {
-    let mut start = 0;
-    std::iter::from_fn(move || {
-        let rest = &text[start..];
-        let mut chars = rest.char_indices();
-        let (_, mut last) = chars.next()?;
-        let mut flags = usize::from(is_flag_letter(last));
-        let mut end = rest.len();
-        for (at, c) in chars {
-            // A flag is a pair of letters, and a third begins the next flag.
-            let pair = is_flag_letter(c) && flags == 1;
-            if !(attaches(c) || joins(last) || pair) {
-                end = at;
-                break;
-            }
-            flags += usize::from(is_flag_letter(c));
-            last = c;
-        }
-        start += end;
-        Some((start, rest[..end].width()))
-    })
-}
-
-/// Whether the character belongs to the one before it: marks, joiners, skin tones and the vowel signs of Indic scripts.
-///
-/// For the latter the rule is wider than Unicode's tables: a cut one letter early is no harm.
-fn attaches(c: char) -> bool {
-    let indic = |c: char| matches!(u32::from(c) & 0x7f, 0x01..=0x03 | 0x3e..=0x4f | 0x55..=0x57);
-    match c {
-        '\u{1f3fb}'..='\u{1f3ff}' => true,
-        '\u{0900}'..='\u{0d7f}' => indic(c),
-        '\u{0d82}' | '\u{0d83}' | '\u{0dcf}'..='\u{0ddf}' | '\u{0df2}' | '\u{0df3}' => true,
-        '\u{0e33}' | '\u{0eb3}' | '\u{0f3e}' | '\u{0f3f}' | '\u{0f7f}' | '\u{102b}'..='\u{103e}' => true,
-        _ => UnicodeWidthChar::width(c) == Some(0),
-    }
-}
-
-/// Whether the character draws the next one to itself: the zero-width joiner, and the viramas of Indic scripts.
-fn joins(c: char) -> bool {
-    matches!(c, '\u{200d}' | '\u{094d}' | '\u{09cd}' | '\u{0acd}' | '\u{0b4d}' | '\u{0c4d}' | '\u{0d4d}')
-}
-
-fn is_flag_letter(c: char) -> bool {
-    matches!(c, '\u{1f1e6}'..='\u{1f1ff}')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_that_fits_is_not_cut() {
-        for text in ["", "abc", "日a", "e\u{301}bc", "👨‍👩‍👧x"] {
-            assert_eq!(cut(text, 3), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn wide_characters_take_two_columns() {
-        assert_eq!(cut("日本語", 5), Some("日本"));
-        assert_eq!(cut("日本語", 4), Some("日本"));
-        assert_eq!(cut("a日本", 2), Some("a"));
-    }
-
-    #[test]
-    fn what_reads_as_one_character_is_not_split() {
-        for (text, columns, shown) in [
-            ("ae\u{301}\u{327}x", 2, "ae\u{301}\u{327}"),
-            ("ae\u{301}x", 1, "a"),
-            ("ab👨‍👩‍👧c", 3, "ab"),
-            ("ab👨‍👩‍👧c", 4, "ab👨‍👩‍👧"),
-            ("👍🏽👍🏽", 3, "👍🏽"),
-            ("🇩🇪🇫🇷", 2, "🇩🇪"),
-            ("🇩🇪🇫🇷", 3, "🇩🇪"),
-            ("❤\u{fe0f}a", 2, "❤\u{fe0f}"),
-            ("नमस्ते", 2, "नम"),
-            ("한국", 2, "한"),
-            ("1\u{fe0f}\u{20e3}ab", 2, "1\u{fe0f}\u{20e3}"),
-        ] {
-            assert_eq!(cut(text, columns), Some(shown), "{text} in {columns}");
-        }
-    }
-
-    #[test]
-    fn blanks_before_the_cut_are_not_shown() {
-        assert_eq!(cut("Come back", 5), Some("Come"));
-    }
-
-    #[test]
-    fn a_cut_text_is_a_part_of_the_whole_and_never_too_wide() {
-        let text = "Hé 👨‍👩‍👧 日本 🇩🇪🇫🇷 क्षत्रिय\u{200d}x e\u{301}\u{301} ok".repeat(3);
-        for columns in 0..text.width() {
-            if let Some(shown) = cut(&text, columns) {
-                assert!(text.starts_with(shown) && width(shown) <= columns, "{columns}: {shown}");
-                assert!(
-                    !text[shown.len()..].starts_with(attaches) && !shown.ends_with('\u{200d}'),
-                    "{columns}: {shown}"
-                );
-            }
-        }
-    }
+/// What is said where a text does not fit.
+pub fn too_long(screen: &Screen, shown: &str, at: Span) -> Option<Finding> {
+    let shown = shown.trim_end();
+    let (columns, cut) = screen.columns.zip(screen.cut(shown))?;
+    let message = format!("{} shows {columns} columns of this text, which has {}", screen.place, width(shown));
+    Some(
+        Finding::new(code(&screen.device), at, message)
+            .label(format!("cut after {columns} columns"))
+            .note(format!("shown as: {}", text::quoted(&format!("{cut}…"))))
+            .help("shorten it, or put first what people must see"),
+    )
 }

@@ -1,9 +1,10 @@
 //! URLs that are opened by a tap, or loaded with a notification.
 
 use super::super::{Check, One, Run, Subject};
-use super::{own, with_defaults};
+use super::own;
 use crate::codes;
 use crate::finding::{Finding, Findings};
+use crate::look::with_defaults;
 use crate::model::notification::{Notification, Open};
 use crate::model::placeholder::{fill, placeholders};
 use crate::node::At;

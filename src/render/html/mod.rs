@@ -1,24 +1,28 @@
-//! Pages: one self-contained file each, without script, that asks nobody for anything.
+//! Pages for a browser: one file each, without script and without anything from elsewhere.
 
+pub mod phone;
 pub mod report;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// A page. Its style is its own, and a browser is told to load nothing else.
+/// What a page may load: nothing, but for the styles in it.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+
+/// A whole page. `css` is of the program's own, never of a manifest's.
 pub fn page(title: &str, css: &str, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (title) }
+                title { (super::one_line(title)) }
                 style { (PreEscaped(css)) }
             }
             body { (body) }
         }
     };
-    page.into_string()
+    page.into_string() + "\n"
 }

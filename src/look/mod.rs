@@ -1,0 +1,281 @@
+//! How a message looks on a device: what fits where, its buttons, and what a tap does. Every output form shows the same facts.
+
+mod body;
+mod clusters;
+mod direction;
+mod screen;
+
+use std::collections::{BTreeMap, HashMap};
+
+pub use body::{body_text, html_text};
+pub use clusters::{characters, clusters, cut, width};
+pub use direction::is_rtl;
+pub use screen::{Fit, Screen, fits, screens};
+
+use crate::kinds::{Parts, Said, Variable};
+use crate::model::many::Set;
+use crate::model::notification::{Actions, INTERACTIVE_TYPES, Interactive};
+use crate::model::placeholder::{self, placeholders};
+use crate::node::At;
+use crate::text;
+
+/// A message as people will see it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Which of several it is: `variant 1`, or the name of the sample whose values it has.
+    pub label: Option<String>,
+    /// The title, which browsers alone show.
+    pub title: Option<String>,
+    /// The text, with its variables filled in.
+    pub text: String,
+    /// How many characters the text has, as people count them.
+    pub characters: usize,
+    /// What each screen shows of the text, for the devices that it goes to.
+    pub fits: Vec<Fit>,
+    /// What stands on its buttons.
+    pub buttons: Vec<String>,
+    /// What its buttons do, a sentence each.
+    pub presses: Vec<String>,
+    /// What a tap does; `None` where it only opens the app.
+    pub tap: Option<String>,
+    /// Whether the text reads from right to left.
+    pub rtl: bool,
+    /// The Message Center message that comes with it.
+    pub message: Option<Center>,
+    /// The placeholders that have no value: people read their braces.
+    pub unfilled: Vec<String>,
+}
+
+impl Seen {
+    /// How much of the text a screen shows: `all 84 characters`.
+    pub fn how_much(&self, fit: &Fit) -> String {
+        match (fit.whole, self.characters) {
+            (true, 0) => "no text".to_owned(),
+            (true, 1) => "the only character".to_owned(),
+            (true, all) => format!("all {all} characters"),
+            (false, all) => format!("{} of {all} characters", fit.characters),
+        }
+    }
+
+    /// What a screen does not show of the text; empty where it shows all.
+    pub fn cut_off(&self, fit: &Fit) -> &str {
+        let shown = fit.shown.strip_suffix('…').filter(|_| !fit.whole);
+        shown.and_then(|shown| self.text.trim_end().strip_prefix(shown)).unwrap_or_default().trim_start()
+    }
+}
+
+/// A Message Center message as people read it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Center {
+    pub title: String,
+    /// The body as text, also where it is HTML.
+    pub text: String,
+}
+
+/// Values for variables, by their keys.
+pub type Values = BTreeMap<String, String>;
+
+/// A text as it reads where no push gives other values: its placeholders filled by their defaults.
+pub fn with_defaults(text: &str, variables: Option<&[Variable]>) -> String {
+    filled(text, variables, &Values::new())
+}
+
+/// A text as it reads with these values, and with defaults for what they leave out. Only variables are filled in.
+pub fn filled(text: &str, variables: Option<&[Variable]>, values: &Values) -> String {
+    if !text.contains("{{") {
+        return text.to_owned();
+    }
+    let mut known = HashMap::new();
+    for Variable { key, default_value, .. } in variables.unwrap_or(&[]) {
+        let value = values.get(key.as_str()).or(default_value.as_ref().map(|default| &default.value));
+        // Of a variable that is declared twice, the first counts.
+        known.entry(key.as_str()).or_insert(value.map(String::as_str));
+    }
+    placeholder::fill(text, |key| known.get(key).copied().flatten())
+}
+
+/// What a resource says, a message for each push of it, with the values that `values` gives.
+pub fn all(parts: &Parts, values: &Values) -> Vec<Seen> {
+    let several = parts.said.len() > 1;
+    let label = |at: usize| several.then(|| format!("{} {}", parts.each, at + 1));
+    parts.said.iter().enumerate().map(|(at, said)| Seen { label: label(at), ..seen(said, values) }).collect()
+}
+
+/// The same under the name of a sample, with its values.
+pub fn sample(parts: &Parts, name: &str, values: &Values) -> Vec<Seen> {
+    let named = |seen: Seen| match seen.label {
+        Some(part) => Seen { label: Some(format!("{part}, {name}")), ..seen },
+        None => Seen { label: Some(name.to_owned()), ..seen },
+    };
+    all(parts, values).into_iter().map(named).collect()
+}
+
+/// A message as people see it with these values.
+pub fn seen(said: &Said, values: &Values) -> Seen {
+    let fill = |text: &str| filled(text, said.variables, values);
+    let notification = said.notification.map(|notification| {
+        let mut notification = notification.value.clone();
+        notification.map_texts(&fill);
+        notification
+    });
+    let message = said.message.map(|message| {
+        let mut message = message.value.clone();
+        message.map_texts(&fill);
+        message
+    });
+    let shown = notification.as_ref();
+    let text = shown.and_then(|shown| shown.alert.as_ref()).map_or(String::new(), |alert| alert.value.clone());
+    let interactive = shown.and_then(|shown| shown.interactive.as_ref());
+    let own = shown.into_iter().flat_map(|shown| shown.fillable());
+    let beside = message.iter().flat_map(|message| [&message.title, &message.body]);
+    let mut unfilled = Vec::new();
+    for key in own.chain(beside).flat_map(|text| placeholders(text)).map(|placeholder| placeholder.key.to_owned()) {
+        if !unfilled.contains(&key) {
+            unfilled.push(key);
+        }
+    }
+    Seen {
+        label: None,
+        title: shown.and_then(|shown| shown.web.as_ref()?.title.as_ref()).map(|title| title.value.clone()),
+        characters: characters(text.trim_end()),
+        fits: fits(&text, said.devices.map(|devices| &devices.value)),
+        rtl: is_rtl(&text),
+        text,
+        buttons: interactive.map(|it| labels(it).into_iter().map(|(label, _)| label).collect()).unwrap_or_default(),
+        presses: interactive.map(presses).unwrap_or_default(),
+        tap: shown.and_then(|shown| does(shown.actions.as_ref()?)),
+        message: message.map(|message| {
+            let content_type = message.content_type.as_ref().map(|kind| kind.0.as_str());
+            Center { title: message.title.value.clone(), text: body_text(&message.body, content_type) }
+        }),
+        unfilled,
+    }
+}
+
+/// The buttons of an interactive type, each with what it does. A type always has its own button, also where nothing is said of
+/// what it does.
+fn labels(interactive: &Interactive) -> Vec<(String, Option<&Actions>)> {
+    let Interactive { r#type, button_actions } = interactive;
+    match INTERACTIVE_TYPES.iter().find(|known| *known.name == **r#type) {
+        Some(known) => {
+            let actions = button_actions.iter().find(|(button, _)| *known.button == ***button);
+            vec![(known.label.to_owned(), actions.map(|(_, actions)| actions))]
+        }
+        None => button_actions.iter().map(|(button, actions)| (button.value.clone(), Some(actions))).collect(),
+    }
+}
+
+fn presses(interactive: &Interactive) -> Vec<String> {
+    let pressed = labels(interactive).into_iter();
+    pressed.filter_map(|(label, actions)| Some(format!("“{label}” {}", does(actions?)?))).collect()
+}
+
+/// What actions do, in words.
+fn does(actions: &Actions) -> Option<String> {
+    let Actions { add_tag, remove_tag, share, open } = actions;
+    let tags = |verb: &str, tags: &[String]| match tags {
+        [] => None,
+        [_] => Some(format!("{verb} the tag {}", text::all_of(tags))),
+        _ => Some(format!("{verb} the tags {}", text::all_of(tags))),
+    };
+    let names = |tags: &Option<Set<At<String>>>| -> Vec<String> {
+        tags.iter().flat_map(|tags| tags.iter()).map(|tag| tag.value.clone()).collect()
+    };
+    let words: Vec<String> = [
+        open.as_ref().map(|open| format!("opens {}", open.content.value)),
+        tags("adds", &names(add_tag)),
+        tags("removes", &names(remove_tag)),
+        share.as_ref().map(|share| format!("shares “{}”", share.value)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!words.is_empty()).then(|| text::all_of(&words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds::{self, Spec};
+    use crate::node::At;
+    use crate::source::Span;
+    use serde_json::{Value, json};
+
+    /// What a resource of a kind says, with these values.
+    fn shown(kind: &str, spec: &Value, values: &[(&str, &str)]) -> Vec<Seen> {
+        let spec: Box<dyn Spec> = kinds::kind(kind).expect("a kind").api.read(spec).expect("a resource");
+        let key = At::new("key".to_owned(), Span::NONE);
+        let mut parts = Parts::new(&key);
+        spec.parts(&mut parts);
+        let values = values.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        all(&parts, &values)
+    }
+
+    fn template() -> Value {
+        json!({
+            "variables": [{"key": "NAME", "default_value": "there"}, {"key": "SALE"}],
+            "push": {
+                "notification": {
+                    "alert": "Hi {{NAME}}, {{SALE}} off",
+                    "web": {"title": "For {{NAME}}"},
+                    "actions": {"open": {"type": "url", "content": "https://example.com/{{NAME}}"}, "add_tag": ["a", "b"]},
+                    "interactive": {"type": "ua_remind_me_later", "button_actions": {"remind": {"add_tag": "later"}}},
+                },
+                "message": {"title": "{{NAME}}", "body": "<p>Dear {{NAME}}</p>"},
+            },
+        })
+    }
+
+    #[test]
+    fn defaults_are_filled_in_everywhere_and_what_has_none_is_named() {
+        let seen = shown("templates", &template(), &[]).remove(0);
+        assert_eq!(seen.text, "Hi there, {{SALE}} off");
+        assert_eq!(seen.title.as_deref(), Some("For there"));
+        assert_eq!(seen.tap.as_deref(), Some("opens https://example.com/there and adds the tags a and b"));
+        assert_eq!(
+            (seen.buttons, seen.presses),
+            (vec!["Remind me later".to_owned()], vec!["“Remind me later” adds the tag later".to_owned()])
+        );
+        assert_eq!(seen.message, Some(Center { title: "there".into(), text: "Dear there".into() }));
+        assert_eq!(seen.unfilled, ["SALE"]);
+        assert_eq!(seen.label, None);
+    }
+
+    #[test]
+    fn given_values_come_before_defaults_and_are_not_filled_again() {
+        let seen = shown("templates", &template(), &[("NAME", "{{SALE}}"), ("SALE", "20 %"), ("OTHER", "x")]).remove(0);
+        assert_eq!(seen.text, "Hi {{SALE}}, 20 % off");
+    }
+
+    #[test]
+    fn a_value_from_right_to_left_turns_the_text_only_where_it_comes_first() {
+        let spec = json!({"variables": [{"key": "NAME"}], "push": {"notification": {"alert": "{{NAME}}, come back"}}});
+        assert!(shown("templates", &spec, &[("NAME", "דנה")])[0].rtl);
+        assert!(!shown("templates", &spec, &[("NAME", "Dana")])[0].rtl);
+    }
+
+    #[test]
+    fn several_messages_have_numbers_and_one_has_none() {
+        let push = |alert: &str| json!({"push": {"audience": "triggered", "device_types": ["web"], "notification": {"alert": alert}}});
+        let spec =
+            |outcome: Value| json!({"enabled": true, "immediate_trigger": {"tag_added": "x"}, "outcome": outcome});
+        let labels = |outcome: Value| -> Vec<Option<String>> {
+            shown("pipelines", &spec(outcome), &[]).into_iter().map(|seen| seen.label).collect()
+        };
+        assert_eq!(labels(json!([push("a"), push("b")])), [Some("outcome 1".into()), Some("outcome 2".into())]);
+        assert_eq!(labels(push("a")), [None]);
+    }
+
+    #[test]
+    fn screens_are_those_of_the_devices_that_it_goes_to() {
+        let screens = |devices: Value| -> Vec<String> {
+            let push = json!({"audience": "all", "device_types": devices, "notification": {"alert": "Hi"}});
+            let spec = json!({"schedule": {"scheduled_time": "2026-11-27T14:00:00"}, "push": push});
+            let fits = shown("scheduled_pushes", &spec, &[]).remove(0).fits;
+            fits.into_iter().map(|fit| format!("{}: {}", fit.screen, fit.device)).collect()
+        };
+        assert_eq!(screens(json!(["web", "amazon"])), ["browser notification: web"]);
+        assert_eq!(screens(json!(["open::tv"])), ["another device: open::tv"]);
+        assert_eq!(screens(json!("all")).len(), 3);
+    }
+}

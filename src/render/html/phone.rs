@@ -1,0 +1,60 @@
+//! A notification as a phone's lock screen or a browser shows it, drawn with HTML alone.
+
+use maud::{Markup, html};
+
+use super::super::{one_line, visible};
+use crate::look::{Center, Fit, Seen};
+use crate::model::device::DeviceType;
+
+/// The styles of what this file draws. They stand for themselves: all classes begin with `ph-`.
+pub const CSS: &str = include_str!("phone.css");
+
+/// What a screen shows of a message, with how much of it that is. `app` is whom it comes from.
+pub fn phone(seen: &Seen, fit: &Fit, app: &str) -> Markup {
+    let browser = fit.device == DeviceType::Web;
+    let class = match fit.device {
+        DeviceType::Ios => "ph ph-ios",
+        DeviceType::Android => "ph ph-android",
+        _ => "ph ph-card",
+    };
+    html! {
+        figure class=(class) {
+            figcaption class="ph-caption" { (fit.screen) ": " (seen.how_much(fit)) }
+            div class="ph-screen" {
+                div class="ph-note" {
+                    div class="ph-head" {
+                        span class="ph-icon" aria-hidden="true" {}
+                        bdi class="ph-app" { (one_line(app)) }
+                        span class="ph-now" { "now" }
+                    }
+                    @if let Some(title) = seen.title.as_ref().filter(|_| browser) {
+                        div class="ph-title" dir="auto" { (one_line(title)) }
+                    }
+                    @if fit.shown.is_empty() {
+                        div class="ph-text ph-none" { "no text" }
+                    } @else {
+                        div class="ph-text" dir="auto" { (visible(&fit.shown)) }
+                    }
+                }
+                @if !seen.buttons.is_empty() {
+                    ul class="ph-buttons" {
+                        @for button in &seen.buttons { li { (one_line(button)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A Message Center message as the app's inbox has it.
+pub fn inbox(message: &Center) -> Markup {
+    html! {
+        figure class="ph ph-inbox" {
+            figcaption class="ph-caption" { "Message Center" }
+            div class="ph-note" {
+                div class="ph-title" dir="auto" { (one_line(&message.title)) }
+                div class="ph-text" dir="auto" { (visible(&message.text)) }
+            }
+        }
+    }
+}

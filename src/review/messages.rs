@@ -1,0 +1,25 @@
+//! What people will read, and what they would read before.
+
+use super::{Review, Side, resource};
+use crate::kinds::Parts;
+use crate::look::{self, Seen, Values};
+use crate::node::At;
+use crate::plan::Change;
+use crate::source::Span;
+
+impl Review<'_> {
+    /// The messages of a change as people see them, with defaults for their variables; behind them one for each sample that
+    /// its author gave.
+    pub fn messages(&self, change: &Change, side: Side) -> Vec<Seen> {
+        let Some(spec) = resource(change, side) else { return Vec::new() };
+        let key = At::new(change.address.key.clone(), Span::NONE);
+        let mut parts = Parts::new(&key);
+        spec.parts(&mut parts);
+        let mut found = look::all(&parts, &Values::new());
+        let samples = self.plan.told.of.get(&change.address).into_iter().flat_map(|aside| &aside.previews);
+        for (name, values) in samples {
+            found.extend(look::sample(&parts, name, values));
+        }
+        found
+    }
+}
