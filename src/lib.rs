@@ -40,3 +40,4 @@ pub mod review;
 pub mod service;
 pub mod source;
 pub mod text;
+pub mod timing;

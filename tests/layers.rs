@@ -12,7 +12,7 @@ const LAYERS: &[&[&str]] = &[
     &["service"],
     &["kinds"],
     &["client", "ledger", "live", "manifest"],
-    &["arrange", "audience", "check", "compare", "guard", "look", "plan", "review"],
+    &["arrange", "audience", "check", "compare", "guard", "look", "plan", "review", "timing"],
     &["apply"],
     &["render"],
     &["cli"],

@@ -25,13 +25,13 @@ use std::fmt;
 pub use conflict::Conflict;
 pub use example::Device;
 pub use facts::{About, Fact, Line as Platform, Value};
+pub use solver::Budget;
 pub use words::{Line, tree, words};
 
 use crate::model::audience::{SegmentRef, Selector};
 use crate::model::device::DeviceTypes;
 use expand::Expanded;
 use question::{Found, Question};
-use solver::Budget;
 use terms::{Id, Join, Term, Terms};
 
 /// How many steps one question may take: well under a tenth of a second.
@@ -199,10 +199,22 @@ pub fn everyone(audience: &Audience) -> Answer<(), Device> {
 
 /// Whether two audiences can have a device in common; if so, such a device.
 pub fn overlap(one: &Audience, other: &Audience) -> Answer<Device, ()> {
+    overlap_within(one, other, &mut Budget::new(STEPS))
+}
+
+/// The same as one of several questions, which may not take more than a budget together.
+pub fn overlap_within(one: &Audience, other: &Audience, all: &mut Budget) -> Answer<Device, ()> {
     let Some((terms, one, other)) = together(one, other) else { return Answer::TooComplex };
-    let mut budget = Budget::new(STEPS);
-    match Question::about(&terms, &[one, other]).ask(&[one, other], &[], &mut budget) {
-        Found::Device(found) => Answer::Yes(Device::of(&terms, &[one, other], &found)),
+    let share = STEPS.min(all.left());
+    let mut budget = Budget::new(share);
+    let answer = overlapping(&terms, one, other, &mut budget);
+    all.spend(share - budget.left() + terms.len());
+    answer
+}
+
+fn overlapping(terms: &Terms, one: Id, other: Id, budget: &mut Budget) -> Answer<Device, ()> {
+    match Question::about(terms, &[one, other]).ask(&[one, other], &[], budget) {
+        Found::Device(found) => Answer::Yes(Device::of(terms, &[one, other], &found)),
         Found::None(_) => Answer::No(()),
         Found::OverBudget => Answer::TooComplex,
     }

@@ -42,6 +42,10 @@ impl Budget {
         Self(steps)
     }
 
+    pub fn left(&self) -> usize {
+        self.0
+    }
+
     /// Takes some of it; false once nothing is left.
     pub fn spend(&mut self, steps: usize) -> bool {
         self.0 = self.0.saturating_sub(steps);

@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 
 use jiff::civil::{DateTime, Time};
-use jiff::tz::{TimeZone, offset};
+use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
-use super::audience::reached_zones::{self, Where};
 use super::{Check, One, Run, Subject};
 use crate::codes;
 use crate::finding::{Finding, Findings};
-use crate::kinds::{ScheduledPush, Sending, of_kind};
+use crate::kinds::{ScheduledPush, Segment, Sending, of_kind};
 use crate::manifest::QuietHours;
+use crate::model::audience::SegmentRef;
 use crate::model::schedule::{Schedule, When};
-use crate::model::vocabulary::iana;
 use crate::source::Span;
 use crate::text;
+use crate::timing::{Country, Where, has_passed, places};
 
 pub const PAST: Check = Check { codes: &[&codes::SC101], run: Run::Each(past) };
 
@@ -28,7 +28,7 @@ const NAMED: usize = 3;
 
 fn past(subject: &Subject, one: &One, findings: &mut Findings) {
     for Sending { schedule, .. } in &one.parts.sendings {
-        if !has_passed(schedule, subject.now) {
+        if !has_passed(schedule.when, subject.now) {
             continue;
         }
         let time = schedule.written.strftime("%Y-%m-%d %H:%M");
@@ -64,25 +64,21 @@ fn twice(_: &Subject, one: &One, findings: &mut Findings) {
     }
 }
 
-/// Whether the time has passed for everybody.
-fn has_passed(schedule: &Schedule, now: Timestamp) -> bool {
-    match schedule.when {
-        When::At(instant) => instant <= now,
-        // The day ends last where the clock is twelve hours behind UTC.
-        When::EachZone(time) => offset(-12).to_timestamp(time).is_ok_and(|last| last <= now),
-    }
-}
-
 fn quiet(subject: &Subject, one: &One, findings: &mut Findings) {
     let Some(hours) = subject.target.and_then(|target| target.quiet_hours.as_ref()) else { return };
-    for Sending { schedule, audience } in &one.parts.sendings {
-        if has_passed(schedule, subject.now) {
+    let segment = |reference: &SegmentRef| match reference {
+        SegmentRef::Key(key) => subject.desired.get::<Segment>(key).map(|segment| &segment.criteria.value),
+        SegmentRef::Id(_) => None,
+    };
+    for Sending { schedule, audience, .. } in &one.parts.sendings {
+        if has_passed(schedule.when, subject.now) {
             continue;
         }
         let finding = match schedule.when {
             When::EachZone(time) => by_own_clock(schedule, time, hours),
             When::At(instant) => {
-                in_zones(schedule, instant, &places(schedule, reached_zones::zones(subject.desired, audience)), hours)
+                let reached = places(audience, segment, Country::Main);
+                in_zones(schedule, instant, &zones(schedule, reached), hours)
             }
         };
         if let Some(finding) = finding {
@@ -95,7 +91,7 @@ fn quiet(subject: &Subject, one: &One, findings: &mut Findings) {
     }
 }
 
-/// A time zone that an audience names, and the first tag that does.
+/// A time zone that an audience names, or that most people of its country live in, and the first tag that does.
 #[derive(Debug)]
 struct Place {
     zone: TimeZone,
@@ -103,14 +99,13 @@ struct Place {
 }
 
 /// The zones that an audience is in, by their names: those that it names, and the schedule's own where it may be there too.
-fn places(schedule: &Schedule, audience: Where) -> BTreeMap<String, Place> {
+fn zones(schedule: &Schedule, audience: Where) -> BTreeMap<String, Place> {
     let Where { named, elsewhere, without } = audience;
     let own = name(&schedule.zone);
-    let is_own = |tag: &String| iana(tag) == own;
-    let with_own = elsewhere && !without.keys().any(is_own) && !named.keys().any(is_own);
-    let named = named.into_iter().filter_map(|(tag, at)| {
-        let zone = TimeZone::get(iana(&tag)).ok()?;
-        Some((tag, Place { zone, tag: Some(at) }))
+    let with_own = elsewhere && !without.contains_key(&own) && !named.contains_key(&own);
+    let named = named.into_iter().filter_map(|(name, seen)| {
+        let zone = TimeZone::get(&name).ok()?;
+        Some((name, Place { zone, tag: Some(seen.at) }))
     });
     let own = with_own.then(|| (own.clone(), Place { zone: schedule.zone.clone(), tag: None }));
     named.chain(own).collect()

@@ -94,16 +94,18 @@ impl Resource for Experiment {
         let Self { name: _, description: _, audience, device_types, variants } = self;
         parts.audiences.push(Audience { selector: audience, devices: Some(device_types), role: Role::Push });
         parts.each = "variant";
-        for variant in variants.iter() {
+        for (number, variant) in variants.iter().enumerate() {
             let Variant { push: Content { notification, message, rest: _ }, schedule } = &variant.value;
-            parts.said.push(Said {
+            let said = Said {
                 notification: Some(notification),
                 message: message.as_ref(),
                 devices: Some(device_types),
                 variables: None,
                 borrowed: false,
-            });
-            parts.sendings.extend(schedule.iter().map(|schedule| Sending { schedule, audience }));
+            };
+            parts.said.push(said);
+            let sending = |schedule| Sending { schedule, audience, variant: Some(number + 1), said };
+            parts.sendings.extend(schedule.iter().map(sending));
         }
     }
 }

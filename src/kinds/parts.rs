@@ -67,6 +67,10 @@ pub struct Said<'r> {
 pub struct Sending<'r> {
     pub schedule: &'r At<Schedule>,
     pub audience: &'r At<Selector>,
+    /// Which variant of an experiment it is, from 1. Each person gets one of them.
+    pub variant: Option<usize>,
+    /// What they read, and on what.
+    pub said: Said<'r>,
 }
 
 /// A tag that a resource gives to somebody, outside selectors and actions.
@@ -91,18 +95,20 @@ impl<'r> Parts<'r> {
         }
     }
 
-    /// The parts of a whole push.
-    pub fn push(&mut self, push: &'r At<Push>, role: Role) {
+    /// The parts of a whole push, and what it says.
+    pub fn push(&mut self, push: &'r At<Push>, role: Role) -> Said<'r> {
         let Push { audience, device_types, notification, message, campaigns: _, template, substitutions: _ } =
             &push.value;
         self.pushes.push(push);
         self.audiences.push(Audience { selector: audience, devices: Some(device_types), role });
-        self.said.push(Said {
+        let said = Said {
             notification: notification.as_ref(),
             message: message.as_ref(),
             devices: Some(device_types),
             variables: None,
             borrowed: template.is_some(),
-        });
+        };
+        self.said.push(said);
+        said
     }
 }

@@ -33,8 +33,9 @@ impl Resource for ScheduledPush {
 
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
         let Self { name: _, schedule, push } = self;
-        parts.push(push, Role::Push);
-        parts.sendings.extend(schedule.iter().map(|schedule| Sending { schedule, audience: &push.audience }));
+        let said = parts.push(push, Role::Push);
+        let sending = |schedule| Sending { schedule, audience: &push.audience, variant: None, said };
+        parts.sendings.extend(schedule.iter().map(sending));
     }
 
     fn pushes(&mut self) -> Vec<&mut At<Push>> {

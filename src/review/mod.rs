@@ -3,6 +3,7 @@
 
 mod audience;
 mod messages;
+mod times;
 
 use std::collections::BTreeMap;
 

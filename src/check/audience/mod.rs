@@ -6,7 +6,6 @@ mod devices;
 mod extremes;
 mod locales;
 mod possible;
-pub mod reached_zones;
 mod tags;
 mod zones;
 

@@ -3,6 +3,7 @@
 //! Every table is complete and keeps the contract's spelling. Nothing here reads or writes.
 
 mod countries;
+mod country_zones;
 mod groups;
 mod languages;
 mod models;
@@ -10,6 +11,7 @@ mod versions;
 mod zones;
 
 pub use countries::{COUNTRIES, country};
+pub use country_zones::zones_of;
 pub use groups::{GROUPS, Group, NO_TIME_ZONE, Platform, UNKNOWN, Values, by_shorthand, group};
 pub use languages::{LANGUAGES, language};
 pub use models::{COMMON_SEGMENTS, MODELS, Model, ModelSegment, model};

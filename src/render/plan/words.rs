@@ -1,7 +1,6 @@
 //! Why a change is what it is, and what a person has to do about it.
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use super::View;
 use crate::address::Address;
@@ -11,25 +10,7 @@ use crate::ledger::Verb;
 use crate::plan::{Action, Aim, Change, Moved, Reason};
 use crate::render::layout::{Paint, Row, Words};
 use crate::text::{all_of, count};
-
-/// A moment for people: `Fri 27 Nov 2026 14:00 UTC`.
-pub fn moment(at: Timestamp) -> String {
-    at.to_zoned(TimeZone::UTC).strftime("%a %-d %b %Y %H:%M UTC").to_string()
-}
-
-/// How far it is from one moment to another, in words: `in 11 days`, `2 hours ago`.
-pub fn distance(from: Timestamp, to: Timestamp) -> String {
-    let seconds = to.duration_since(from).as_secs();
-    let away = seconds.unsigned_abs();
-    let (number, unit) = match away {
-        0..=59 => return "now".to_owned(),
-        60..=7_199 => (away / 60, "minute"),
-        7_200..=172_799 => (away / 3_600, "hour"),
-        _ => (away / 86_400, "day"),
-    };
-    let words = count(usize::try_from(number).unwrap_or(usize::MAX), unit);
-    if seconds < 0 { format!("{words} ago") } else { format!("in {words}") }
-}
+pub use crate::timing::words::{distance, moment};
 
 /// When something messages people by itself.
 pub fn runs(runs: &Runs, now: Timestamp) -> String {
@@ -311,23 +292,5 @@ fn of_action(view: &View, change: &Change) -> Option<Row> {
             Some(Row::new("forget", Words::new(words)))
         }
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn distances_are_told_in_one_unit() {
-        let now: Timestamp = "2026-11-16T09:00:00Z".parse().unwrap();
-        for (to, words) in [
-            ("2026-11-27T14:00:00Z", "in 11 days"),
-            ("2026-11-16T09:10:00Z", "in 10 minutes"),
-            ("2026-11-16T05:00:00Z", "4 hours ago"),
-            ("2026-11-16T09:00:30Z", "now"),
-        ] {
-            assert_eq!(distance(now, to.parse().unwrap()), words);
-        }
     }
 }

@@ -1,0 +1,392 @@
+//! Messages that one person would get shortly after each other.
+
+use std::collections::HashMap;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{FIRST, LAST, range};
+use crate::address::Address;
+use crate::audience::{self, Answer, Audience, Budget};
+use crate::kinds::Sending;
+use crate::model::audience::{SegmentRef, Selector};
+use crate::model::device::DeviceTypes;
+use crate::model::schedule::When;
+
+/// How many pairs of messages are looked at.
+const PAIRS: usize = 100_000;
+/// How many pairs of different audiences are compared, and how many steps that may take in all.
+const QUESTIONS: usize = 2_000;
+const STEPS: usize = 20_000_000;
+
+/// A message that is still to go out.
+#[derive(Clone, Copy, Debug)]
+pub struct Upcoming<'s> {
+    pub address: &'s Address,
+    /// Which variant of an experiment, from 1.
+    pub variant: Option<usize>,
+    pub when: When,
+    pub audience: &'s Selector,
+    pub devices: Option<&'s DeviceTypes>,
+    /// Whether it is new or changed.
+    pub news: bool,
+}
+
+/// One of two messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Party {
+    /// Its place among those that were looked at.
+    pub number: usize,
+    pub address: Address,
+    pub variant: Option<usize>,
+    pub when: When,
+}
+
+/// Two messages that can reach one person, nearer to each other than they may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Collision {
+    /// The earlier one.
+    pub one: Party,
+    pub other: Party,
+    /// How far apart they are at the least.
+    pub apart_seconds: i64,
+    /// Who gets both, for example; `None` where the audiences are too complex to tell.
+    pub who: Option<String>,
+    /// Whether one of them is new or changed.
+    pub news: bool,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Collisions {
+    /// Those with something new first, then in the order of their times.
+    pub found: Vec<Collision>,
+    /// Pairs whose times are near and that were too many to compare.
+    pub uncompared: usize,
+    /// How far apart they are to be.
+    pub apart_seconds: i64,
+}
+
+/// `scheduled_pushes/sale`, or `experiments/test variant 2`.
+impl std::fmt::Display for Party {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.variant {
+            Some(number) => write!(f, "{} variant {number}", self.address),
+            None => self.address.fmt(f),
+        }
+    }
+}
+
+/// Finds messages that are nearer to each other than they may be and can reach one device. It looks at a limited number of
+/// pairs, those with something new first, and counts the rest.
+pub fn collisions<'s>(
+    sends: &[Upcoming<'s>],
+    apart: SignedDuration,
+    segments: impl Fn(&SegmentRef) -> Option<&'s Selector>,
+) -> Collisions {
+    let mut result = Collisions { apart_seconds: apart.as_secs(), ..Collisions::default() };
+    if !apart.is_positive() {
+        return result;
+    }
+    let mut search = Search::new(sends, apart, segments);
+    let candidates = search.candidates();
+    for news in [true, false] {
+        let mut found = search.pass(news);
+        found.sort_by_key(|collision| {
+            (search.sends[collision.one.number].when_first(), collision.one.number, collision.other.number)
+        });
+        result.found.append(&mut found);
+    }
+    result.uncompared = candidates - search.compared;
+    result
+}
+
+impl<'s> Upcoming<'s> {
+    pub fn of(address: &'s Address, sending: Sending<'s>, news: bool) -> Self {
+        Self {
+            address,
+            variant: sending.variant,
+            when: sending.schedule.when,
+            audience: sending.audience,
+            devices: sending.said.devices.map(|devices| &devices.value),
+            news,
+        }
+    }
+
+    fn when_first(&self) -> Timestamp {
+        range(self.when).0
+    }
+}
+
+/// A message in the order of time.
+struct Placed {
+    first: Timestamp,
+    last: Timestamp,
+    number: usize,
+}
+
+struct Search<'a, 's, F> {
+    sends: &'a [Upcoming<'s>],
+    apart: SignedDuration,
+    segments: F,
+    order: Vec<Placed>,
+    /// By message: which of the different audiences it has.
+    classes: Vec<usize>,
+    /// By class: a message that has it, and the audience once somebody asked.
+    audiences: Vec<(usize, Option<Audience>)>,
+    answers: HashMap<(usize, usize), Shared>,
+    budget: Budget,
+    looked: usize,
+    compared: usize,
+}
+
+/// Whether two audiences can have a device in common.
+#[derive(Clone)]
+enum Shared {
+    Nobody,
+    Some(Option<String>),
+}
+
+impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
+    fn new(sends: &'a [Upcoming<'s>], apart: SignedDuration, segments: F) -> Self {
+        let mut order: Vec<Placed> = sends
+            .iter()
+            .enumerate()
+            .map(|(number, send)| {
+                let (first, last) = range(send.when);
+                Placed { first, last, number }
+            })
+            .collect();
+        order.sort_by_key(|placed| (placed.first, placed.last, placed.number));
+        let mut known: HashMap<String, usize> = HashMap::new();
+        let mut audiences = Vec::new();
+        let classes = sends.iter().enumerate().map(|(number, send)| {
+            // Those that are written alike are asked about once.
+            let written = serde_json::to_string(&(send.audience, send.devices)).unwrap_or_default();
+            *known.entry(written).or_insert_with(|| {
+                audiences.push((number, None));
+                audiences.len() - 1
+            })
+        });
+        let classes = classes.collect();
+        let budget = Budget::new(STEPS);
+        let answers = HashMap::new();
+        Self { sends, apart, segments, order, classes, audiences, answers, budget, looked: 0, compared: 0 }
+    }
+
+    /// The first moment that is far enough from what has ended by then.
+    fn free(&self, last: Timestamp) -> Timestamp {
+        last.checked_add(self.apart).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Behind a message in the order of time, the first that is far enough from it.
+    fn end(&self, at: usize) -> usize {
+        let free = self.free(self.order[at].last);
+        at + 1 + self.order[at + 1..].partition_point(|next| next.first < free)
+    }
+
+    /// How many pairs are near to each other.
+    fn candidates(&self) -> usize {
+        (0..self.order.len()).map(|at| self.end(at) - at - 1).sum()
+    }
+
+    /// Looks at the pairs with something new, or at those without.
+    fn pass(&mut self, news: bool) -> Vec<Collision> {
+        let mut found = Vec::new();
+        let mut skipped = 0;
+        let is_new = |search: &Self, at: usize| search.sends[search.order[at].number].news;
+        for at in 0..self.order.len() {
+            if self.looked >= PAIRS || skipped >= PAIRS * 100 {
+                break;
+            }
+            let own = is_new(self, at);
+            if own && !news {
+                continue;
+            }
+            if own {
+                // What is not new looks at nothing in this pass, so that its successors look back at it.
+                let reach = SignedDuration::from_hours(i64::from(FIRST - LAST));
+                let since = self.order[at].first.checked_sub(self.apart).and_then(|since| since.checked_sub(reach));
+                let since = since.unwrap_or(Timestamp::MIN);
+                for before in (0..at).rev() {
+                    if self.order[before].first < since || self.looked >= PAIRS {
+                        break;
+                    }
+                    if !is_new(self, before) && self.order[at].first < self.free(self.order[before].last) {
+                        found.extend(self.look(before, at));
+                    }
+                }
+            } else if news {
+                continue;
+            }
+            for next in at + 1..self.end(at) {
+                if self.looked >= PAIRS {
+                    break;
+                }
+                match own || !is_new(self, next) {
+                    true => found.extend(self.look(at, next)),
+                    false => skipped += 1,
+                }
+            }
+        }
+        found
+    }
+
+    fn look(&mut self, at: usize, next: usize) -> Option<Collision> {
+        self.looked += 1;
+        let (one, other) = (self.order[at].number, self.order[next].number);
+        let (first, second) = (&self.sends[one], &self.sends[other]);
+        let gap = gap(first.when, second.when);
+        // Each person gets one variant of an experiment.
+        let variants = first.address == second.address && first.variant.is_some();
+        if variants || gap >= self.apart {
+            self.compared += 1;
+            return None;
+        }
+        let news = first.news || second.news;
+        let shared = self.shared(self.classes[one], self.classes[other])?;
+        self.compared += 1;
+        let Shared::Some(who) = shared else { return None };
+        Some(Collision { one: party(one, first), other: party(other, second), apart_seconds: gap.as_secs(), who, news })
+    }
+
+    /// Whether two of the audiences can have a device in common; `None` where too much was asked already.
+    fn shared(&mut self, one: usize, other: usize) -> Option<Shared> {
+        let pair = (one.min(other), one.max(other));
+        if let Some(known) = self.answers.get(&pair) {
+            return Some(known.clone());
+        }
+        if self.answers.len() >= QUESTIONS || self.budget.is_spent() {
+            return None;
+        }
+        for class in [one, other] {
+            let (number, audience) = &mut self.audiences[class];
+            if audience.is_none() {
+                let Upcoming { audience: selector, devices, .. } = self.sends[*number];
+                let whole = Audience::of(selector, &self.segments);
+                *audience = Some(match devices {
+                    Some(devices) => whole.on(devices),
+                    None => whole,
+                });
+            }
+        }
+        let (Some(first), Some(second)) = (&self.audiences[one].1, &self.audiences[other].1) else { return None };
+        let shared = match audience::overlap_within(first, second, &mut self.budget) {
+            Answer::Yes(device) => Shared::Some(Some(device.to_string())),
+            Answer::No(()) => Shared::Nobody,
+            Answer::TooComplex => Shared::Some(None),
+        };
+        self.answers.insert(pair, shared.clone());
+        Some(shared)
+    }
+}
+
+fn party(number: usize, send: &Upcoming) -> Party {
+    Party { number, address: send.address.clone(), variant: send.variant, when: send.when }
+}
+
+/// How far apart two messages are at the least.
+fn gap(one: When, other: When) -> SignedDuration {
+    if let (When::EachZone(one), When::EachZone(other)) = (one, other) {
+        // The same device goes by the same clock.
+        return one.duration_since(other).abs();
+    }
+    let ((first, last), (next, end)) = (range(one), range(other));
+    next.duration_since(last).max(first.duration_since(end)).max(SignedDuration::ZERO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::node::{Decode, Node, Reader};
+    use serde_json::{Value, json};
+
+    fn selector(written: &Value) -> Selector {
+        Selector::decode(&Node::from_json_value(written), &mut Reader::default()).expect("a selector")
+    }
+
+    fn at(text: &str) -> When {
+        match text.ends_with('Z') {
+            true => When::At(text.parse().expect("a moment")),
+            false => When::EachZone(text.parse().expect("a time")),
+        }
+    }
+
+    /// Pairs of messages to these audiences at these times that are too near.
+    fn near(hours: i64, sends: &[(&str, Value)]) -> Vec<(usize, usize, i64)> {
+        let address = Address::new("scheduled_pushes", "x");
+        let audiences: Vec<Selector> = sends.iter().map(|(_, written)| selector(written)).collect();
+        let upcoming: Vec<Upcoming> = sends
+            .iter()
+            .zip(&audiences)
+            .map(|((time, _), audience)| Upcoming {
+                address: &address,
+                variant: None,
+                when: at(time),
+                audience,
+                devices: None,
+                news: false,
+            })
+            .collect();
+        let result = collisions(&upcoming, SignedDuration::from_hours(hours), |_| None);
+        assert_eq!(result.uncompared, 0);
+        result.found.iter().map(|one| (one.one.number, one.other.number, one.apart_seconds / 60)).collect()
+    }
+
+    #[test]
+    fn messages_to_the_same_people_are_too_near() {
+        let (us, ca) = (json!({"country": "US"}), json!({"country": "CA"}));
+        let noon = "2026-11-27T12:00Z";
+        let later = "2026-11-27T14:30Z";
+        assert_eq!(near(4, &[(later, json!("all")), (noon, us.clone())]), [(1, 0, 150)]);
+        assert_eq!(near(4, &[(later, ca), (noon, us.clone())]), []);
+        assert_eq!(near(4, &[(noon, us.clone()), ("2026-11-27T16:00Z", us.clone())]), []);
+        assert_eq!(near(0, &[(noon, us.clone()), (noon, us)]), []);
+    }
+
+    #[test]
+    fn times_by_each_own_clock_are_near_all_day() {
+        let all = json!("all");
+        let each = "2026-11-27T09:00";
+        assert_eq!(near(4, &[(each, all.clone()), ("2026-11-27T11:00", all.clone())]), [(0, 1, 120)]);
+        assert_eq!(near(4, &[(each, all.clone()), ("2026-11-27T20:00", all.clone())]), []);
+        assert_eq!(near(4, &[(each, all.clone()), ("2026-11-27T23:00Z", all.clone())]), [(0, 1, 120)]);
+        assert_eq!(near(4, &[(each, all.clone()), ("2026-11-27T12:00Z", all.clone())]), [(0, 1, 0)]);
+        assert_eq!(near(4, &[(each, all.clone()), ("2026-11-28T02:00Z", all)]), []);
+    }
+
+    #[test]
+    fn of_very_many_pairs_those_with_something_new_come_first_and_the_rest_is_counted() {
+        let addresses: Vec<Address> = (0..3_000).map(|n| Address::new("scheduled_pushes", format!("p{n}"))).collect();
+        let audience = Selector::All;
+        let send = |(number, address)| Upcoming {
+            address,
+            variant: None,
+            when: at("2026-11-27T12:00Z"),
+            audience: &audience,
+            devices: None,
+            news: number == 2_999,
+        };
+        let sends: Vec<Upcoming> = addresses.iter().enumerate().map(send).collect();
+        let result = collisions(&sends, SignedDuration::from_hours(4), |_| None);
+        assert_eq!(result.found.len(), PAIRS);
+        assert_eq!(result.uncompared, 3_000 * 2_999 / 2 - PAIRS);
+        assert!(result.found[..2_999].iter().all(|one| one.news));
+        assert!(!result.found[2_999].news);
+    }
+
+    #[test]
+    fn each_person_gets_one_variant() {
+        let address = Address::new("experiments", "x");
+        let audience = Selector::All;
+        let send = |variant| Upcoming {
+            address: &address,
+            variant: Some(variant),
+            when: at("2026-11-27T12:00Z"),
+            audience: &audience,
+            devices: None,
+            news: true,
+        };
+        let result = collisions(&[send(1), send(2)], SignedDuration::from_hours(4), |_| None);
+        assert_eq!((result.found.len(), result.uncompared), (0, 0));
+    }
+}

@@ -1,0 +1,208 @@
+//! When messages go out: by the author's clock, by the clocks of those who get them, and how near to each other. Pure, and the
+//! same for every output form.
+
+mod cities;
+mod collisions;
+mod places;
+pub mod words;
+
+use std::collections::BTreeMap;
+
+use jiff::civil::DateTime;
+use jiff::tz::{TimeZone, offset};
+use jiff::{SignedDuration, Timestamp};
+
+pub use collisions::{Collision, Collisions, Party, Upcoming, collisions};
+pub use places::{Country, Named, Seen, Where, places};
+
+use crate::model::quiet::Quiet;
+use crate::model::schedule::When;
+
+/// How near to each other two messages to one person may be, where the target does not say.
+pub const APART: SignedDuration = SignedDuration::from_hours(4);
+
+/// The first and the last clock of the world, in hours from UTC.
+const FIRST: i8 = 14;
+const LAST: i8 = -12;
+
+/// A time of one message, and what the clocks show then where people get it.
+#[derive(Clone, Debug)]
+pub struct Times {
+    /// What is sent then, where there are several: `variant 2`.
+    pub label: Option<String>,
+    pub when: When,
+    /// The zone that its author wrote; UTC where none was.
+    pub zone: TimeZone,
+    /// Whether it is in quiet hours by the author's clock, where people can have that, or by each device's own.
+    pub quiet: bool,
+    /// The other clocks that people can have, from west to east. None where each device goes by its own.
+    pub there: Vec<There>,
+    /// Whether they can be anywhere: then these are big cities of the world.
+    pub anywhere: bool,
+}
+
+/// A clock somewhere else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct There {
+    /// The best-known city with that clock.
+    pub city: String,
+    /// Its zone, by its IANA name.
+    pub zone: String,
+    /// What the clock shows.
+    pub at: DateTime,
+    pub quiet: bool,
+}
+
+impl Times {
+    /// The clocks that an audience can have at that moment. Zones that show the same are told once.
+    pub fn new(when: When, zone: &TimeZone, audience: &Where, quiet: Option<Quiet>) -> Self {
+        let is_quiet = |at: DateTime| quiet.is_some_and(|quiet| quiet.contains(at.time()));
+        let bare = Self { label: None, when, zone: zone.clone(), quiet: false, there: vec![], anywhere: false };
+        let instant = match when {
+            When::EachZone(time) => return Self { quiet: is_quiet(time), ..bare },
+            When::At(instant) => instant,
+        };
+        let named = audience.named.iter().map(|(name, seen)| (name.as_str(), seen.of_country.unwrap_or_default()));
+        let known = |(name, rank): (&str, usize)| Some((name.to_owned(), rank, TimeZone::get(name).ok()?));
+        let mut zones: Vec<(String, usize, TimeZone)> = named.filter_map(known).collect();
+        // Who is in a zone that is not known can be anywhere.
+        let anywhere = audience.elsewhere || zones.is_empty();
+        if anywhere {
+            let others = cities::WORLD.iter().filter(|name| !audience.without.contains_key(**name));
+            zones.extend(others.filter_map(|name| known((name, 0))));
+        }
+        let mut best: BTreeMap<DateTime, (usize, usize, String)> = BTreeMap::new();
+        for (name, rank, zone) in zones {
+            let this = (cities::fame(&name), rank, name);
+            let clock = zone.to_datetime(instant);
+            match best.get(&clock) {
+                Some(known) if *known <= this => {}
+                _ => drop(best.insert(clock, this)),
+            }
+        }
+        let own = zone.to_datetime(instant);
+        // A zone that nobody wrote is not where somebody is.
+        let written = zone.iana_name().is_some_and(|name| name != "UTC");
+        let here = best.remove(&own).is_some() || anywhere && written;
+        let there = best.into_iter().map(|(at, (_, _, zone))| There {
+            city: cities::city(&zone),
+            zone,
+            at,
+            quiet: is_quiet(at),
+        });
+        Self { quiet: here && is_quiet(own), there: there.collect(), anywhere, ..bare }
+    }
+
+    /// The same, as one of several.
+    pub fn labelled(self, label: Option<String>) -> Self {
+        Self { label, ..self }
+    }
+
+    /// Whether anybody who can get it is in quiet hours then.
+    pub fn disturbs(&self) -> bool {
+        self.quiet || self.there.iter().any(|there| there.quiet)
+    }
+}
+
+/// From when to when a message goes out. By each device's own clock, that is from where it is that time first to where it is
+/// last.
+pub fn range(when: When) -> (Timestamp, Timestamp) {
+    match when {
+        When::At(instant) => (instant, instant),
+        When::EachZone(time) => (
+            offset(FIRST).to_timestamp(time).unwrap_or(Timestamp::MIN),
+            offset(LAST).to_timestamp(time).unwrap_or(Timestamp::MAX),
+        ),
+    }
+}
+
+/// Whether the time has passed for everybody.
+pub fn has_passed(when: When, now: Timestamp) -> bool {
+    range(when).1 <= now
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Span;
+
+    fn at(text: &str) -> When {
+        When::At(text.parse().expect("a moment"))
+    }
+
+    fn zone(name: &str) -> TimeZone {
+        TimeZone::get(name).expect("a zone")
+    }
+
+    fn within(names: &[&str]) -> Where {
+        let seen = Seen { at: Span::NONE, of_country: None };
+        Where { named: names.iter().map(|name| ((*name).to_owned(), seen)).collect(), ..Where::default() }
+    }
+
+    fn night() -> Option<Quiet> {
+        Some(Quiet { from: "21:00".parse().unwrap(), to: "08:00".parse().unwrap() })
+    }
+
+    fn told(times: &Times) -> Vec<String> {
+        times.there.iter().map(words::there).collect()
+    }
+
+    #[test]
+    fn each_clock_is_told_once_by_its_best_known_city() {
+        let audience =
+            within(&["America/New_York", "America/Los_Angeles", "Europe/London", "Africa/Abidjan", "Europe/Paris"]);
+        let times = Times::new(at("2026-11-27T14:00Z"), &zone("America/New_York"), &audience, night());
+        assert_eq!(told(&times), ["Los Angeles 06:00 Fri (quiet)", "London 14:00 Fri", "Paris 15:00 Fri"]);
+        assert!(!times.quiet && !times.anywhere);
+    }
+
+    #[test]
+    fn quiet_hours_pass_midnight_where_people_are() {
+        let audience = within(&["Asia/Kathmandu", "Australia/Sydney"]);
+        let times = Times::new(at("2026-11-27T14:00Z"), &zone("America/New_York"), &audience, night());
+        assert_eq!(told(&times), ["Kathmandu 19:45 Fri", "Sydney 01:00 Sat (quiet)"]);
+        // The author's own clock matters only to those who have it.
+        let early = Times::new(at("2026-11-27T11:00Z"), &zone("America/New_York"), &audience, night());
+        assert!(!early.quiet);
+        let home =
+            Times::new(at("2026-11-27T11:00Z"), &zone("America/New_York"), &within(&["America/New_York"]), night());
+        assert!(home.quiet && home.there.is_empty());
+    }
+
+    #[test]
+    fn clocks_that_change_on_other_days_are_right() {
+        let audience = within(&["America/New_York", "Europe/London"]);
+        // In March, New York is an hour ahead of its usual distance for three weeks.
+        for (moment, london) in [
+            ("2026-03-01T14:00Z", "London 14:00 Sun"),
+            ("2026-03-20T13:00Z", "London 13:00 Fri"),
+            ("2026-04-10T13:00Z", "London 14:00 Fri"),
+        ] {
+            let times = Times::new(at(moment), &zone("America/New_York"), &audience, None);
+            assert_eq!(told(&times), [london], "{moment}");
+        }
+        // The hour that happens twice, in its zone.
+        let first = Times::new(at("2026-11-01T05:30Z"), &TimeZone::UTC, &within(&["America/New_York"]), None);
+        let second = Times::new(at("2026-11-01T06:30Z"), &TimeZone::UTC, &within(&["America/New_York"]), None);
+        assert_eq!([told(&first), told(&second)].concat(), ["New York 01:30 Sun", "New York 01:30 Sun"]);
+    }
+
+    #[test]
+    fn who_can_be_anywhere_is_told_by_big_cities() {
+        let anywhere = Where { elsewhere: true, ..Where::default() };
+        let times = Times::new(at("2026-11-27T14:00Z"), &zone("Europe/London"), &anywhere, None);
+        assert!(times.anywhere);
+        let cities: Vec<&str> = times.there.iter().map(|there| there.city.as_str()).collect();
+        assert_eq!(cities.first(), Some(&"Los Angeles"));
+        assert_eq!(cities.last(), Some(&"Sydney"));
+        assert!(!cities.contains(&"London"), "{cities:?}");
+        assert!(times.there.is_sorted_by_key(|there| there.at));
+    }
+
+    #[test]
+    fn a_time_by_each_own_clock_lasts_for_more_than_a_day() {
+        let (first, last) = range(When::EachZone("2026-11-27T09:00".parse().unwrap()));
+        assert_eq!([first, last].map(|at| at.to_string()), ["2026-11-26T19:00:00Z", "2026-11-27T21:00:00Z"]);
+        assert!(!has_passed(When::EachZone("2026-11-27T09:00".parse().unwrap()), "2026-11-27T20:59Z".parse().unwrap()));
+    }
+}
