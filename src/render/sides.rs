@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::layout::{Paint, Row, Style, Words, head, paragraph, rows};
-use super::plan::fields::fields;
 use super::plan::value::shown;
 use super::plan::words::moment;
 use crate::plan::{Change, Reason};
+use crate::review::fields::fields;
 
 /// One block for each part: where all sides agree, a field stands once; where they do not, each side is named.
 pub fn text(changes: &[&Change], style: Style) -> String {

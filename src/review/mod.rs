@@ -2,7 +2,10 @@
 //! says as the resource that it is. Every output form shows the same facts.
 
 mod audience;
+pub mod fields;
 mod messages;
+pub mod page;
+pub mod prose;
 mod times;
 
 use std::collections::BTreeMap;

@@ -10,12 +10,12 @@ use jiff::tz::TimeZone;
 use unicode_width::UnicodeWidthStr;
 
 use super::layout::{self, Paint, Row, Words, painted};
-use super::plan::fields::Difference;
 use super::plan::value;
 use super::{Style, one_line};
 use crate::ledger::history::{Act, Changed, Deed, Ending};
 use crate::ledger::{Done, Ended, Verb};
 use crate::plan::Action;
+use crate::review::fields::Difference;
 
 /// How many addresses a line names.
 const NAMED: usize = 2;

@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::fields::Difference;
 use super::{Ahead, View, is_told, rows, words};
 use crate::guard::Refused;
 use crate::kinds;
 use crate::plan::{self, Action, Moved, Plan};
 use crate::render::layout::{Row, Words};
+use crate::review::fields::Difference;
 
 /// What `pushplan plan --format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -359,7 +359,7 @@ impl Change {
 }
 
 impl Field {
-    fn new(field: super::fields::Field) -> Self {
+    fn new(field: crate::review::fields::Field) -> Self {
         Self { path: field.path, old: field.old.cloned(), new: field.new.cloned() }
     }
 }

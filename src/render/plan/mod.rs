@@ -1,6 +1,5 @@
 //! The plan, as people and programs read it: one file per form, all of the same [`View`].
 
-pub(super) mod fields;
 pub mod json;
 pub(super) mod rows;
 pub(super) mod text;

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::fields::{Difference, Field, fields};
 use super::value::{pair, shown};
 use super::{Block, View, words};
 use crate::kinds;
 use crate::model::delay::Delay;
 use crate::plan::{Action, Change, Moved, Send, Step};
 use crate::render::layout::{Paint, Row, Words};
+use crate::review::fields::{Difference, Field, fields};
 use crate::text::count;
 
 /// How many fields of something new, or of something that goes, are shown.

@@ -1,6 +1,9 @@
-//! What differs between two specs, field by field.
+//! What differs between two specs, field by field: maps by their keys, lists by what their items are.
+
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// A field that differs, by its path in the manifest: `push.notification.alert`.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,6 +13,8 @@ pub struct Field<'v> {
     pub old: Option<&'v Value>,
     /// `None`: it will not be there.
     pub new: Option<&'v Value>,
+    /// It is the same and stands elsewhere in its list: the places, from 0.
+    pub moved: Option<(usize, usize)>,
 }
 
 /// All that differs, and how many fields do not.
@@ -40,7 +45,7 @@ impl<'v> Difference<'v> {
             // What may be one or many and is one: its author wrote no list.
             (Some(Value::Array(items)), None) if is_one_map(items) => self.compare(path, items.first(), None),
             (None, Some(Value::Array(items))) if is_one_map(items) => self.compare(path, None, items.first()),
-            (old, new) => self.fields.push(Field { path, old, new }),
+            (old, new) => self.fields.push(Field { path, old, new, moved: None }),
         }
     }
 
@@ -55,33 +60,102 @@ impl<'v> Difference<'v> {
         }
     }
 
-    /// Items at the beginning and at the end that are alike belong together. As many between them are compared one by one;
-    /// otherwise the old ones go and the new ones come.
     fn lists(&mut self, path: &str, old: &'v [Value], new: &'v [Value]) {
         if old.len() == 1 && new.len() == 1 {
             return self.compare(path.to_owned(), old.first(), new.first());
         }
-        let alike = |pair: &(&Value, &Value)| pair.0 == pair.1;
-        let before = old.iter().zip(new).take_while(alike).count();
-        let (old_rest, new_rest) = (&old[before..], &new[before..]);
-        let after = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(alike).count();
-        let old_rest = &old_rest[..old_rest.len() - after];
-        let new_rest = &new_rest[..new_rest.len() - after];
-        self.same += old.iter().take(before).chain(old.iter().rev().take(after)).map(leaves).sum::<usize>();
-        let at = |number: usize| format!("{path}[{}]", before + number);
-        if old_rest.len() == new_rest.len() {
-            for (number, (old, new)) in old_rest.iter().zip(new_rest).enumerate() {
-                self.compare(at(number), Some(old), Some(new));
-            }
-            return;
-        }
-        for (number, item) in old_rest.iter().enumerate() {
-            self.fields.push(Field { path: at(number), old: Some(item), new: None });
-        }
-        for (number, item) in new_rest.iter().enumerate() {
-            self.fields.push(Field { path: at(number), old: None, new: Some(item) });
+        match keys(old).zip(keys(new)) {
+            Some((old_keys, new_keys)) => self.by_key(path, (old, &old_keys), (new, &new_keys)),
+            None => self.by_place(path, old, new),
         }
     }
+
+    /// Items with keys of their own are compared with those of the same key, wherever they stand.
+    fn by_key(&mut self, path: &str, old: (&'v [Value], &[&str]), new: (&'v [Value], &[&str])) {
+        let ((old, old_keys), (new, new_keys)) = (old, new);
+        let (was, is) = (places(old_keys), places(new_keys));
+        let common: Vec<&str> = old_keys.iter().copied().filter(|key| is.contains_key(key)).collect();
+        let now: Vec<&str> = new_keys.iter().copied().filter(|key| was.contains_key(key)).collect();
+        let mut moved: Vec<&str> = Vec::new();
+        for op in capture_diff_slices(Algorithm::Myers, &common, &now) {
+            if !matches!(op, DiffOp::Equal { .. }) {
+                moved.extend(&now[op.new_range()]);
+            }
+        }
+        for (place, key) in old_keys.iter().enumerate().filter(|(_, key)| !is.contains_key(*key)) {
+            self.compare(format!("{path}[{key}]"), Some(&old[place]), None);
+        }
+        for (place, key) in new_keys.iter().enumerate() {
+            let at = format!("{path}[{key}]");
+            match was.get(key) {
+                Some(from) => {
+                    self.compare(at.clone(), Some(&old[*from]), Some(&new[place]));
+                    if moved.contains(key) {
+                        self.fields.push(Field { path: at, old: None, new: None, moved: Some((*from, place)) });
+                    }
+                }
+                None => self.compare(at, None, Some(&new[place])),
+            }
+        }
+    }
+
+    /// Items that are alike belong together, in their order. Of what is left between them, as many on both sides are compared
+    /// one by one; otherwise the old ones go and the new ones come, and what goes and comes again has moved.
+    fn by_place(&mut self, path: &str, old: &'v [Value], new: &'v [Value]) {
+        let texts = |items: &[Value]| -> Vec<String> { items.iter().map(Value::to_string).collect() };
+        let (mut goes, mut comes) = (Vec::new(), Vec::new());
+        for op in capture_diff_slices(Algorithm::Myers, &texts(old), &texts(new)) {
+            let (before, after) = (op.old_range(), op.new_range());
+            match op {
+                DiffOp::Equal { .. } => self.same += old[before].iter().map(leaves).sum::<usize>(),
+                _ if before.len() == after.len() => {
+                    for (from, to) in before.zip(after) {
+                        self.compare(format!("{path}[{to}]"), Some(&old[from]), Some(&new[to]));
+                    }
+                }
+                _ => {
+                    goes.extend(before);
+                    comes.extend(after);
+                }
+            }
+        }
+        for from in goes {
+            match comes.iter().position(|to| new[*to] == old[from]) {
+                Some(found) => {
+                    let to = comes.remove(found);
+                    let path = format!("{path}[{to}]");
+                    self.fields.push(Field { path, old: None, new: None, moved: Some((from, to)) });
+                }
+                None => self.fields.push(Field {
+                    path: format!("{path}[{from}]"),
+                    old: Some(&old[from]),
+                    new: None,
+                    moved: None,
+                }),
+            }
+        }
+        for to in comes {
+            self.fields.push(Field { path: format!("{path}[{to}]"), old: None, new: Some(&new[to]), moved: None });
+        }
+    }
+}
+
+fn places<'k>(keys: &[&'k str]) -> BTreeMap<&'k str, usize> {
+    keys.iter().enumerate().map(|(place, key)| (*key, place)).collect()
+}
+
+/// What items of a list are told apart by, where each has a text of its own there.
+const KEYS: [&str; 3] = ["key", "name", "id"];
+
+/// The items' own keys, where all have one and no two the same.
+fn keys(items: &[Value]) -> Option<Vec<&str>> {
+    KEYS.iter().find_map(|field| {
+        let found: Vec<&str> = items.iter().map(|item| item.get(field)?.as_str()).collect::<Option<_>>()?;
+        let mut sorted = found.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        (sorted.len() == found.len()).then_some(found)
+    })
 }
 
 /// A spec as single fields. What stands at one of the pointers in `whole` stays in one piece.
@@ -134,7 +208,11 @@ mod tests {
     fn told(old: &Value, new: &Value) -> (Vec<String>, usize) {
         let Difference { fields, same } = Difference::between(Some(old), Some(new));
         let side = |value: Option<&Value>| value.map_or("-".to_owned(), Value::to_string);
-        (fields.iter().map(|field| format!("{} {} {}", field.path, side(field.old), side(field.new))).collect(), same)
+        let told = |field: &Field| match field.moved {
+            Some((from, to)) => format!("{} moved {from} {to}", field.path),
+            None => format!("{} {} {}", field.path, side(field.old), side(field.new)),
+        };
+        (fields.iter().map(told).collect(), same)
     }
 
     #[test]
@@ -154,6 +232,24 @@ mod tests {
                 json!({"and": [{"t": 1}, {"t": 2}]}),
                 json!({"and": [{"t": 1}, {"t": 9}, {"t": 2}]}),
                 vec![r#"and[1] - {"t":9}"#],
+                2,
+            ),
+            (
+                json!({"v": [{"key": "A", "d": 1}, {"key": "B", "d": 2}, {"key": "C", "d": 3}]}),
+                json!({"v": [{"key": "C", "d": 3}, {"key": "A", "d": 1}, {"key": "B", "d": 9}]}),
+                vec!["v[C] moved 2 0", "v[B].d 2 9"],
+                5,
+            ),
+            (
+                json!({"v": [{"key": "A", "d": 1}, {"key": "B", "d": 2}]}),
+                json!({"v": [{"key": "B", "d": 2}]}),
+                vec![r#"v[A].d 1 -"#, r#"v[A].key "A" -"#],
+                2,
+            ),
+            (
+                json!({"o": [{"t": 1}, {"t": 2}, {"t": 3}]}),
+                json!({"o": [{"t": 3}, {"t": 1}, {"t": 2}]}),
+                vec!["o[0] moved 2 0"],
                 2,
             ),
             (json!({"who": "all"}), json!({"who": {"segment": "x"}}), vec![r#"who "all" {"segment":"x"}"#], 0),
@@ -185,7 +281,7 @@ mod tests {
         fn equal_specs_and_they_alone_have_no_difference(old in any_spec(), new in any_spec()) {
             let found = Difference::between(Some(&old), Some(&new));
             prop_assert_eq!(found.fields.is_empty(), old == new);
-            prop_assert!(found.fields.iter().all(|field| field.old != field.new));
+            prop_assert!(found.fields.iter().all(|field| (field.old != field.new) != field.moved.is_some()));
         }
     }
 }
