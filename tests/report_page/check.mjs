@@ -26,7 +26,14 @@ const browser = await chromium.launchPersistentContext(home, {
   ],
 })
 
-async function check(file, width, colorScheme) {
+const ways = [390, 1280].flatMap(width => ['light', 'dark'].map(colorScheme => ({ width, colorScheme })))
+
+async function turn(page, { width, colorScheme }) {
+  await page.setViewportSize({ width, height: 900 })
+  await page.emulateMedia({ colorScheme })
+}
+
+async function check(file) {
   const url = pathToFileURL(file).href
   const page = await browser.newPage()
   const said = []
@@ -34,53 +41,52 @@ async function check(file, width, colorScheme) {
   page.on('console', message => { if (['error', 'warning'].includes(message.type())) said.push(message.text()) })
   page.on('pageerror', error => said.push(String(error)))
   page.on('request', request => { if (request.url() !== url) asked.push(request.url()) })
-  await page.setViewportSize({ width, height: 900 })
-  await page.emulateMedia({ colorScheme })
   await page.goto(url, { waitUntil: 'load' })
-  const sizes = await page.evaluate(() => ({
-    inner: innerWidth,
-    scroll: document.documentElement.scrollWidth,
-    scripts: document.scripts.length,
-    broken: [...document.querySelectorAll('a')].map(a => a.getAttribute('href'))
-      .filter(href => !href?.startsWith('#') || !document.getElementById(href.slice(1))),
-  }))
+  const found = []
+  for (const way of ways) {
+    await turn(page, way)
+    const seen = await page.evaluate(() => ({
+      inner: innerWidth,
+      scroll: document.documentElement.scrollWidth,
+      dark: matchMedia('(prefers-color-scheme: dark)').matches,
+      scripts: document.scripts.length,
+      broken: [...document.querySelectorAll('a')].map(a => a.getAttribute('href'))
+        .filter(href => !href?.startsWith('#') || !document.getElementById(href.slice(1))),
+    }))
+    found.push({ page: path.basename(file), ...way, ...seen, said, asked })
+    if (shots) await shoot(page, file, way)
+  }
   // A page of many thousand elements is judged by its beginning: the rest is more of the same.
   await page.evaluate(most => {
     for (const list of document.querySelectorAll('ul, ol, tbody')) {
       [...list.children].slice(most).forEach(child => child.remove())
     }
     [...document.querySelectorAll('article')].slice(most).forEach(article => article.remove())
-  }, 40)
+  }, 25)
   await page.evaluate(axe)
-  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }))
-  const serious = violations.filter(one => ['serious', 'critical'].includes(one.impact)).map(one => ({
-    id: one.id,
-    help: one.help,
-    nodes: one.nodes.slice(0, 3).map(node => `${node.html.slice(0, 200)} ${node.any[0]?.message ?? ''}`),
-  }))
+  for (const [number, way] of ways.entries()) {
+    await turn(page, way)
+    const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }))
+    found[number].serious = violations.filter(one => ['serious', 'critical'].includes(one.impact)).map(one => ({
+      id: one.id,
+      help: one.help,
+      nodes: one.nodes.slice(0, 3).map(node => `${node.html.slice(0, 200)} ${node.any[0]?.message ?? ''}`),
+    }))
+  }
   await page.close()
-  return { page: path.basename(file), width, colorScheme, said, asked, serious, ...sizes }
+  return found
 }
 
-async function shoot(file, width, colorScheme) {
-  const page = await browser.newPage()
-  await page.setViewportSize({ width, height: 900 })
-  await page.emulateMedia({ colorScheme })
-  await page.goto(pathToFileURL(file).href)
+async function shoot(page, file, { width, colorScheme }) {
   const name = `${path.basename(file, '.html')}-${width}-${colorScheme}.png`
   const height = await page.evaluate(() => Math.min(document.documentElement.scrollHeight, 7000))
-  await page.screenshot({ path: path.join(shots, name), clip: { x: 0, y: 0, width, height }, fullPage: true })
-  await page.close()
+  const clip = { x: 0, y: 0, width, height }
+  await page.screenshot({ path: path.join(shots, name), clip, fullPage: height < 7000 })
 }
 
 try {
   for (const file of pages) {
-    for (const width of [390, 1280]) {
-      for (const scheme of ['light', 'dark']) {
-        console.log(JSON.stringify(await check(file, width, scheme)))
-        if (shots) await shoot(file, width, scheme)
-      }
-    }
+    for (const one of await check(file)) console.log(JSON.stringify(one))
   }
 } finally {
   await browser.close()

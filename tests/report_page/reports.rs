@@ -1,14 +1,17 @@
 //! Plans of all sizes and tempers, as pages.
 
+use std::collections::BTreeMap;
+
 use pushplan::exchange::Method;
 use pushplan::guard::{Limits, guards};
 use pushplan::ledger::Verb;
-use pushplan::plan::{Action, Moved, Plan};
+use pushplan::model::quiet::Quiet;
+use pushplan::plan::{Action, Aside, Moved, Plan};
 use pushplan::render::html::report;
 use pushplan::render::plan::Ahead;
 use serde_json::{Value, json};
 
-use crate::build::{Building, change, plan};
+use crate::build::{Building, address, change, plan};
 
 pub fn page(plan: &Plan) -> String {
     let ahead = Ahead { refused: guards(plan, &Limits::default()), ..Ahead::default() };
@@ -19,10 +22,33 @@ pub fn page(plan: &Plan) -> String {
 pub fn all() -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> =
         crate::plans::all().into_iter().map(|(name, plan)| (name.to_owned(), page(&plan))).collect();
-    for (name, plan) in [("hostile", hostile()), ("graph", graph()), ("refused", refused()), ("huge", huge(10_000))] {
+    for (name, plan) in
+        [("told", told()), ("hostile", hostile()), ("graph", graph()), ("refused", refused()), ("huge", huge(10_000))]
+    {
         all.push((name.to_owned(), page(&plan)));
     }
     all
+}
+
+/// A campaign with all that a plan's readers can be told.
+pub fn told() -> Plan {
+    let mut found = crate::plans::campaign();
+    let time = |text: &str| text.parse().expect("a time");
+    found.told.quiet = Some(Quiet { from: time("21:00"), to: time("08:00") });
+    let zone = Some("America/New_York".to_owned());
+    found.told.of.insert(address("scheduled_pushes/black-friday"), Aside { zone, ..Aside::default() });
+    let values = |name: &str| BTreeMap::from([("FIRST_NAME".to_owned(), name.to_owned())]);
+    let previews = [("long", values("Wolfeschlegelsteinhausenbergerdorff")), ("right to left", values("محمد"))];
+    let previews = previews.map(|(name, values)| (name.to_owned(), values)).into();
+    found.told.of.insert(address("templates/winback"), Aside { previews, ..Aside::default() });
+    for change in found.changes.iter_mut().filter(|change| change.address == address("templates/winback")) {
+        for spec in change.desired.iter_mut().chain(&mut change.live) {
+            spec["variables"] = json!([{"key": "FIRST_NAME", "default_value": "there"}]);
+            spec["push"]["notification"]["interactive"] =
+                json!({"type": "ua_remind_me_later", "button_actions": {"remind": {"add_tag": "remind-me"}}});
+        }
+    }
+    found
 }
 
 fn push(name: &str, alert: &str, audience: &Value) -> Value {

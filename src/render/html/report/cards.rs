@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{Report, facts, top, who};
+use super::{Report, facts, message, top, who, zones};
 use crate::plan::Aim;
 use crate::render::one_line;
 use crate::render::plan::{Block, Risk, rows};
@@ -33,7 +33,11 @@ impl Report<'_> {
         html! {
             (facts::rows(&when))
             (facts::rows(&rows::of_content(block)))
-            @if let Some(change) = block.whole { (who::who(&self.review.who(change))) }
+            @if let Some(change) = block.whole {
+                (message::message(&self.review, change))
+                (who::who(&self.review.who(change)))
+                (zones::zones(&self.review, change))
+            }
             (facts::rows(&rows::of_words(&self.view, block)))
         }
     }

@@ -7,6 +7,8 @@ use crate::guard::Refused;
 use crate::render::layout::Words;
 use crate::render::one_line;
 use crate::render::plan::{Block, Risk, rows, words};
+use crate::timing::Collision;
+use crate::timing::words::length;
 
 /// How many of one kind are told here; the others stand further down.
 const EACH: usize = 20;
@@ -30,7 +32,9 @@ impl Report<'_> {
         let refused = self.ahead.refusals();
         let blocks = &self.view.blocks;
         let asked = |risk: Risk| blocks.iter().filter(move |block| block.risk == risk);
-        let is_calm = refused.is_empty() && RISKS.iter().all(|(risk, ..)| asked(*risk).next().is_none());
+        let near: Vec<Collision> = self.review.collisions().found.into_iter().filter(|one| one.news).collect();
+        let is_calm =
+            refused.is_empty() && near.is_empty() && RISKS.iter().all(|(risk, ..)| asked(*risk).next().is_none());
         html! {
             section #decisions {
                 h2 { "Decisions" }
@@ -44,6 +48,10 @@ impl Report<'_> {
                                 span class=(format!("chip {mood}")) { (word) } " and " (more) " more, further down"
                             }
                         }
+                    }
+                    @for one in near.iter().take(EACH) { (self.near(one)) }
+                    @if let more @ 1.. = near.len().saturating_sub(EACH) {
+                        li.decision.changed { span.chip.changed { "Near each other" } " and " (more) " more pairs" }
                     }
                 }
                 @if self.decides() { (self.next()) }
@@ -83,6 +91,20 @@ impl Report<'_> {
             li class=(format!("decision {mood}")) {
                 p { span class=(format!("chip {mood}")) { (word) } " " (self.link(&block.address)) }
                 @for words in self.why(block) { (facts::line(&words)) }
+            }
+        }
+    }
+
+    /// Two messages that one person gets shortly after each other.
+    fn near(&self, collision: &Collision) -> Markup {
+        let Collision { one, other, apart_seconds, who, .. } = collision;
+        html! {
+            li.decision.changed {
+                p { span.chip.changed { "Near each other" } " " (self.link(&one.address)) " and " (self.link(&other.address)) }
+                p {
+                    @match apart_seconds { 0 => "They go out at the same time", seconds => { "They go out " (length(*seconds)) " apart" } }
+                    @match who { Some(who) => { ", and one person can get both: " span dir="auto" { (one_line(who)) } } None => "." }
+                }
             }
         }
     }

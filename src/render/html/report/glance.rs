@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{Report, facts, top, who};
+use super::{Report, facts, message, top, who};
 use crate::render::one_line;
 use crate::render::plan::{Block, rows};
 use crate::text::short;
@@ -39,8 +39,8 @@ impl Report<'_> {
         }
     }
 
-    fn message(&self, _block: &Block) -> Option<Markup> {
-        None
+    fn message(&self, block: &Block) -> Option<Markup> {
+        message::in_brief(&self.review, block.whole?)
     }
 
     fn audience(&self, block: &Block) -> Option<Markup> {

@@ -6,16 +6,18 @@ mod decisions;
 mod facts;
 mod glance;
 mod graph;
+mod message;
 mod requests;
 mod rest;
 mod top;
 mod who;
+mod zones;
 
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::page;
+use super::{page, phone};
 use crate::address::Address;
 use crate::plan::Plan;
 use crate::render::one_line;
@@ -33,7 +35,7 @@ const CARD_BYTES: usize = 3_500_000;
 pub fn html(plan: &Plan, ahead: &Ahead) -> String {
     let report = Report::of(plan, ahead);
     let body = report.body();
-    page(&format!("Plan for {}", one_line(&plan.target)), CSS, &body)
+    page(&format!("Plan for {}", plan.target), &[phone::CSS, CSS].concat(), &body)
 }
 
 /// All that the parts of the page are made from.
