@@ -113,6 +113,7 @@ pub static CHECKS: &[Check] = &[
     messages::URLS,
     messages::SIZE,
     messages::EMPTY,
+    messages::PREVIEWS,
 ];
 
 /// Runs every check. The order of the findings says nothing.

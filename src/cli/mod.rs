@@ -14,6 +14,7 @@ mod ledger;
 mod local;
 mod plan;
 mod planning;
+mod preview;
 mod private;
 mod project;
 mod resolve;
@@ -66,6 +67,7 @@ enum Command {
     History(history::History),
     Init(init::Init),
     Plan(plan::Plan),
+    Preview(preview::Preview),
     Resolve(resolve::Resolve),
     Revert(revert::Revert),
     Schema(schema::Schema),
@@ -105,6 +107,7 @@ pub fn main() -> ExitCode {
         Command::History(command) => command.run(&context),
         Command::Init(command) => command.run(&context),
         Command::Plan(command) => command.run(&context),
+        Command::Preview(command) => command.run(&context),
         Command::Resolve(command) => command.run(&context),
         Command::Revert(command) => command.run(&context),
         Command::Serve(command) => command.run(&context),

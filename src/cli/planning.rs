@@ -15,7 +15,7 @@ use crate::arrange::{arrange, choose};
 use crate::client::fetch;
 use crate::compare::{self, Situation, Unit, compare};
 use crate::failure::{Exit, Failure};
-use crate::finding::Severity;
+use crate::finding::{Finding, Severity};
 use crate::guard::Limits;
 use crate::ledger::history::{self, Act};
 use crate::ledger::{AppendError, Entry, FileLog, Ledger, Log, Owned, Record, Seq, Unreadable};
@@ -97,6 +97,11 @@ impl Place {
         Self { target: self.target.clone().or(Some(name.to_owned())), ..self.clone() }
     }
 
+    /// The target that was named.
+    pub fn target(&self) -> Option<&str> {
+        self.target.as_deref()
+    }
+
     /// The folder of the project.
     pub fn root(&self) -> Result<PathBuf, Failure> {
         let here = project::here()?;
@@ -162,6 +167,14 @@ impl Place {
 fn invalid(manifests: &Manifests, target: Option<&str>, programs: bool, context: &Context, now: Timestamp) -> Failure {
     let verdict = project::check(manifests, &[target], now);
     let errors = verdict.findings.iter().filter(|finding| finding.severity == Severity::Error);
+    tell(manifests, errors, programs, context);
+    Failure::new("the manifests have errors, so that nothing is planned")
+        .exit(Exit::Findings)
+        .help("correct them; `pushplan validate` shows them with warnings too")
+}
+
+/// Shows errors as `validate` does.
+pub fn tell<'f>(manifests: &Manifests, errors: impl Iterator<Item = &'f Finding>, programs: bool, context: &Context) {
     let found: Vec<Found> = errors.map(|finding| Found { finding, sources: &manifests.sources }).collect();
     let report = Report {
         found,
@@ -177,9 +190,6 @@ fn invalid(manifests: &Manifests, target: Option<&str>, programs: bool, context:
         true => context.out.exact(findings::json::json(&report).as_bytes()),
         false => context.out.note(&findings::text(&report, style)),
     }
-    Failure::new("the manifests have errors, so that nothing is planned")
-        .exit(Exit::Findings)
-        .help("correct them; `pushplan validate` shows them with warnings too")
 }
 
 /// What is asked of a plan.

@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::address::Address;
 use crate::codes;
 use crate::digest::Digest;
-use crate::kinds::{Parts, Sample};
+use crate::kinds::Parts;
+use crate::look;
 use crate::manifest::{Declared, Desired};
 use crate::plan::{Aside, Place};
 use crate::source::Sources;
@@ -76,7 +77,6 @@ fn aside(declared: &Declared) -> Aside {
     declared.spec.parts(&mut parts);
     let named = |zone: &&str| *zone != "UTC";
     let zone = parts.sendings.iter().find_map(|sending| sending.schedule.zone.iana_name().filter(named));
-    let values = |sample: &Sample| sample.iter().map(|(key, value)| (key.value.clone(), value.value.clone())).collect();
-    let previews = parts.previews.iter().map(|(name, sample)| (name.value.clone(), values(sample))).collect();
+    let previews = parts.previews.iter().map(|(name, sample)| (name.value.clone(), look::values(sample))).collect();
     Aside { zone: zone.map(str::to_owned), previews, ..Aside::default() }
 }

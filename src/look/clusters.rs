@@ -31,6 +31,34 @@ pub fn cut(text: &str, columns: usize) -> Option<&str> {
     None
 }
 
+/// A text in lines of at most so many columns, broken at blanks where there are some and never within a character.
+pub fn wrap(text: &str, columns: usize) -> Vec<&str> {
+    text.split('\n').flat_map(|paragraph| wrap_paragraph(paragraph, columns)).collect()
+}
+
+fn wrap_paragraph(text: &str, columns: usize) -> Vec<&str> {
+    let mut lines = Vec::new();
+    // Where the line begins, how wide it is, and the last blanks in it.
+    let (mut start, mut column) = (0, 0);
+    let mut blanks: Option<(usize, usize)> = None;
+    let mut at = 0;
+    for (end, wide) in clusters(text) {
+        if text[at..end] == *" " {
+            let from = blanks.filter(|(_, to)| *to == at).map_or(at, |(from, _)| from);
+            blanks = Some((from, end)).filter(|_| from > start);
+        } else if column + wide > columns && at > start {
+            let (stop, next) = blanks.take().unwrap_or((at, at));
+            lines.push(&text[start..stop]);
+            start = next;
+            column = width(&text[start..at]);
+        }
+        column += wide;
+        at = end;
+    }
+    lines.push(text[start..].trim_end());
+    lines
+}
+
 /// The end and the width of each cluster: a character with all that attaches to it.
 pub fn clusters(text: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
     let mut start = 0;
@@ -112,6 +140,34 @@ mod tests {
             ("1\u{fe0f}\u{20e3}ab", 2, "1\u{fe0f}\u{20e3}"),
         ] {
             assert_eq!(cut(text, columns), Some(shown), "{text} in {columns}");
+        }
+    }
+
+    #[test]
+    fn lines_are_broken_at_blanks_and_long_words_anywhere() {
+        for (text, lines) in [
+            ("", vec![""]),
+            ("one two three", vec!["one", "two", "three"]),
+            ("abcdefgh", vec!["abcde", "fgh"]),
+            ("a  bc   def", vec!["a  bc", "def"]),
+            ("a          b", vec!["a", "b"]),
+            ("日本語日本", vec!["日本", "語日", "本"]),
+            ("ab 日本", vec!["ab", "日本"]),
+            ("a\n\nb", vec!["a", "", "b"]),
+            ("👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧", vec!["👨‍👩‍👧👨‍👩‍👧", "👨‍👩‍👧"]),
+        ] {
+            assert_eq!(wrap(text, 5), lines, "{text}");
+        }
+    }
+
+    #[test]
+    fn no_line_is_too_wide_and_no_letter_is_lost() {
+        let text = "Hé 👨‍👩‍👧 日本 🇩🇪🇫🇷 क्षत्रिय e\u{301}\u{301}  okokokokok  x".repeat(3);
+        for columns in 2..40 {
+            let lines = wrap(&text, columns);
+            assert!(lines.iter().all(|line| width(line) <= columns), "{columns}: {lines:?}");
+            let letters = |text: &str| text.replace(' ', "");
+            assert_eq!(letters(&lines.concat()), letters(&text), "{columns}");
         }
     }
 

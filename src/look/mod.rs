@@ -5,14 +5,16 @@ mod clusters;
 mod direction;
 mod screen;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 
 pub use body::{body_text, html_text};
-pub use clusters::{characters, clusters, cut, width};
+pub use clusters::{characters, clusters, cut, width, wrap};
 pub use direction::is_rtl;
 pub use screen::{Fit, Screen, fits, screens};
 
-use crate::kinds::{Parts, Said, Variable};
+use crate::kinds::{Parts, Said, Sample, Template, Variable};
+use crate::manifest::Desired;
 use crate::model::many::Set;
 use crate::model::notification::{Actions, INTERACTIVE_TYPES, Interactive};
 use crate::model::placeholder::{self, placeholders};
@@ -75,10 +77,18 @@ pub struct Center {
 /// Values for variables, by their keys.
 pub type Values = BTreeMap<String, String>;
 
+/// Values as a manifest gives them.
+pub fn values(given: &Sample) -> Values {
+    given.iter().map(|(key, value)| (key.value.clone(), value.value.clone())).collect()
+}
+
 /// A text as it reads where no push gives other values: its placeholders filled by their defaults.
 pub fn with_defaults(text: &str, variables: Option<&[Variable]>) -> String {
     filled(text, variables, &Values::new())
 }
+
+/// How much is filled in at most: the service takes no larger message. What is beyond that keeps its placeholders.
+const LIMIT: usize = 5 * 1024 * 1024;
 
 /// A text as it reads with these values, and with defaults for what they leave out. Only variables are filled in.
 pub fn filled(text: &str, variables: Option<&[Variable]>, values: &Values) -> String {
@@ -91,23 +101,66 @@ pub fn filled(text: &str, variables: Option<&[Variable]>, values: &Values) -> St
         // Of a variable that is declared twice, the first counts.
         known.entry(key.as_str()).or_insert(value.map(String::as_str));
     }
-    placeholder::fill(text, |key| known.get(key).copied().flatten())
+    let left = Cell::new(LIMIT);
+    placeholder::fill(text, |key| {
+        let value = known.get(key).copied().flatten()?;
+        left.set(left.get().checked_sub(value.len())?);
+        Some(value)
+    })
 }
 
-/// What a resource says, a message for each push of it, with the values that `values` gives.
-pub fn all(parts: &Parts, values: &Values) -> Vec<Seen> {
-    let several = parts.said.len() > 1;
-    let label = |at: usize| several.then(|| format!("{} {}", parts.each, at + 1));
-    parts.said.iter().enumerate().map(|(at, said)| Seen { label: label(at), ..seen(said, values) }).collect()
+/// Something that is said, and the values that are given for its variables.
+#[derive(Clone, Debug)]
+pub struct Spoken<'d> {
+    pub said: Said<'d>,
+    pub values: Values,
 }
 
-/// The same under the name of a sample, with its values.
-pub fn sample(parts: &Parts, name: &str, values: &Values) -> Vec<Seen> {
-    let named = |seen: Seen| match seen.label {
-        Some(part) => Seen { label: Some(format!("{part}, {name}")), ..seen },
-        None => Seen { label: Some(name.to_owned()), ..seen },
+/// What a resource says, as it is: what came from a template is filled in.
+pub fn spoken<'d>(parts: &Parts<'d>) -> Vec<Spoken<'d>> {
+    parts.said.iter().map(|said| Spoken { said: *said, values: Values::new() }).collect()
+}
+
+/// The same before templates are filled in: their texts, and the values that the pushes give.
+pub fn as_written<'d>(parts: &Parts<'d>, desired: &'d Desired) -> Vec<Spoken<'d>> {
+    let mut pushes = parts.pushes.iter().filter(|push| push.template.is_some());
+    let mut written = |one: &Spoken<'d>| -> Option<Spoken<'d>> {
+        let push = pushes.next()?;
+        let template = desired.get::<Template>(&push.template.as_ref()?.0)?;
+        let message = push.message.as_ref().filter(|message| {
+            // One that stands beside the template's name is the push's own.
+            template.push.message.as_ref().is_none_or(|from| from.span != message.span)
+        });
+        Some(Spoken {
+            said: Said {
+                notification: Some(&template.push.notification),
+                message: message.or(template.push.message.as_ref()),
+                variables: Some(template.variables.as_deref().unwrap_or(&[])),
+                ..one.said
+            },
+            values: values(&push.substitutions),
+        })
     };
-    all(parts, values).into_iter().map(named).collect()
+    let own = spoken(parts).into_iter();
+    own.map(|one| if one.said.borrowed { written(&one).unwrap_or(one) } else { one }).collect()
+}
+
+/// The messages of a resource as people see them. `sample` names other values, which come before those that are given.
+pub fn all(spoken: &[Spoken], each: &str, sample: Option<(&str, &Values)>) -> Vec<Seen> {
+    let several = spoken.len() > 1;
+    let shown = |(at, Spoken { said, values }): (usize, &Spoken)| {
+        let part = several.then(|| format!("{each} {}", at + 1));
+        let name = sample.map(|(name, _)| name.to_owned());
+        let label = match (part, name) {
+            (Some(part), Some(name)) => Some(format!("{part}, {name}")),
+            (part, name) => part.or(name),
+        };
+        let mut values = values.clone();
+        values
+            .extend(sample.iter().flat_map(|(_, given)| given.iter()).map(|(key, value)| (key.clone(), value.clone())));
+        Seen { label, ..seen(said, &values) }
+    };
+    spoken.iter().enumerate().map(shown).collect()
 }
 
 /// A message as people see it with these values.
@@ -207,8 +260,10 @@ mod tests {
         let key = At::new("key".to_owned(), Span::NONE);
         let mut parts = Parts::new(&key);
         spec.parts(&mut parts);
-        let values = values.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-        all(&parts, &values)
+        let values: Values = values.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let spoken: Vec<Spoken> =
+            spoken(&parts).into_iter().map(|one| Spoken { values: values.clone(), ..one }).collect();
+        all(&spoken, parts.each, None)
     }
 
     fn template() -> Value {

@@ -9,6 +9,7 @@ pub mod html;
 mod layout;
 mod out;
 pub mod plan;
+pub mod preview;
 mod progress;
 mod ready;
 pub mod report;

@@ -2,7 +2,7 @@
 
 use super::{Review, Side, resource};
 use crate::kinds::Parts;
-use crate::look::{self, Seen, Values};
+use crate::look::{self, Seen};
 use crate::node::At;
 use crate::plan::Change;
 use crate::source::Span;
@@ -15,10 +15,11 @@ impl Review<'_> {
         let key = At::new(change.address.key.clone(), Span::NONE);
         let mut parts = Parts::new(&key);
         spec.parts(&mut parts);
-        let mut found = look::all(&parts, &Values::new());
+        let spoken = look::spoken(&parts);
+        let mut found = look::all(&spoken, parts.each, None);
         let samples = self.plan.told.of.get(&change.address).into_iter().flat_map(|aside| &aside.previews);
         for (name, values) in samples {
-            found.extend(look::sample(&parts, name, values));
+            found.extend(look::all(&spoken, parts.each, Some((name, values))));
         }
         found
     }

@@ -1,0 +1,188 @@
+//! What `pushplan preview` shows: messages on lock screens, in the terminal and as a page.
+
+use std::fmt::Write;
+
+use maud::html;
+
+use super::html::{page, phone};
+use super::layout::{Paint, Row, Style, Words, head, painted, paragraph, rows};
+use super::{one_line, visible};
+use crate::address::Address;
+use crate::look::{Center, Fit, Seen, cut, is_rtl, width, wrap};
+use crate::model::device::DeviceType;
+
+/// The messages of a resource, and whom they come from.
+#[derive(Debug)]
+pub struct Preview<'p> {
+    pub address: &'p Address,
+    /// Where it is declared: `messages/templates.yaml:18`.
+    pub place: String,
+    /// Whom people see as the sender: the app, which has the project's name.
+    pub app: &'p str,
+    pub seen: Vec<Seen>,
+}
+
+/// The signs that boxes are drawn with.
+struct Frame {
+    top: [&'static str; 3],
+    middle: [&'static str; 3],
+    bottom: [&'static str; 3],
+    side: &'static str,
+}
+
+/// The one that is used.
+const FRAME: Frame =
+    Frame { top: ["╭", "─", "╮"], middle: ["├", "─", "┤"], bottom: ["╰", "─", "╯"], side: "│" };
+
+/// How many columns a line of a lock screen has: one of them is what Android shows, with the mark of a cut; four are an iPhone.
+const COLUMNS: usize = 46;
+/// How far boxes are indented.
+const INDENT: usize = 2;
+/// What stands at the right of the sender.
+const NOW: &str = "now";
+
+/// What a message without a label has, where others beside it have one.
+fn label(seen: &Seen) -> &str {
+    seen.label.as_deref().unwrap_or("with its defaults")
+}
+
+impl Preview<'_> {
+    fn has_several(&self) -> bool {
+        self.seen.len() > 1
+    }
+
+    /// For a terminal.
+    pub fn text(&self, style: Style) -> String {
+        let mut out = String::new();
+        let address = Words::default().paint(&self.address.to_string(), Paint::Strong);
+        head(&mut out, &address, &Words::default().paint(&self.place, Paint::Faint), style);
+        for seen in &self.seen {
+            if self.has_several() || seen.label.is_some() {
+                let _ = writeln!(out);
+                paragraph(&mut out, &Words::default().paint(label(seen), Paint::Strong), 0, style);
+            }
+            for fit in &seen.fits {
+                let _ = writeln!(out);
+                let caption = format!("{}: {}", fit.screen, seen.how_much(fit));
+                paragraph(&mut out, &Words::new(&caption), INDENT, style);
+                self.notification(&mut out, seen, fit, style);
+                if !fit.whole {
+                    let off = format!("“{}”", seen.cut_off(fit));
+                    paragraph(&mut out, &Words::new("cut off: ").paint(&off, Paint::Faint), INDENT, style);
+                }
+            }
+            let facts = facts(seen);
+            if !facts.is_empty() {
+                let _ = writeln!(out);
+                rows(&mut out, &facts, INDENT, style);
+            }
+        }
+        out
+    }
+
+    /// A notification in a box.
+    fn notification(&self, out: &mut String, seen: &Seen, fit: &Fit, style: Style) {
+        let inner = COLUMNS.min(style.width.saturating_sub(INDENT + 4)).max(NOW.len() + 2);
+        let mut lines = Vec::new();
+        let app = one_line(self.app);
+        let room = inner - NOW.len() - 1;
+        let app = match cut(&app, room).and_then(|_| cut(&app, room - 1)) {
+            Some(kept) => format!("{kept}…"),
+            None => app,
+        };
+        let gap = " ".repeat(inner - NOW.len() - width(&app));
+        lines.push(format!("{}{gap}{}", painted(&app, Paint::Strong, style), painted(NOW, Paint::Faint, style)));
+        if let Some(title) = seen.title.as_ref().filter(|_| fit.device == DeviceType::Web) {
+            lines.extend(aligned(&one_line(title), is_rtl(title), inner, Paint::Strong, style));
+        }
+        if fit.shown.is_empty() {
+            lines.extend(aligned("(no text)", false, inner, Paint::Faint, style));
+        } else {
+            lines.extend(aligned(&visible(&fit.shown), seen.rtl, inner, Paint::Plain, style));
+        }
+        let indent = " ".repeat(INDENT);
+        let rule = |[left, line, right]: [&str; 3]| format!("{indent}{left}{}{right}\n", line.repeat(inner + 2));
+        let row = |line: &str| format!("{indent}{} {line} {}\n", FRAME.side, FRAME.side);
+        out.push_str(&rule(FRAME.top));
+        lines.iter().for_each(|line| out.push_str(&row(line)));
+        for button in &seen.buttons {
+            out.push_str(&rule(FRAME.middle));
+            let label = aligned(&one_line(button), is_rtl(button), inner, Paint::Strong, style);
+            label.iter().for_each(|line| out.push_str(&row(line)));
+        }
+        out.push_str(&rule(FRAME.bottom));
+    }
+
+    /// For a browser.
+    pub fn html(&self) -> String {
+        let title = format!("{}, as people will see it", self.address);
+        let body = html! {
+            main {
+                h1 { bdi { (one_line(&self.address.to_string())) } }
+                p class="place" { (one_line(&self.place)) }
+                @for seen in &self.seen {
+                    section {
+                        @if self.has_several() || seen.label.is_some() { h2 dir="auto" { (one_line(label(seen))) } }
+                        div class="screens" {
+                            @for fit in &seen.fits { (phone::phone(seen, fit, self.app)) }
+                            @if let Some(message) = &seen.message { (phone::inbox(message)) }
+                        }
+                        @let told = told(seen);
+                        @if !told.is_empty() {
+                            dl {
+                                @for (name, words) in told { dt { (name) } dd { bdi { (one_line(&words)) } } }
+                            }
+                        }
+                    }
+                }
+            }
+        };
+        page(&title, &format!("{CSS}{}", phone::CSS), &body)
+    }
+}
+
+/// The lines of a text, each as wide as the box: at its right side where the text reads from there.
+fn aligned(text: &str, rtl: bool, columns: usize, paint: Paint, style: Style) -> Vec<String> {
+    let line = |line: &str| {
+        let gap = " ".repeat(columns.saturating_sub(width(line)));
+        let line = painted(line, paint, style);
+        if rtl { format!("{gap}{line}") } else { format!("{line}{gap}") }
+    };
+    wrap(text, columns).into_iter().map(line).collect()
+}
+
+/// What is not seen on a screen, each with what it is called.
+fn told(seen: &Seen) -> Vec<(&'static str, String)> {
+    let tap = seen.tap.iter().map(|tap| ("tap", tap.clone()));
+    let buttons = seen.presses.iter().map(|press| ("button", press.clone()));
+    let unfilled = seen.unfilled.iter().map(|key| {
+        let words = format!("{{{{{key}}}}} has no value: people read the braces, unless the push gives one");
+        ("unfilled", words)
+    });
+    tap.chain(buttons).chain(unfilled).collect()
+}
+
+/// The same as rows, with the Message Center message.
+fn facts(seen: &Seen) -> Vec<Row> {
+    let mut found: Vec<Row> = told(seen).iter().map(|(name, words)| Row::new(name, Words::new(words))).collect();
+    if let Some(Center { title, text }) = &seen.message {
+        let row = Row::new("message", Words::default().paint(title, Paint::Strong));
+        found.push(text.lines().fold(row, |row, line| row.line(Words::new(line))));
+    }
+    found
+}
+
+/// The page around the screens.
+const CSS: &str = "\
+:root{color-scheme:light dark}
+body{margin:0;background:#ffffff;color:#16181d;font:1rem/1.5 system-ui,sans-serif}
+main{max-width:80rem;margin:0 auto;padding:1.5rem 1rem}
+h1{font-size:1.375rem;margin:0;overflow-wrap:anywhere}
+h2{font-size:1.125rem;margin:2rem 0 .5rem;overflow-wrap:anywhere}
+.place{margin:0 0 1.5rem;color:#565b66;overflow-wrap:anywhere}
+.screens{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr));gap:1.25rem;align-items:start}
+dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.25rem 1rem;margin:1rem 0}
+dt{color:#565b66}
+dd{margin:0;overflow-wrap:anywhere}
+@media (prefers-color-scheme:dark){body{background:#0d0f13;color:#f3f4f6}.place,dt{color:#b4bac5}}
+";
