@@ -1,6 +1,9 @@
 //! What is in a report.
 
-use crate::reports::{HOSTILE, all, hostile, huge, page};
+use pushplan::render::Style;
+use pushplan::render::plan::{Ahead, text};
+
+use crate::reports::{HOSTILE, all, hostile, huge, page, told};
 
 #[test]
 fn a_report_is_the_same_every_time_and_asks_nobody() {
@@ -31,4 +34,47 @@ fn a_plan_of_ten_thousand_changes_is_a_page_that_can_be_read() {
     let cards = shown.matches("<article").count();
     let rows = shown.split("id=\"rest\"").nth(1).expect("the others").split("</section>").next().expect("a section");
     assert_eq!(cards + rows.matches("<li>").count(), 10_000);
+}
+
+/// What a reader of the page sees, without markup.
+fn seen(page: &str) -> String {
+    let body = page.split("</head>").nth(1).expect("a body");
+    let texts = body.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
+    let text: Vec<&str> = texts.collect();
+    let text = text.join("").replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
+    text.replace("&#39;", "'").replace("&amp;", "&")
+}
+
+#[test]
+fn what_the_text_of_a_plan_says_its_page_says_too() {
+    for (name, plan) in crate::plans::all().into_iter().chain([("told", told())]) {
+        let page = seen(&page(&plan));
+        let shown = text(&plan, &Ahead::default(), Style { width: 400, color: false });
+        // The last lines say how much of each there is and what comes next, which the page says in its own words.
+        let (rows, _) = shown.split_once("\nPlan: ").unwrap_or_default();
+        for word in rows.split_whitespace().filter(|word| *word != "->") {
+            let bare = word
+                .trim_start_matches(['[', '{', '-', '+', '"'])
+                .trim_end_matches([']', '}', '-', '+', '"', '.', ',', ':', ';']);
+            assert!(page.contains(bare), "{name}: {bare:?} of {word:?} is not in the page");
+        }
+    }
+}
+
+#[test]
+fn a_reader_sees_the_message_the_people_and_the_clocks() {
+    let shown = seen(&page(&told()));
+    for wanted in [
+        "Hi there, we miss you. Come back this week and take 20% off everything until Sunday.",
+        "Remind me later",
+        "broader",
+        "country is GB",
+        "Los Angeles06:00 Fri quiet",
+        "Shaded: quiet hours, 21:00 to 08:00",
+        "If it stops after this: experiments/bf-text-test is gone until the next apply",
+        "pass --allow-sends to go on",
+        "scheduled_pushes/halloween went out on Sat 31 Oct 2026 13:00 UTC",
+    ] {
+        assert!(shown.contains(wanted), "{wanted:?} is not in the page");
+    }
 }

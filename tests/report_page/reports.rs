@@ -9,6 +9,8 @@ use pushplan::model::quiet::Quiet;
 use pushplan::plan::{Action, Aside, Moved, Plan};
 use pushplan::render::html::report;
 use pushplan::render::plan::Ahead;
+use pushplan::render::preview::Preview;
+use pushplan::review::{Review, Side};
 use serde_json::{Value, json};
 
 use crate::build::{Building, address, change, plan};
@@ -27,7 +29,17 @@ pub fn all() -> Vec<(String, String)> {
     {
         all.push((name.to_owned(), page(&plan)));
     }
+    all.push(("preview".to_owned(), preview()));
     all
+}
+
+/// The page of `pushplan preview`, which shows messages on the same screens.
+fn preview() -> String {
+    let plan = told();
+    let address = address("templates/winback");
+    let change = plan.changes.iter().find(|change| change.address == address).expect("a template");
+    let seen = Review::of(&plan).messages(change, Side::After);
+    Preview { address: &address, place: "messages/templates.yaml:1".to_owned(), app: "Shop", seen }.html()
 }
 
 /// A campaign with all that a plan's readers can be told.

@@ -6,13 +6,38 @@ use super::{Report, facts, message, top, who, zones};
 use crate::plan::Aim;
 use crate::render::one_line;
 use crate::render::plan::{Block, Risk, rows};
+use crate::review::Who;
 use crate::text::short;
 
 /// How much of a name is shown.
 const NAME: usize = 120;
+/// How much of a file's path is shown.
+const PLACE: usize = 300;
 
 impl Report<'_> {
-    pub(super) fn card(&self, number: usize, block: &Block) -> Markup {
+    pub(super) fn card(&self, number: usize, block: &Block, who: &[Who]) -> Markup {
+        let when: Vec<_> = rows::when(&self.view, block).into_iter().collect();
+        let content = html! {
+            (facts::rows(&when))
+            (facts::rows(&rows::of_content(block)))
+            @if let Some(change) = block.whole {
+                (message::message(&self.review, change))
+                (who::who(who))
+                (zones::zones(&self.review, change))
+            }
+            (facts::rows(&rows::of_words(&self.view, block)))
+        };
+        self.framed(number, block, &content)
+    }
+
+    /// The head of what is too large to be shown.
+    pub(super) fn bare_card(&self, number: usize, block: &Block) -> Markup {
+        let content =
+            html! { p { "This change is too large to be shown here; " code { "--format json" } " has all of it." } };
+        self.framed(number, block, &content)
+    }
+
+    fn framed(&self, number: usize, block: &Block, content: &Markup) -> Markup {
         let name = block.changes().next().map(|change| change.name.as_str()).unwrap_or_default();
         let has_name = !name.is_empty() && name != block.address.key;
         html! {
@@ -23,29 +48,15 @@ impl Report<'_> {
                     @if has_name { p.name dir="auto" { (one_line(&short(name, NAME))) } }
                     p.place { (self.place(block)) }
                 }
-                (self.content(block))
+                (content)
             }
-        }
-    }
-
-    fn content(&self, block: &Block) -> Markup {
-        let when: Vec<_> = rows::when(&self.view, block).into_iter().collect();
-        html! {
-            (facts::rows(&when))
-            (facts::rows(&rows::of_content(block)))
-            @if let Some(change) = block.whole {
-                (message::message(&self.review, change))
-                (who::who(&self.review.who(change)))
-                (zones::zones(&self.review, change))
-            }
-            (facts::rows(&rows::of_words(&self.view, block)))
         }
     }
 
     /// File and line, or why there is none.
     fn place(&self, block: &Block) -> String {
         match block.changes().find_map(|change| change.place.as_ref()) {
-            Some(place) => one_line(&format!("{}:{}", place.file, place.line)),
+            Some(place) => format!("{}:{}", one_line(&short(&place.file, PLACE)), place.line),
             None if self.view.plan.aim == Aim::Nothing => String::new(),
             None if block.retired.is_empty() && block.changes().all(|change| change.desired.is_none()) => {
                 "not in your files".to_owned()

@@ -6,7 +6,7 @@ use super::{Report, facts};
 use crate::guard::Refused;
 use crate::render::layout::Words;
 use crate::render::one_line;
-use crate::render::plan::{Block, Risk, rows, words};
+use crate::render::plan::{Block, Risk, rows};
 use crate::timing::Collision;
 use crate::timing::words::length;
 
@@ -74,7 +74,7 @@ impl Report<'_> {
                 p { span.chip.danger { "Refused" } " " span dir="auto" { (one_line(&refused.message)) } }
                 p.out { b { "Way out: " } (one_line(&refused.help)) }
                 @if !refused.addresses.is_empty() {
-                    p.about {
+                    p.which {
                         @for (number, address) in refused.addresses.iter().take(EACH).enumerate() {
                             @if number > 0 { ", " }
                             (self.link(address))
@@ -90,7 +90,9 @@ impl Report<'_> {
         html! {
             li class=(format!("decision {mood}")) {
                 p { span class=(format!("chip {mood}")) { (word) } " " (self.link(&block.address)) }
-                @for words in self.why(block) { (facts::line(&words)) }
+                @let why = self.why(block);
+                @for words in &why { (facts::line(words)) }
+                @if why.is_empty() && block.risk == Risk::Deletes { p { "It is deleted on the service, and nothing stands in for it." } }
             }
         }
     }
@@ -135,7 +137,6 @@ impl Report<'_> {
                 } @else {
                     "Nothing is left for pushplan to do before people have done their part."
                 }
-                @if plan.expires > plan.made { " " span.faint { "The plan expires " (words::distance(plan.made, plan.expires)) " after it was made." } }
             }
         }
     }

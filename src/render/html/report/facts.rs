@@ -37,6 +37,7 @@ pub fn line(words: &Words) -> Markup {
 fn piece(piece: &Piece) -> Markup {
     let text = &piece.text;
     match piece.paint {
+        Paint::Plain if text.trim() == "->" => html! { " → " },
         _ if piece.whole => html! { code { (text) } },
         Paint::New => html! { ins { (bare(text, "{+", "+}")) } },
         Paint::Old => html! { del { (bare(text, "[-", "-]")) } },

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use crate::look::Seen;
+use crate::model::device::DeviceType;
 use crate::plan::{Action, Change};
 use crate::render::html::phone::{inbox, phone};
 use crate::render::one_line;
@@ -12,6 +13,8 @@ use crate::text::{count, short};
 
 /// How many messages of one change are drawn: variants, outcomes and samples.
 const DRAWN: usize = 6;
+/// How many characters of a text are shown.
+const TEXT: usize = 4000;
 /// How much of a text stands in a cell of a table.
 const CELL: usize = 180;
 /// Whom a message comes from, which no plan knows.
@@ -21,29 +24,56 @@ const APP: &str = "Your app";
 fn messages(review: &Review, change: &Change) -> Vec<Seen> {
     let side = if change.action == Action::Delete { Side::Before } else { Side::After };
     let found = review.messages(change, side);
-    if found.is_empty() { review.messages(change, Side::Before) } else { found }
+    let found = if found.is_empty() { review.messages(change, Side::Before) } else { found };
+    found.into_iter().map(bounded).collect()
+}
+
+/// The same with long texts cut: whoever wants to read them all opens the file.
+fn bounded(mut seen: Seen) -> Seen {
+    let cut = |text: &mut String| {
+        if text.chars().nth(TEXT).is_some() {
+            *text = text.chars().take(TEXT).chain(['…']).collect();
+        }
+    };
+    let Seen { label, title, text, fits, buttons, presses, tap, message, unfilled, characters: _, rtl: _ } = &mut seen;
+    fits.iter_mut().for_each(|fit| cut(&mut fit.shown));
+    message.iter_mut().for_each(|message| [&mut message.title, &mut message.text].into_iter().for_each(cut));
+    let lists = buttons.iter_mut().chain(presses).chain(unfilled);
+    lists.chain(label).chain(title).chain(tap).for_each(cut);
+    cut(text);
+    seen
 }
 
 /// All that a change says, drawn.
 pub fn message(review: &Review, change: &Change) -> Markup {
     let all = messages(review, change);
-    let same = change.action != Action::Create && !all.is_empty() && review.messages(change, Side::Before) == all;
+    let same = change.action != Action::Create
+        && !all.is_empty()
+        && review.messages(change, Side::Before).into_iter().map(bounded).eq(all.iter().cloned());
     html! {
         @if !all.is_empty() {
             section.part.message {
-                h4 { "What people see" @if same && change.action != Action::Delete { ": unchanged" } }
-                @for seen in all.iter().take(DRAWN) { (one(seen)) }
+                h4 {
+                    @match (change.action, same) {
+                        (Action::Delete, _) => "What people saw",
+                        (_, true) => "What people see: unchanged",
+                        (_, false) => "What people will see",
+                    }
+                }
+                @for (number, seen) in all.iter().take(DRAWN).enumerate() { (one(seen, number == 0)) }
                 @if let more @ 1.. = all.len().saturating_sub(DRAWN) { p.faint { "and " (count(more, "more message")) } }
             }
         }
     }
 }
 
-fn one(seen: &Seen) -> Markup {
+/// One message. Those behind the first have fewer screens: they are there for their texts.
+fn one(seen: &Seen, first: bool) -> Markup {
+    let phones = seen.fits.iter().filter(|fit| first || fit.device != DeviceType::Web || seen.fits.len() == 1);
     html! {
         @if let Some(label) = &seen.label { h5 dir="auto" { (one_line(label)) } }
         div.phones {
-            @for fit in &seen.fits { (phone(seen, fit, APP)) }
+            @for fit in phones { (phone(seen, fit, APP)) }
             @if let Some(message) = &seen.message { (inbox(message)) }
         }
         @if !seen.unfilled.is_empty() {

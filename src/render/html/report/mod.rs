@@ -22,7 +22,7 @@ use crate::address::Address;
 use crate::plan::Plan;
 use crate::render::one_line;
 use crate::render::plan::{Ahead, Block, View};
-use crate::review::Review;
+use crate::review::{Review, Who};
 
 const CSS: &str = include_str!("report.css");
 
@@ -30,6 +30,8 @@ const CSS: &str = include_str!("report.css");
 const CARDS: usize = 150;
 /// How many bytes all cards together may have.
 const CARD_BYTES: usize = 3_500_000;
+/// How many bytes one card may have. Of what is larger, only the head is shown.
+const LARGEST: usize = 250_000;
 
 /// The report of a plan.
 pub fn html(plan: &Plan, ahead: &Ahead) -> String {
@@ -45,27 +47,42 @@ struct Report<'p> {
     ahead: &'p Ahead,
     /// The number of each resource's card; those without one are told in a line.
     numbers: BTreeMap<Address, usize>,
+    /// By the number of the card: whom the change reaches, which takes a while to work out.
+    who: BTreeMap<usize, Vec<Who>>,
     cards: Vec<Markup>,
+    drawn: graph::Drawn,
 }
 
 impl<'p> Report<'p> {
     fn of(plan: &'p Plan, ahead: &'p Ahead) -> Self {
-        let view = View::of(plan, &ahead.again);
-        let numbered = view.blocks.iter().chain(&view.drift).take(CARDS).enumerate();
-        let numbers = numbered.map(|(number, block)| (block.address.clone(), number + 1)).collect();
-        let mut report = Self { view, review: Review::of(plan), ahead, numbers, cards: Vec::new() };
+        let (view, review) = (View::of(plan, &ahead.again), Review::of(plan));
+        let mut report = Self {
+            ahead,
+            numbers: BTreeMap::new(),
+            who: BTreeMap::new(),
+            cards: Vec::new(),
+            drawn: graph::Drawn::of(&view),
+            view,
+            review,
+        };
         let mut bytes = 0;
-        let mut cards = Vec::new();
-        for (number, block) in report.all().enumerate().take(CARDS) {
-            let card = report.card(number + 1, block);
+        let (mut cards, mut all) = (Vec::new(), BTreeMap::new());
+        for (number, block) in (1..).zip(report.all()).take(CARDS) {
+            let who = block.whole.map(|change| report.review.who(change)).unwrap_or_default();
+            let mut card = report.card(number, block, &who);
+            if card.0.len() > LARGEST {
+                card = report.bare_card(number, block);
+            }
             bytes += card.0.len();
             if bytes > CARD_BYTES {
                 break;
             }
-            cards.push(card);
+            cards.push((block.address.clone(), card));
+            all.insert(number, who);
         }
-        report.numbers.retain(|_, number| *number <= cards.len());
-        report.cards = cards;
+        report.who = all;
+        report.numbers = cards.iter().map(|(address, _)| address.clone()).zip(1..).collect();
+        report.cards = cards.into_iter().map(|(_, card)| card).collect();
         report
     }
 

@@ -9,10 +9,12 @@ use crate::address::Address;
 use crate::ledger::Verb;
 use crate::plan::Step;
 use crate::render::one_line;
-use crate::text::count;
+use crate::text::{count, short};
 
 /// How many requests are shown.
 const SHOWN: usize = 500;
+/// How much of a path is shown.
+const PATH: usize = 300;
 
 impl Report<'_> {
     pub(super) fn has_requests(&self) -> bool {
@@ -43,7 +45,7 @@ impl Report<'_> {
         let Some(request) = &step.request else { return html! {} };
         html! {
             li {
-                code.request { b { (request.method.word()) } " " (one_line(&request.path)) }
+                code.request { b { (request.method.word()) } " " (one_line(&short(&request.path, PATH))) }
                 " " span.whose { (self.link(&step.address)) }
                 @if let Some(address) = gone {
                     p.stops { "If it stops after this: " (one_line(&address.to_string())) " is gone until the next apply; nothing is sent twice." }

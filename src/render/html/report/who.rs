@@ -14,7 +14,7 @@ pub fn who(all: &[Who]) -> Markup {
     html! {
         @for who in all {
             section.part.who {
-                h4 { "Who gets it" }
+                h4 { "Who is meant" }
                 @if let Some(effect) = &who.effect {
                     p.effect {
                         span class=(format!("chip {}", mood(effect))) { (headline(effect)) }

@@ -9,9 +9,11 @@ use maud::{Markup, html};
 
 use super::{Report, top};
 use crate::address::Address;
+use crate::kinds;
 use crate::plan::{Action, Reason};
 use crate::render::graph::Graph;
 use crate::render::one_line;
+use crate::render::plan::View;
 use crate::text::{count, short};
 use layout::{Layout, Place, layout};
 
@@ -22,51 +24,21 @@ const KEY: usize = 30;
 /// Heights and distances, in pixels.
 const ROW: f64 = 56.0;
 const BOX: f64 = 44.0;
-const GAP: f64 = 56.0;
+const GAP: f64 = 48.0;
 const EDGE: f64 = 6.0;
 
 /// The part of the references that is drawn.
-struct Drawn {
+pub struct Drawn {
     nodes: Vec<(Address, Action)>,
     edges: Vec<(usize, usize)>,
     /// How many there are that change and point at something or are pointed at, and their neighbours.
     all: usize,
 }
 
-impl Report<'_> {
-    pub(super) fn has_graph(&self) -> bool {
-        !self.drawn().edges.is_empty()
-    }
-
-    pub(super) fn graph(&self) -> Markup {
-        let drawn = self.drawn();
-        if drawn.edges.is_empty() {
-            return html! {};
-        }
-        let cut = drawn.all.saturating_sub(drawn.nodes.len());
-        html! {
-            section #graph {
-                h2 { "What points at what" }
-                p {
-                    "What changes, and what it points at or is pointed at by. A dashed arrow gets a new id."
-                    @if cut > 0 { " " (drawn.nodes.len()) " of " (count(drawn.all, "resource")) " are drawn, the riskiest first." }
-                }
-                div.picture tabindex="0" role="region" aria-label="What points at what" { (self.picture(&drawn)) }
-                details {
-                    summary { "The same in words" }
-                    ul.rows {
-                        @for (from, to) in &drawn.edges {
-                            li { (self.link(&drawn.nodes[*from].0)) " points at " (self.link(&drawn.nodes[*to].0)) }
-                        }
-                    }
-                }
-            }
-        }
-    }
-
+impl Drawn {
     /// What is drawn: what changes by its risk, each with those next to it, as far as there is room.
-    fn drawn(&self) -> Drawn {
-        let graph = Graph::of_plan(self.view.plan);
+    pub fn of(view: &View) -> Self {
+        let graph = Graph::of_plan(view.plan);
         let mut near: BTreeMap<&Address, BTreeSet<&Address>> = BTreeMap::new();
         for (from, to) in graph.edges().iter().filter(|(from, to)| from != to) {
             near.entry(from).or_default().insert(to);
@@ -74,7 +46,7 @@ impl Report<'_> {
         }
         let mut wanted: Vec<&Address> = Vec::new();
         let mut seen: BTreeSet<&Address> = BTreeSet::new();
-        for block in self.all() {
+        for block in view.blocks.iter().chain(&view.drift) {
             let Some((address, others)) = near.get_key_value(&block.address) else { continue };
             for one in std::iter::once(address).chain(others) {
                 if seen.insert(one) {
@@ -87,17 +59,53 @@ impl Report<'_> {
         let chosen: BTreeSet<&Address> = wanted.into_iter().collect();
         let number: BTreeMap<&Address, usize> = chosen.iter().enumerate().map(|(at, it)| (*it, at)).collect();
         let edges = graph.edges().iter().filter(|(from, to)| from != to);
-        Drawn {
+        Self {
             edges: edges.filter_map(|(from, to)| Some((*number.get(from)?, *number.get(to)?))).collect(),
             nodes: chosen.into_iter().map(|address| (address.clone(), graph.nodes()[address])).collect(),
             all,
         }
     }
+}
+
+impl Report<'_> {
+    pub(super) fn has_graph(&self) -> bool {
+        !self.drawn.edges.is_empty()
+    }
+
+    pub(super) fn graph(&self) -> Markup {
+        let drawn = &self.drawn;
+        if drawn.edges.is_empty() {
+            return html! {};
+        }
+        let cut = drawn.all.saturating_sub(drawn.nodes.len());
+        html! {
+            section #graph {
+                h2 { "What points at what" }
+                p {
+                    "What changes, what it points at, and what points at it. Dashed: it is pointed at a new id."
+                    @if cut > 0 { " " (drawn.nodes.len()) " of " (count(drawn.all, "resource")) " are drawn, the riskiest first." }
+                }
+                div.picture tabindex="0" role="region" aria-label="What points at what" { (self.picture(drawn)) }
+                details {
+                    summary { "The same in words" }
+                    ul.rows {
+                        @for (from, to) in &drawn.edges {
+                            li { (self.link(&drawn.nodes[*from].0)) " points at " (self.link(&drawn.nodes[*to].0)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
 
     fn picture(&self, drawn: &Drawn) -> Markup {
         let found = layout(drawn.nodes.len(), &drawn.edges);
-        let longest = drawn.nodes.iter().map(|(address, _)| label(&address.key).chars().count()).max().unwrap_or(0);
-        let wide = (longest as f64 * 7.4 + 44.0).clamp(150.0, 270.0).round();
+        let wide = |(address, action): &(Address, Action)| {
+            let key = label(&address.key).chars().count() as f64 * 7.6;
+            key.max(kind(address, *action).chars().count() as f64 * 6.3)
+        };
+        let widest = drawn.nodes.iter().map(wide).fold(0.0, f64::max);
+        let wide = (widest + 24.0).clamp(120.0, 290.0).round();
         let size = Size { wide };
         let (width, height) = size.whole(&found);
         html! {
@@ -115,12 +123,10 @@ impl Report<'_> {
 
     fn node(&self, address: &Address, action: Action, size: Size, place: Place) -> Markup {
         let (x, y) = (size.left(place), size.top(place));
-        let noun = crate::kinds::kind(&address.kind).map_or("resource", |kind| kind.noun);
-        let kind = if action == Action::Keep { noun.to_owned() } else { format!("{} {noun}", action.symbol()) };
         let shown = html! {
             title { (one_line(&address.to_string())) }
             rect x=(x) y=(y) width=(size.wide) height=(BOX) rx="8" {}
-            text.kind x=(x + 12.0) y=(y + 17.0) { (kind) @if action != Action::Keep { ", " (action.word()) } }
+            text.kind x=(x + 12.0) y=(y + 17.0) { (kind(address, action)) }
             text.key x=(x + 12.0) y=(y + 34.0) { (label(&address.key)) }
         };
         let class = format!("node {}", top::mood(action));
@@ -139,6 +145,15 @@ impl Report<'_> {
             .users_of(to)
             .iter()
             .any(|change| change.address.resource() == *from && change.reasons.iter().any(points))
+    }
+}
+
+/// What it is, and what happens to it.
+fn kind(address: &Address, action: Action) -> String {
+    let noun = kinds::kind(&address.kind).map_or("resource", |kind| kind.noun);
+    match action {
+        Action::Keep => noun.to_owned(),
+        action => format!("{} {noun}, {}", action.symbol(), action.word()),
     }
 }
 
