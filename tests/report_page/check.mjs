@@ -36,6 +36,7 @@ async function turn(page, { width, colorScheme }) {
 async function check(file) {
   const url = pathToFileURL(file).href
   const page = await browser.newPage()
+  page.setDefaultTimeout(180_000)
   const said = []
   const asked = []
   page.on('console', message => { if (['error', 'warning'].includes(message.type())) said.push(message.text()) })

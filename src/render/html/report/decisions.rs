@@ -11,7 +11,7 @@ use crate::timing::Collision;
 use crate::timing::words::length;
 
 /// How many of one kind are told here; the others stand further down.
-const EACH: usize = 20;
+const EACH: usize = 12;
 
 /// The risks that people decide about, with what they are called.
 const RISKS: [(Risk, &str, &str); 5] = [

@@ -74,6 +74,7 @@ impl Report<'_> {
             (is_something, "glance", "At a glance"),
             (self.happening() > 0, "changes", "Changes"),
             (!view.drift.is_empty(), "drift", "Drift"),
+            (view.blocks.len() + view.drift.len() > self.cards.len(), "rest", "All others"),
             (self.has_graph(), "graph", "What points at what"),
             (!view.past.is_empty(), "past", "Past pushes"),
             (!view.plan.left_out.is_empty(), "left-out", "Left out"),

@@ -21,18 +21,20 @@ pub fn who(all: &[Who]) -> Markup {
                         " " span dir="auto" { (visible(&rest(effect))) }
                     }
                 }
-                (tree(&who.tree))
+                (tree(&who.tree, who.effect.is_some()))
             }
         }
     }
 }
 
-fn tree(lines: &[Marked]) -> Markup {
+/// Where all of it comes or goes, no line needs a sign.
+fn tree(lines: &[Marked], compared: bool) -> Markup {
     html! {
         ul.tree {
             @for Marked { mark, line } in lines.iter().take(LINES) {
-                li class=[class(*mark)] {
-                    span.sign aria-hidden="true" { (sign(*mark)) }
+                @let mark = if compared { *mark } else { Mark::Same };
+                li class=[class(mark)] {
+                    @if compared { span.sign aria-hidden="true" { (sign(mark)) } }
                     span.indent style=(format!("--depth:{}", line.depth.min(24))) dir="auto" {
                         @match mark {
                             Mark::Same => (one_line(&line.text)),

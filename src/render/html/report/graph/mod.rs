@@ -20,12 +20,14 @@ use layout::{Layout, Place, layout};
 /// How many resources are drawn.
 const DRAWN: usize = 40;
 /// How many characters of a key are drawn.
-const KEY: usize = 30;
+const KEY: usize = 26;
 /// Heights and distances, in pixels.
 const ROW: f64 = 56.0;
 const BOX: f64 = 44.0;
 const GAP: f64 = 48.0;
 const EDGE: f64 = 6.0;
+const TIP: f64 = 8.0;
+const NARROWEST: f64 = 110.0;
 
 /// The part of the references that is drawn.
 pub struct Drawn {
@@ -100,13 +102,13 @@ impl Report<'_> {
 
     fn picture(&self, drawn: &Drawn) -> Markup {
         let found = layout(drawn.nodes.len(), &drawn.edges);
-        let wide = |(address, action): &(Address, Action)| {
+        let mut size = Size { wide: vec![NARROWEST; found.columns] };
+        for ((address, action), place) in drawn.nodes.iter().zip(&found.nodes) {
             let key = label(&address.key).chars().count() as f64 * 7.6;
-            key.max(kind(address, *action).chars().count() as f64 * 6.3)
-        };
-        let widest = drawn.nodes.iter().map(wide).fold(0.0, f64::max);
-        let wide = (widest + 24.0).clamp(120.0, 290.0).round();
-        let size = Size { wide };
+            let kind = kind(address, *action).chars().count() as f64 * 6.3;
+            let column = &mut size.wide[place.column];
+            *column = column.max((key.max(kind) + 24.0).round());
+        }
         let (width, height) = size.whole(&found);
         html! {
             svg xmlns="http://www.w3.org/2000/svg" width=(width) height=(height) viewBox=(format!("0 0 {width} {height}")) {
@@ -115,17 +117,17 @@ impl Report<'_> {
                     path.tip d=(size.tip(way)) {}
                 }
                 @for ((address, action), place) in drawn.nodes.iter().zip(&found.nodes) {
-                    (self.node(address, *action, size, *place))
+                    (self.node(address, *action, &size, *place))
                 }
             }
         }
     }
 
-    fn node(&self, address: &Address, action: Action, size: Size, place: Place) -> Markup {
+    fn node(&self, address: &Address, action: Action, size: &Size, place: Place) -> Markup {
         let (x, y) = (size.left(place), size.top(place));
         let shown = html! {
             title { (one_line(&address.to_string())) }
-            rect x=(x) y=(y) width=(size.wide) height=(BOX) rx="8" {}
+            rect x=(x) y=(y) width=(size.wide[place.column]) height=(BOX) rx="8" {}
             text.kind x=(x + 12.0) y=(y + 17.0) { (kind(address, action)) }
             text.key x=(x + 12.0) y=(y + 34.0) { (label(&address.key)) }
         };
@@ -161,46 +163,48 @@ fn label(key: &str) -> String {
     short(&one_line(key), KEY)
 }
 
-/// From places to pixels.
-#[derive(Clone, Copy)]
+/// From places to pixels: how wide each column is.
 struct Size {
-    wide: f64,
+    wide: Vec<f64>,
 }
 
 impl Size {
-    fn left(self, place: Place) -> f64 {
-        EDGE + place.column as f64 * (self.wide + GAP)
+    fn left(&self, place: Place) -> f64 {
+        EDGE + self.wide[..place.column].iter().map(|wide| wide + GAP).sum::<f64>()
     }
 
-    fn top(self, place: Place) -> f64 {
+    fn right(&self, place: Place) -> f64 {
+        self.left(place) + self.wide[place.column]
+    }
+
+    fn top(&self, place: Place) -> f64 {
         (EDGE + place.row * ROW).round()
     }
 
-    fn middle(self, place: Place) -> f64 {
+    fn middle(&self, place: Place) -> f64 {
         self.top(place) + BOX / 2.0
     }
 
-    fn whole(self, layout: &Layout) -> (f64, f64) {
-        let columns = layout.columns as f64;
-        let wide = 2.0 * EDGE + columns * self.wide + (columns - 1.0) * GAP;
+    fn whole(&self, layout: &Layout) -> (f64, f64) {
+        let gaps = self.wide.len().saturating_sub(1) as f64 * GAP;
+        let wide = 2.0 * EDGE + self.wide.iter().sum::<f64>() + gaps;
         (wide, (2.0 * EDGE + (layout.rows - 1.0) * ROW + BOX).round())
     }
 
     /// A soft line from the right side of one box to the left side of another, by way of the places between.
-    fn way(self, way: &[Place]) -> String {
+    fn way(&self, way: &[Place]) -> String {
         let mut path = String::new();
         let Some((first, rest)) = way.split_first() else { return path };
-        let (mut x, mut y) = (self.left(*first) + self.wide, self.middle(*first));
+        let (mut x, mut y) = (self.right(*first), self.middle(*first));
         let _ = write!(path, "M{x} {y}");
         for (number, place) in rest.iter().enumerate() {
             let (to, down) = (self.left(*place), self.middle(*place));
-            let half = GAP / 2.0;
             let is_last = number + 1 == rest.len();
-            let end = if is_last { to - 7.0 } else { to };
-            let _ = write!(path, " C{} {y} {} {down} {end} {down}", x + half, to - half);
+            let end = if is_last { to - TIP } else { to };
+            let _ = write!(path, " C{} {y} {} {down} {end} {down}", x + GAP / 2.0, to - GAP / 2.0);
             (x, y) = (end, down);
             if !is_last {
-                x = to + self.wide;
+                x = self.right(*place);
                 let _ = write!(path, " H{x}");
             }
         }
@@ -208,9 +212,9 @@ impl Size {
     }
 
     /// The head of an arrow.
-    fn tip(self, way: &[Place]) -> String {
+    fn tip(&self, way: &[Place]) -> String {
         let Some(last) = way.last() else { return String::new() };
         let (x, y) = (self.left(*last), self.middle(*last));
-        format!("M{} {} L{x} {y} L{} {} Z", x - 8.0, y - 4.5, x - 8.0, y + 4.5)
+        format!("M{} {} L{x} {y} L{} {} Z", x - TIP, y - 4.5, x - TIP, y + 4.5)
     }
 }
