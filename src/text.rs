@@ -1,4 +1,8 @@
-//! Words for people: suggestions, lists, counts.
+//! Words for people: suggestions, lists, counts; and texts made fit to be read.
+
+mod hidden;
+
+pub use hidden::{escape, goes_on, is_plain, marked};
 
 use crate::node::{Plain, resolve};
 
@@ -95,18 +99,15 @@ pub fn shell_word(text: &str) -> String {
     }
 }
 
-/// A text in double quotes as YAML reads it back, on one line.
+/// A text in double quotes as YAML reads it back, on one line. All of it can be seen.
 pub fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
-    for c in text.chars() {
+    for (_, c, hidden) in marked(text) {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c.is_control() || is_hidden(c) => out.push_str(&escape(c)),
+            c if hidden => out.push_str(&escape(c)),
             c => out.push(c),
         }
     }
@@ -122,34 +123,39 @@ pub fn scalar(text: &str) -> String {
     if plain { text.to_owned() } else { quoted(text) }
 }
 
-/// At most `most` characters of a text, on one line, for use inside a message.
+/// At most `most` characters of a text, on one line, for use inside a message. All of them can be seen.
 pub fn short(text: &str, most: usize) -> String {
     // Nearly always there is nothing to change.
     if text.len() <= most && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return text.to_owned();
     }
-    let mut out: String =
-        text.chars().take(most).map(|c| if c.is_control() || is_hidden(c) { '\u{fffd}' } else { c }).collect();
-    if text.chars().nth(most).is_some() {
+    let end = text.char_indices().nth(most).map_or(text.len(), |(end, _)| whole(text, end));
+    let mut out = String::with_capacity(end);
+    for (_, c, hidden) in marked(&text[..end]) {
+        if hidden { out.push_str(&escape(c)) } else { out.push(c) }
+    }
+    if end < text.len() {
         out.push('…');
     }
     out
 }
 
-/// Characters that change how a text reads without being seen: bidirectional and zero-width controls. The two joiners are
-/// not among them: emoji and many scripts need them.
+/// The place at or before another one where no emoji and no letter with its marks is cut in two.
+fn whole(text: &str, mut end: usize) -> usize {
+    while let (Some(before), Some(next)) = (text[..end].chars().next_back(), text[end..].chars().next()) {
+        if !goes_on(before, next) {
+            break;
+        }
+        end -= before.len_utf8();
+    }
+    end
+}
+
+/// Characters that people copy along without knowing: bidirectional and zero-width controls. The two joiners are not among
+/// them: emoji and many scripts need them. What has to be escaped to be shown is more, see [`marked`].
 pub fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{061c}' | '\u{00ad}')
-}
-
-fn escape(c: char) -> String {
-    let n = u32::from(c);
-    match n {
-        0..=0xff => format!("\\x{n:02X}"),
-        0x100..=0xffff => format!("\\u{n:04X}"),
-        _ => format!("\\U{n:08X}"),
-    }
 }
 
 #[cfg(test)]
@@ -187,6 +193,14 @@ mod tests {
         {
             assert_eq!(scalar(text), written);
         }
+    }
+
+    #[test]
+    fn a_text_is_not_cut_within_what_is_seen_as_one() {
+        assert_eq!(short("abc", 2), "ab…");
+        assert_eq!(short("a👩\u{200d}👧b", 2), "a…");
+        assert_eq!(short("ae\u{301}b", 2), "a…");
+        assert_eq!(short("a\u{1b}b", 2), "a\\x1B…");
     }
 
     #[test]

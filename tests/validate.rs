@@ -124,8 +124,8 @@ error[YM204]: `true` without quotes is taken for true or false, but a text belon
 error[YM204]: `true` without quotes is taken for true or false, but a text belongs here
  --> messages.yaml:5:49
   |
-5 |   hidden: {display_name: "a�b", criteria: {tag: true}}
-  |                                                 ^^^^ needs quotes
+5 |   hidden: {display_name: "a\u202Eb", criteria: {tag: true}}
+  |                                                      ^^^^ needs quotes
   |
   = note: a text without quotes can lose its form: `6.10` would become 6.1, and `no` false
   = help: write "true"; `pushplan validate --fix` does it

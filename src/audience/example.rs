@@ -1,6 +1,6 @@
 //! One device as an example: what is needed of it to be in some audiences and outside others, and no more.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::facts::{About, Fact};
@@ -12,6 +12,8 @@ use super::terms::{Id, Join, Term, Terms};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
     traits: BTreeMap<About, Known>,
+    /// What both of two audiences ask for: it says nothing of how they differ, and goes without words.
+    given: BTreeSet<About>,
 }
 
 impl Device {
@@ -43,7 +45,18 @@ impl Device {
                 Term::Joined(_, members) => members.iter().for_each(|member| told[*member] = true),
             }
         }
-        Self { traits }
+        Self { traits, given: BTreeSet::new() }
+    }
+
+    /// The same in a comparison of two audiences.
+    pub(super) fn between(mut self, terms: &Terms, one: Id, other: Id) -> Self {
+        let (one, other) = (asked(terms, one), asked(terms, other));
+        let both = one.intersection(&other).filter_map(|id| match terms.get(*id) {
+            Term::Is { fact, .. } => Some(fact.about.clone()),
+            _ => None,
+        });
+        self.given = both.collect();
+        self
     }
 
     /// What it has to be, and whether it has to be so or not: of each thing one of some values, or none of them.
@@ -68,12 +81,23 @@ impl fmt::Display for Device {
         };
         let mut is: Vec<_> = self.traits().collect();
         is.retain(|(fact, so)| fact.about != About::Kind || !so);
+        if is.iter().any(|(fact, _)| !self.given.contains(&fact.about)) {
+            is.retain(|(fact, _)| !self.given.contains(&fact.about));
+        }
         if is.is_empty() {
             return f.write_str(if self.traits.is_empty() { "any device" } else { &noun });
         }
         is.sort_by_key(|(_, so)| !so);
         let words = is.iter().map(|(fact, so)| phrases::said(fact, !so));
         write!(f, "{noun} {}", phrases::some_of(words, "and", "more traits"))
+    }
+}
+
+/// What a term asks of everybody.
+fn asked(terms: &Terms, id: Id) -> BTreeSet<Id> {
+    match terms.get(id) {
+        Term::Joined(Join::All, members) => members.iter().copied().collect(),
+        _ => BTreeSet::from([id]),
     }
 }
 

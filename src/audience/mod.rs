@@ -156,7 +156,10 @@ pub fn compare(before: &Audience, after: &Audience) -> Relation {
     let mut question = Question::about(&terms, &[before, after]);
     let mut budget = Budget::new(STEPS);
     let mut device = |within: &[Id], without: &[Id]| match question.ask(within, without, &mut budget) {
-        Found::Device(found) => Some(Some(Device::of(&terms, &[within, without].concat(), &found))),
+        Found::Device(found) => {
+            let device = Device::of(&terms, &[within, without].concat(), &found);
+            Some(Some(device.between(&terms, before, after)))
+        }
         Found::None(_) => Some(None),
         Found::OverBudget => None,
     };
@@ -234,13 +237,13 @@ impl fmt::Display for Relation {
         match self {
             Self::Same => f.write_str("same: exactly those who matched before"),
             Self::Broader { joins } => {
-                write!(f, "broader: everyone who matched still matches; joins: {joins}")
+                write!(f, "broader: everyone who matched still matches; {joins} joins")
             }
-            Self::Narrower { leaves } => write!(f, "narrower: nobody joins; leaves: {leaves}"),
+            Self::Narrower { leaves } => write!(f, "narrower: nobody joins; {leaves} leaves"),
             Self::Disjoint { joins, leaves } => {
-                write!(f, "disjoint: nobody who matched still matches; joins: {joins}; leaves: {leaves}")
+                write!(f, "disjoint: nobody who matched still matches; {joins} joins, {leaves} leaves")
             }
-            Self::Different { joins, leaves } => write!(f, "different: joins: {joins}; leaves: {leaves}"),
+            Self::Different { joins, leaves } => write!(f, "different: {joins} joins, {leaves} leaves, others stay"),
             Self::TooComplex => f.write_str("too complex to compare"),
         }
     }

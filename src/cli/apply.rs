@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -17,7 +17,7 @@ use crate::guard::{self, Limits};
 use crate::ledger::{Done, Entry, Outcome, Record, Verb};
 use crate::manifest::files::describe;
 use crate::plan::{NoPlan, Plan, Reason};
-use crate::render::{self, Again, Progress, Showing, Style};
+use crate::render::{self, Again, Progress, Showing};
 
 /// Make the service what the manifests say.
 #[derive(Debug, Args)]
@@ -194,7 +194,7 @@ impl How {
             }
         }
         let plan = &planned.plan;
-        let style = Style { width: context.out.width(), color: context.out.is_colored() };
+        let style = context.out.style();
         if self.format == Format::Text {
             context.out.print(&render::plan::before_apply(plan, &asking.again, style));
         } else if asking.given.is_none() && saved.is_none() && io::stdin().is_terminal() {
@@ -215,7 +215,7 @@ impl How {
             return Ok(Exit::Done);
         }
         if plan.has_news() && saved.is_none() {
-            self.ask(asking)?;
+            self.ask(asking, context)?;
         }
         let (report, signal) = self.drive(site, opened, planned.clone(), context).await?;
         self.show(&report, plan, &asking.again, context);
@@ -258,7 +258,7 @@ impl How {
         Err(Failure::new(message).exit(Exit::Refused).help(help))
     }
 
-    fn ask(&self, asking: &Asking) -> Result<(), Failure> {
+    fn ask(&self, asking: &Asking, context: &Context) -> Result<(), Failure> {
         let Asking { question, wanted, given, way_out, .. } = asking;
         let answer = match given {
             Some(given) => (*given).to_owned(),
@@ -269,9 +269,7 @@ impl How {
             }
             None => {
                 let mut answer = String::new();
-                let mut to = io::stderr().lock();
-                // Who sees no question gives no answer, and nothing is applied.
-                let _ = write!(to, "{question} ").and_then(|()| to.flush());
+                context.out.ask(question);
                 let _ = io::stdin().read_line(&mut answer);
                 answer.trim().to_owned()
             }
@@ -335,12 +333,12 @@ impl How {
     }
 
     fn show(&self, report: &Report, plan: &Plan, again: &Again, context: &Context) {
-        let style = Style { width: context.out.width(), color: context.out.is_colored() };
+        let style = context.out.style();
         match self.format {
             Format::Text if plan.is_empty() && report.ending == Ending::Done => {}
             Format::Text => context.out.print(&render::report::text(report, plan, again, style)),
-            Format::Json => context.out.exact(render::report::json(report, plan, again).as_bytes()),
-            Format::Jsonl => context.out.print(&render::report::last_line(report, plan, again)),
+            Format::Json => context.out.json(&render::report::json(report, plan, again)),
+            Format::Jsonl => context.out.json(&render::report::last_line(report, plan, again)),
         }
     }
 }

@@ -99,8 +99,8 @@ impl Fmt {
                 return Ok(Exit::Findings);
             }
             Laid::Same if self.check => {}
-            Laid::Same => context.out.print(&String::from_utf8_lossy(&given)),
-            Laid::Other(text) => context.out.print(&text),
+            Laid::Same => context.out.exact(&given),
+            Laid::Other(text) => context.out.exact(text.as_bytes()),
         }
         Ok(Exit::Done)
     }

@@ -4,7 +4,7 @@ use super::planning::{Place, unreadable};
 use super::{Context, Ended, ledger};
 use crate::failure::{Exit, Failure};
 use crate::ledger::history::deeds;
-use crate::render::{Style, history};
+use crate::render::history;
 
 /// Show who applied what when.
 #[derive(Debug, Args)]
@@ -33,7 +33,7 @@ impl History {
         let deeds = deeds(&log.history().map_err(unreadable)?);
         let kept = log.kept().map_err(unreadable)?;
         let out = &context.out;
-        let style = Style { width: out.width(), color: out.is_colored() };
+        let style = out.style();
         let deed = match self.number {
             None => None,
             Some(number) => match number.checked_sub(1).and_then(|place| deeds.get(place)) {
@@ -44,8 +44,8 @@ impl History {
         match (self.format, deed) {
             (Format::Text, None) => out.print(&history::list(&target, &deeds, style)),
             (Format::Text, Some(deed)) => out.print(&history::one(&target, deed, style)),
-            (Format::Json, None) => out.exact(history::json::list(&target, &deeds, &kept).as_bytes()),
-            (Format::Json, Some(deed)) => out.exact(history::json::one(&target, deed).as_bytes()),
+            (Format::Json, None) => out.json(&history::json::list(&target, &deeds, &kept)),
+            (Format::Json, Some(deed)) => out.json(&history::json::one(&target, deed)),
         }
         if let Some(note) = ledger::pending(&kept) {
             out.note(&note);

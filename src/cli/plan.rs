@@ -79,10 +79,10 @@ pub fn make(
 
 /// Prints a plan.
 fn show(plan: &Planned, ahead: &Ahead, format: Format, context: &Context) {
-    let style = render::Style { width: context.out.width(), color: context.out.is_colored() };
+    let style = context.out.style();
     match format {
         Format::Text => context.out.print(&render::plan::text(plan, ahead, style)),
-        Format::Json => context.out.exact(render::plan::json(plan, ahead).as_bytes()),
+        Format::Json => context.out.json(&render::plan::json(plan, ahead)),
     }
 }
 

@@ -25,7 +25,7 @@ use crate::model::level::Level;
 use crate::model::quiet::Quiet;
 use crate::plan::{About, Aim, Aside, Change, Choice, Plan, Told};
 use crate::render::findings::{self, Found, Report};
-use crate::render::{Again, Style, one_line};
+use crate::render::{Again, one_line};
 use crate::text;
 
 /// Which project, and which of its targets.
@@ -185,9 +185,9 @@ pub fn tell<'f>(manifests: &Manifests, errors: impl Iterator<Item = &'f Finding>
         notes: Vec::new(),
         fails_from: Severity::Error,
     };
-    let style = Style { width: context.out.width(), color: context.out.is_colored() };
+    let style = context.out.style();
     match programs {
-        true => context.out.exact(findings::json::json(&report).as_bytes()),
+        true => context.out.json(&findings::json::json(&report)),
         false => context.out.note(&findings::text(&report, style)),
     }
 }
@@ -265,7 +265,7 @@ impl Site {
             choice: wish.choice.clone(),
             min_lead_seconds: self.min_lead.as_secs(),
         };
-        let told = self.told(&changes, units, &live);
+        let told = Told { last_apply: ledger.applied, ..self.told(&changes, units, &live) };
         let plan = Plan { told, ..Plan::new(about, changes, steps, left.addresses, now) };
         Ok(Planned { plan, ledger })
     }
@@ -281,7 +281,7 @@ impl Site {
                 of.insert(change.address.clone(), aside);
             }
         }
-        Told { quiet: self.quiet, apart_seconds: self.apart.map(|apart| apart.as_secs()), of }
+        Told { quiet: self.quiet, apart_seconds: self.apart.map(|apart| apart.as_secs()), of, ..Told::default() }
     }
 
     /// A ledger is about one application. In any other, nothing of it would be there, and all of it would be made again.

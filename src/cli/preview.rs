@@ -178,7 +178,8 @@ impl Preview {
     }
 
     fn show(&self, preview: &render::preview::Preview, context: &Context) -> Ended {
-        let style = render::Style { width: context.out.width(), color: context.out.is_colored() && self.out.is_none() };
+        let shown = context.out.style();
+        let style = render::Style { color: shown.color && self.out.is_none(), ..shown };
         let text = match self.format {
             Format::Text => preview.text(style),
             Format::Html => preview.html(),

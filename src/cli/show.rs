@@ -44,7 +44,7 @@ impl Show {
                     .help("an address is such as segments/lapsed-buyers; `pushplan graph` lists what is declared"),
             });
         }
-        let style = render::Style { width: context.out.width(), color: context.out.is_colored() };
+        let style = context.out.style();
         context.out.print(&render::sides::text(&changes, style));
         Ok(Exit::Done)
     }

@@ -11,7 +11,7 @@ use crate::check::Verdict;
 use crate::failure::{Exit, Failure};
 use crate::finding::{Finding, Severity};
 use crate::manifest::{Declaration, Manifests};
-use crate::render::Style;
+use crate::render::escape;
 use crate::render::findings::{self, Found, Report};
 use crate::source::FileId;
 use crate::text;
@@ -207,7 +207,7 @@ impl Validate {
     /// Prints the report: to standard output, or beside a fixed text that is there already.
     fn print(&self, report: &Report, elsewhere: bool, context: &Context) {
         let out = &context.out;
-        let style = Style { width: out.width(), color: out.is_colored() };
+        let style = out.style();
         let text = match self.format {
             Format::Text => findings::text(report, style),
             Format::Json => findings::json::json(report),
@@ -218,11 +218,13 @@ impl Validate {
         if self.format != Format::Text {
             report.notes.iter().for_each(|note| out.note(note));
         }
-        match self.format {
-            _ if elsewhere => out.note(&text),
-            Format::Text => out.print(&text),
-            _ => out.exact(text.as_bytes()),
-        }
+        let document = match self.format {
+            Format::Text if elsewhere => return out.note(&text),
+            Format::Text => return out.print(&text),
+            Format::Json | Format::Sarif => escape::json::text(&text),
+            Format::Github | Format::Junit => text.into(),
+        };
+        if elsewhere { out.exact_note(document.as_bytes()) } else { out.exact(document.as_bytes()) }
     }
 }
 

@@ -17,6 +17,9 @@ pub struct Told {
     /// How near to each other two messages to one person may be; `None` where nobody asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apart_seconds: Option<i64>,
+    /// When something was last applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_apply: Option<Timestamp>,
     /// By address.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub of: BTreeMap<Address, Aside>,

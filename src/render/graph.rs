@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use super::escape::stream::unsigned;
 use super::one_line;
 use crate::address::Address;
 use crate::kinds::remote::segments;
@@ -138,7 +139,7 @@ fn color(action: Action) -> Option<&'static str> {
 
 /// A text in quotes as Graphviz reads it.
 fn in_dot(text: &str) -> String {
-    format!("\"{}\"", one_line(text).replace('\\', "\\\\").replace('"', "\\\""))
+    format!("\"{}\"", unsigned(&one_line(text)).replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// A text that Mermaid neither ends nor reads as markup. A sign at its beginning would make a list of it.

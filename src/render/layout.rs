@@ -1,17 +1,32 @@
 //! Lines for a terminal: labels at the left, texts that go on beneath themselves, colours where they are wanted.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Effects};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::escape::stream;
 use super::visible::one_line;
+use crate::text::goes_on;
 
 /// How the terminal shows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
     pub width: usize,
     pub color: bool,
+    /// It shows ASCII alone: signs have stand-ins, and what else is not ASCII is escaped.
+    pub ascii: bool,
+}
+
+impl Style {
+    /// Text as a file holds it.
+    pub const PLAIN: Self = Self { width: 100, color: false, ascii: false };
+
+    /// With so many columns less.
+    pub fn narrower(self, columns: usize) -> Self {
+        Self { width: self.width.saturating_sub(columns), ..self }
+    }
 }
 
 /// What a text means, for its colour.
@@ -116,12 +131,22 @@ impl Words {
         self.pieces.iter().map(|piece| piece.text.as_str()).collect()
     }
 
+    /// As the terminal can show it.
+    fn in_style(&self, style: Style) -> Cow<'_, Self> {
+        if !style.ascii || self.pieces.iter().all(|piece| piece.text.is_ascii()) {
+            return Cow::Borrowed(self);
+        }
+        let mut words = self.clone();
+        words.pieces.iter_mut().for_each(|piece| piece.text = stream::ascii(&piece.text));
+        Cow::Owned(words)
+    }
+
     /// As lines of at most so many columns. A word that is wider is broken; what is there to be copied is not.
     fn lines(&self, width: usize, style: Style) -> Vec<String> {
         let width = width.max(8 + self.hang);
         let mut lines = Vec::new();
         let (mut line, mut column) = (String::new(), 0);
-        for piece in &self.pieces {
+        for piece in &self.in_style(style).pieces {
             let words = if piece.whole { vec![piece.text.as_str()] } else { words(&piece.text, width - self.hang) };
             for word in words {
                 let bare = word.trim_end_matches(' ');
@@ -147,10 +172,15 @@ impl Words {
 fn words(text: &str, width: usize) -> Vec<&str> {
     let mut found = Vec::new();
     for word in text.split_inclusive(' ') {
+        // Nearly all words fit, and no character is wider than two columns for each of its bytes.
+        if word.len() * 2 <= width || word.trim_end_matches(' ').width() <= width {
+            found.push(word);
+            continue;
+        }
         let (mut start, mut column) = (0, 0);
-        for (at, c) in word.char_indices() {
-            let wide = c.width().unwrap_or(0);
-            if column + wide > width && c != ' ' {
+        for (at, cluster) in clusters(word) {
+            let wide = cluster.width();
+            if column + wide > width && cluster != " " && at > start {
                 found.push(&word[start..at]);
                 (start, column) = (at, 0);
             }
@@ -159,6 +189,29 @@ fn words(text: &str, width: usize) -> Vec<&str> {
         found.push(&word[start..]);
     }
     found
+}
+
+/// What is seen as one character, with its place: letters with their marks, emoji that are joined, flags.
+fn clusters(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_flag = |c: char| matches!(c, '\u{1f1e6}'..='\u{1f1ff}');
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let mut chars = rest.char_indices();
+        let (_, first) = chars.next()?;
+        let mut before = first;
+        let mut flags = usize::from(is_flag(first));
+        let end = chars.find(|(_, c)| {
+            let second = is_flag(*c) && flags == 1 && is_flag(before);
+            let goes_on = c.width() == Some(0) || goes_on(before, *c) || second;
+            flags += usize::from(second);
+            before = *c;
+            !goes_on
+        });
+        let at = text.len() - rest.len();
+        let (cluster, after) = rest.split_at(end.map_or(rest.len(), |(end, _)| end));
+        rest = after;
+        Some((at, cluster))
+    })
 }
 
 /// A label and what stands beside it: one text per line, each of which may go on beneath itself.
@@ -179,6 +232,14 @@ impl Row {
         self
     }
 
+    /// The same with a text before its first line.
+    pub fn after(mut self, text: &str) -> Self {
+        if let Some(line) = self.lines.first_mut() {
+            line.pieces.insert(0, Piece { text: one_line(text), paint: Paint::Plain, whole: false });
+        }
+        self
+    }
+
     pub fn line(mut self, words: Words) -> Self {
         self.lines.push(words);
         self
@@ -188,29 +249,40 @@ impl Row {
 /// The narrowest and the widest column of labels.
 const LABELS: std::ops::RangeInclusive<usize> = 9..=36;
 
+/// The fewest columns of a text beside its label; with less, it stands beneath.
+const BESIDE: usize = 12;
+
 /// Rows under each other, their texts in one column. A label that is too wide has a short text behind it, or a long one
 /// beneath it.
 pub fn rows(out: &mut String, rows: &[Row], indent: usize, style: Style) {
+    let label = |row: &Row| if style.ascii { stream::ascii(&row.label) } else { row.label.clone() };
+    let labels: Vec<String> = rows.iter().map(label).collect();
     let widest = (style.width * 2 / 5).min(*LABELS.end());
-    let fitting = rows.iter().map(|row| row.label.width()).filter(|width| *width <= widest);
+    let fitting = labels.iter().map(|label| label.width()).filter(|width| *width <= widest);
     let column = fitting.max().unwrap_or_default().max(*LABELS.start());
-    let at = indent + column + 2;
-    for row in rows {
+    let beside = indent + column + 2;
+    let narrow = beside + BESIDE > style.width;
+    let at = if narrow { indent + 2 } else { beside };
+    for (row, label) in rows.iter().zip(&labels) {
         let mut lines: Vec<String> =
             row.lines.iter().flat_map(|words| words.lines(style.width.saturating_sub(at), style)).collect();
-        let label = painted(&row.label, row.paint, style);
-        let wanted = row.label.width();
-        let fits = || indent + wanted + 2 + row.lines[0].plain().width() <= style.width;
+        let wanted = label.width();
+        let fits = || indent + wanted + 2 + row.lines[0].in_style(style).plain().width() <= style.width;
         let gap = match column.checked_sub(wanted) {
-            Some(room) => Some(room + 2),
-            None if lines.len() == 1 && fits() => Some(2),
-            None => None,
+            Some(room) if !narrow => Some(room + 2),
+            _ if lines.len() == 1 && fits() => Some(2),
+            _ => None,
         };
-        let first = match gap.filter(|_| !lines.is_empty()) {
-            Some(gap) => format!("{label}{}{}", " ".repeat(gap), lines.remove(0)),
-            None => label,
-        };
-        let _ = writeln!(out, "{}{}", " ".repeat(indent), first.trim_end());
+        if gap.is_none() && wanted + indent > style.width {
+            paragraph(out, &Words::default().paint(label, row.paint), indent, style);
+        } else {
+            let label = painted(label, row.paint, style);
+            let first = match gap.filter(|_| !lines.is_empty()) {
+                Some(gap) => format!("{label}{}{}", " ".repeat(gap), lines.remove(0)),
+                None => label,
+            };
+            let _ = writeln!(out, "{}{}", " ".repeat(indent), first.trim_end());
+        }
         for line in lines {
             let _ = writeln!(out, "{}", format!("{}{line}", " ".repeat(at)).trim_end());
         }
@@ -229,6 +301,7 @@ pub fn head(out: &mut String, left: &Words, right: &Words, style: Style) {
     // On a very wide terminal the two would be too far apart to be read as one line.
     const WIDEST: usize = 100;
     let width = style.width.min(WIDEST);
+    let (left, right) = (&*left.in_style(style), &*right.in_style(style));
     let (plain, wanted) = (left.plain().width(), right.plain().width());
     let text = |words: &Words| words.lines(usize::MAX / 2, style).join(" ");
     if wanted == 0 || plain + 2 + wanted > width {
@@ -246,7 +319,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const PLAIN: Style = Style { width: 40, color: false };
+    const PLAIN: Style = Style { width: 40, ..Style::PLAIN };
 
     #[test]
     fn texts_go_on_beneath_themselves() {
@@ -274,10 +347,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_is_wider_than_the_terminal(text in "[a-z日😀\u{1b}\n\t ]{0,200}", width in 30..100usize) {
-            let style = Style { width, color: true };
+        fn no_line_is_wider_than_the_terminal(
+            text in "[a-z日😀\u{1b}\n\t ]{0,200}",
+            label in "[a-z日é]{1,60}",
+            width in 20..100usize,
+            ascii in any::<bool>(),
+        ) {
+            let style = Style { width, color: true, ascii };
             let mut out = String::new();
-            rows(&mut out, &[Row::new("label", Words::new(&text).paint(&text, Paint::New))], 4, style);
+            rows(&mut out, &[Row::new(&label, Words::new(&text).paint(&text, Paint::New))], 4, style);
             for line in anstream::adapter::strip_str(&out).to_string().lines() {
                 prop_assert!(line.width() <= width, "{line:?}");
             }

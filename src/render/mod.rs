@@ -1,6 +1,7 @@
 //! What people and programs read. One file per form; nothing else prints.
 
 mod again;
+pub mod escape;
 pub mod explain;
 pub mod findings;
 pub mod graph;
@@ -22,4 +23,4 @@ pub use layout::Style;
 pub use out::Out;
 pub use progress::{Progress, Showing};
 pub use ready::Ready;
-pub use visible::{one_line, shown, visible};
+pub use visible::{one_line, visible};

@@ -41,7 +41,7 @@ pub struct Progress<'o> {
 
 impl<'o> Progress<'o> {
     pub fn start(out: &'o Out, plan: &Plan, showing: Showing) -> Self {
-        let tally = Tally::new(plan, Style { width: out.width(), color: out.is_colored() });
+        let tally = Tally::new(plan, out.style());
         let news = News::of(plan);
         let steps = plan.steps.iter().filter(|step| news.has(&step.address, step.verb)).count();
         let bar = (showing == Showing::Bar).then(|| bar(steps));
@@ -56,7 +56,7 @@ impl<'o> Progress<'o> {
             let said = self.tally.finished(step, fate, self.showing == Showing::Bar);
             match (self.showing, said) {
                 (Showing::JsonLines, _) if is_news => {
-                    self.out.exact(format!("{}\n", Line::of(step, fate).json()).as_bytes());
+                    self.out.json(&format!("{}\n", Line::of(step, fate).json()));
                 }
                 (Showing::Bar | Showing::Lines, Some(line)) => self.line(&line),
                 _ => {}
@@ -224,7 +224,7 @@ mod tests {
     const DONE: Fate = Fate::Done { id: None };
 
     fn tally(plan: &Plan) -> Tally {
-        Tally::new(plan, Style { width: 80, color: false })
+        Tally::new(plan, Style { width: 80, ..Style::PLAIN })
     }
 
     #[test]

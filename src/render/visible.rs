@@ -1,20 +1,26 @@
-//! Texts from files and paths, made fit for a terminal and for a line of a log.
+//! Texts from files, paths and services, made fit for a terminal and for a line of a log.
 
-use crate::text::is_hidden;
+use crate::text::{escape, is_plain, marked};
 
-/// A text whose every character can be seen, on as many lines as it has. What would move the cursor, colour the terminal
-/// or turn the direction of reading is shown as one replacement character each.
+/// A text whose every character can be seen, on as many lines as it has. What would move the cursor, colour the terminal,
+/// turn the direction of reading or hide is escaped: `\x1B`, `\u202E`.
 pub fn visible(text: &str) -> String {
-    text.chars().map(|c| if c == '\n' { c } else { shown(c) }).collect()
+    // Nearly always there is nothing to change.
+    if is_plain(text) {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for (_, c, hidden) in marked(text) {
+        if hidden && c != '\n' { out.push_str(&escape(c)) } else { out.push(c) }
+    }
+    out
 }
 
 /// The same on one line: nothing in it can be taken for a line of its own.
 pub fn one_line(text: &str) -> String {
-    visible(text).replace('\n', " ")
-}
-
-/// A character, or what stands for it.
-pub fn shown(c: char) -> char {
-    let breaks_lines = matches!(c, '\u{2028}' | '\u{2029}');
-    if c.is_control() || is_hidden(c) || breaks_lines { char::REPLACEMENT_CHARACTER } else { c }
+    let mut out = visible(text);
+    if out.contains('\n') {
+        out = out.replace('\n', " ");
+    }
+    out
 }

@@ -2,10 +2,11 @@
 
 use super::{Review, Side, resource};
 use crate::audience::{self, Audience, Line, Relation};
-use crate::kinds::{Parts, Spec};
+use crate::kinds::{self, Parts, Role, Spec};
 use crate::model::audience::{SegmentRef, Selector};
+use crate::model::device::DeviceTypes;
 use crate::node::At;
-use crate::plan::Change;
+use crate::plan::{Change, Moved};
 use crate::source::Span;
 
 /// An audience of a change.
@@ -13,8 +14,12 @@ use crate::source::Span;
 pub struct Who {
     /// In a sentence, as it will be, or as it was where it goes.
     pub words: String,
+    /// Where that names segments alone: who is in them.
+    pub meaning: Option<String>,
     /// As a tree, with what comes and goes.
     pub tree: Vec<Marked>,
+    /// What was last applied, where both sides have moved on from it.
+    pub last_applied: Option<String>,
     /// How it changes; `None` where there is nothing to compare.
     pub effect: Option<Relation>,
 }
@@ -36,19 +41,28 @@ pub enum Mark {
 impl Review<'_> {
     /// The audiences of a change, each with what it was before. Those of a pipeline are whoever sets it off, and not told.
     pub fn who(&self, change: &Change) -> Vec<Who> {
+        if kinds::api(&change.address).audiences().is_empty() {
+            return Vec::new();
+        }
         let (old, new) = (resource(change, Side::Before), resource(change, Side::After));
         let key = At::new(change.address.key.clone(), Span::NONE);
-        let of = |spec: &Option<Box<dyn Spec>>| -> Vec<(Selector, Option<crate::model::device::DeviceTypes>)> {
+        let of = |spec: &Option<Box<dyn Spec>>| -> Vec<(Selector, Option<DeviceTypes>)> {
             let mut parts = Parts::new(&key);
             if let Some(spec) = spec {
                 spec.parts(&mut parts);
             }
-            let own = parts.audiences.iter().filter(|audience| audience.role != crate::kinds::Role::Pipeline);
+            let own = parts.audiences.iter().filter(|audience| audience.role != Role::Pipeline);
             own.map(|one| (one.selector.value.clone(), one.devices.map(|devices| devices.value.clone()))).collect()
         };
+        let applied = change.ledger.as_ref().filter(|_| change.moved == Some(Moved::Both));
+        let applied = of(&applied.and_then(|spec| kinds::api(&change.address).read(spec)));
         let (old, new) = (of(&old), of(&new));
+        let last = |at: usize| {
+            let (applied, _) = applied.get(at).filter(|applied| Some(*applied) != old.get(at))?;
+            Some(audience::words(applied))
+        };
         let number = old.len().max(new.len());
-        (0..number).map(|at| self.one(old.get(at), new.get(at))).collect()
+        (0..number).map(|at| Who { last_applied: last(at), ..self.one(old.get(at), new.get(at)) }).collect()
     }
 
     fn one(&self, old: Option<&Meant>, new: Option<&Meant>) -> Who {
@@ -59,8 +73,21 @@ impl Review<'_> {
         });
         Who {
             words: new.or(old).map(|(selector, _)| audience::words(selector)).unwrap_or_default(),
+            meaning: new
+                .map(|new| (Side::After, new))
+                .or(old.map(|old| (Side::Before, old)))
+                .and_then(|(side, meant)| self.meaning(side, meant)),
             tree: marked(&lines(old), &lines(new)),
+            last_applied: None,
             effect,
+        }
+    }
+
+    /// Who is in the one segment that an audience is.
+    fn meaning(&self, side: Side, (selector, _): &Meant) -> Option<String> {
+        match selector {
+            Selector::Segment(reference) => self.segment(side, reference).map(audience::words),
+            _ => None,
         }
     }
 
@@ -75,7 +102,7 @@ impl Review<'_> {
 }
 
 /// An audience, and the devices that it is reached on.
-type Meant = (Selector, Option<crate::model::device::DeviceTypes>);
+type Meant = (Selector, Option<DeviceTypes>);
 
 /// Two trees as one. Lines that stay are those of the longest run that both have in the same order.
 fn marked(old: &[Line], new: &[Line]) -> Vec<Marked> {

@@ -8,11 +8,11 @@ pub mod page;
 pub mod prose;
 mod times;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::kinds::{self, Resource, Segment, Spec, of_kind};
+use crate::kinds::{self, Resource, Segment, Spec, of_kind, remote};
 use crate::model::audience::{SegmentRef, Selector};
 use crate::plan::{Action, Change, Plan};
 
@@ -31,6 +31,8 @@ pub struct Review<'p> {
     pub plan: &'p Plan,
     /// The criteria of all segments, by key, before and after.
     segments: BTreeMap<Side, BTreeMap<&'p str, Box<dyn Spec>>>,
+    /// By the key of a segment: the changes whose audiences name it, before or after.
+    users: BTreeMap<&'p str, Vec<&'p Change>>,
 }
 
 impl<'p> Review<'p> {
@@ -44,7 +46,19 @@ impl<'p> Review<'p> {
                 }
             }
         }
-        Self { plan, segments }
+        let mut users: BTreeMap<&str, Vec<&Change>> = BTreeMap::new();
+        for change in &plan.changes {
+            let audiences = kinds::api(&change.address).audiences();
+            let specs = before(change).into_iter().chain(change.desired.as_ref());
+            let named: BTreeSet<&str> = specs.flat_map(|spec| remote::segments(audiences, spec)).collect();
+            named.into_iter().for_each(|key| users.entry(key).or_default().push(change));
+        }
+        Self { plan, segments, users }
+    }
+
+    /// Those whose audiences name a segment, before or after.
+    pub fn users(&self, segment: &str) -> &[&'p Change] {
+        self.users.get(segment).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The criteria of a segment that the plan knows.
@@ -71,5 +85,9 @@ pub fn resource(change: &Change, side: Side) -> Option<Box<dyn Spec>> {
         Side::Before => before(change),
         Side::After => after(change),
     };
+    // A part is no resource of its kind, and to find that out by reading it takes long.
+    if change.address.part().is_some() {
+        return None;
+    }
     kinds::api(&change.address).read(spec?)
 }

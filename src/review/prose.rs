@@ -1,6 +1,6 @@
 //! How a text became another one, word by word.
 
-use similar::{Algorithm, ChangeTag, TextDiff};
+use similar::{Algorithm, DiffOp, DiffableStr, capture_diff_slices};
 
 /// A piece of a text, and what happened to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub enum Piece {
 
 /// Of how many letters one has to be the same for a text to be read as an edit of another.
 const ALIKE: usize = 3;
+/// How many pairs of words are weighed.
+const CELLS: usize = 250_000;
 /// What is longer is not compared word by word.
 const MOST: usize = 100_000;
 
@@ -21,22 +23,70 @@ pub fn words(old: &str, new: &str) -> Option<Vec<Piece>> {
     if !(is_prose(old) && is_prose(new)) || old.len().max(new.len()) > MOST {
         return None;
     }
-    let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_unicode_words(old, new);
+    let (was, is) = (old.tokenize_unicode_words(), new.tokenize_unicode_words());
     let mut pieces: Vec<Piece> = Vec::new();
-    for change in diff.iter_all_changes() {
-        let text = change.value();
-        match (change.tag(), pieces.last_mut()) {
-            (ChangeTag::Equal, Some(Piece::Same(last)))
-            | (ChangeTag::Delete, Some(Piece::Goes(last)))
-            | (ChangeTag::Insert, Some(Piece::Comes(last))) => last.push_str(text),
-            (ChangeTag::Equal, _) => pieces.push(Piece::Same(text.to_owned())),
-            (ChangeTag::Delete, _) => pieces.push(Piece::Goes(text.to_owned())),
-            (ChangeTag::Insert, _) => pieces.push(Piece::Comes(text.to_owned())),
-        }
+    let mut add = |text: &str, piece: fn(String) -> Piece| match (pieces.last_mut(), piece(String::new())) {
+        (Some(Piece::Same(last)), Piece::Same(_))
+        | (Some(Piece::Goes(last)), Piece::Goes(_))
+        | (Some(Piece::Comes(last)), Piece::Comes(_)) => last.push_str(text),
+        _ => pieces.push(piece(text.to_owned())),
+    };
+    let (mut before, mut after) = (0, 0);
+    for (from, to) in kept(&was, &is).into_iter().chain([(was.len(), is.len())]) {
+        was[before..from].iter().for_each(|word| add(word, Piece::Goes));
+        is[after..to].iter().for_each(|word| add(word, Piece::Comes));
+        was.get(from).into_iter().for_each(|word| add(word, Piece::Same));
+        (before, after) = (from + 1, to + 1);
     }
     let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
     let same: usize = pieces.iter().map(|piece| if let Piece::Same(text) = piece { letters(text) } else { 0 }).sum();
     (same * ALIKE >= letters(old).max(letters(new))).then(|| joined(pieces))
+}
+
+/// The places of the words that stay, in both texts: of all ways to choose them, the one that keeps the most letters. So a
+/// phrase stays whole, where keeping the most words would pick small ones out of it.
+fn kept(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
+    let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    let (old_rest, new_rest) = (&old[start..], &new[start..]);
+    let end = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(old, new)| old == new).count();
+    let (rows, columns) = (old_rest.len() - end, new_rest.len() - end);
+    let mut kept: Vec<(usize, usize)> = (0..start).map(|at| (at, at)).collect();
+    if rows * columns <= CELLS {
+        let mut best = vec![0u32; (rows + 1) * (columns + 1)];
+        let cell = |row: usize, column: usize| row * (columns + 1) + column;
+        // A blank weighs less than a letter, and more than nothing.
+        let weight = |word: &str| if word.trim().is_empty() { 1 } else { 4 * u32::try_from(word.len()).unwrap_or(1) };
+        for row in (0..rows).rev() {
+            for column in (0..columns).rev() {
+                let without = best[cell(row + 1, column)].max(best[cell(row, column + 1)]);
+                let with = match old_rest[row] == new_rest[column] {
+                    true => best[cell(row + 1, column + 1)] + weight(old_rest[row]),
+                    false => 0,
+                };
+                best[cell(row, column)] = with.max(without);
+            }
+        }
+        let (mut row, mut column) = (0, 0);
+        while row < rows && column < columns {
+            let here = best[cell(row, column)];
+            if here == best[cell(row + 1, column)] {
+                row += 1;
+            } else if here == best[cell(row, column + 1)] {
+                column += 1;
+            } else {
+                kept.push((start + row, start + column));
+                (row, column) = (row + 1, column + 1);
+            }
+        }
+    } else {
+        for op in capture_diff_slices(Algorithm::Patience, &old_rest[..rows], &new_rest[..columns]) {
+            if let DiffOp::Equal { old_index, new_index, len } = op {
+                kept.extend((0..len).map(|at| (start + old_index + at, start + new_index + at)));
+            }
+        }
+    }
+    kept.extend((0..end).map(|at| (start + rows + at, start + columns + at)));
+    kept
 }
 
 /// Changes with nothing but a blank between them are one change: it reads as people edit.
@@ -46,7 +96,7 @@ fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
     for piece in pieces {
         match piece {
             Piece::Same(text) if text.trim().is_empty() && !(goes.is_empty() && comes.is_empty()) => {
-                blank.push_str(&text)
+                blank.push_str(&text);
             }
             Piece::Same(text) => {
                 flush(&mut out, &mut goes, &mut comes);

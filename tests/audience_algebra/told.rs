@@ -65,7 +65,7 @@ fn an_audience_is_a_sentence() {
             json!({"and": [{"not": {"tag": "a"}}, {"not": {"tag": "b"}}]}),
             "everyone but those with the tag a or with the tag b",
         ),
-        (json!({"tag": "evil\u{202e}\u{1b}[31m"}), "people with the tag evil\u{fffd}\u{fffd}[31m"),
+        (json!({"tag": "evil\u{202e}\u{1b}[31m"}), "people with the tag evil\\u202E\\x1B[31m"),
     ] {
         assert_eq!(audience::words(&selector(&written)), words, "{written}");
     }
@@ -145,33 +145,29 @@ fn a_change_is_told_with_who_joins_and_who_leaves() {
         (
             buyers(json!(["US", "CA"])),
             buyers(json!(["US", "CA", "GB"])),
-            "broader: everyone who matched still matches; joins: a device with the tag buyer of lifecycle and in GB",
+            "broader: everyone who matched still matches; a device in GB joins",
         ),
-        (
-            buyers(json!(["US", "CA"])),
-            buyers(json!("CA")),
-            "narrower: nobody joins; leaves: a device with the tag buyer of lifecycle and in US",
-        ),
+        (buyers(json!(["US", "CA"])), buyers(json!("CA")), "narrower: nobody joins; a device in US leaves"),
         (
             json!({"country": "US"}),
             json!({"country": "CA"}),
-            "disjoint: nobody who matched still matches; joins: a device in CA; leaves: a device in US",
+            "disjoint: nobody who matched still matches; a device in CA joins, a device in US leaves",
         ),
         (
             json!({"tag": "a"}),
             json!({"tag": "b"}),
-            "different: joins: a device with the tag b and without the tag a; leaves: a device with the tag a and without the tag b",
+            "different: a device with the tag b and without the tag a joins, a device with the tag a and without the tag b leaves, others stay",
         ),
         (json!({"opt_in": true}), json!({"not": {"opt_in": false}}), "same: exactly those who matched before"),
         (
             json!({"location_enabled": true}),
             json!({"not": {"location_enabled": false}}),
-            "broader: everyone who matched still matches; joins: a device not known to be enabled for location or not",
+            "broader: everyone who matched still matches; a device not known to be enabled for location or not joins",
         ),
         (
             json!({"ios_channel": "c"}),
             json!({"channel": "c"}),
-            "broader: everyone who matched still matches; joins: a device on the channel c of another platform",
+            "broader: everyone who matched still matches; a device on the channel c of another platform joins",
         ),
     ] {
         assert_eq!(audience::compare(&audience(&before), &audience(&after)).to_string(), words, "{before} {after}");

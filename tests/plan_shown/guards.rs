@@ -121,6 +121,6 @@ fn a_refusal_has_numbers_and_the_way_out() {
         ])
         .changes,
     );
-    let shown = refusals(&guards(&all, &Limits::default()), Style { width: 100, color: false });
+    let shown = refusals(&guards(&all, &Limits::default()), Style { width: 100, ..Style::PLAIN });
     golden("refusals.txt", &shown);
 }

@@ -34,7 +34,7 @@ fn golden(name: &str, shown: &str) {
 }
 
 fn plain(plan: &Plan, width: usize) -> String {
-    text(plan, &Ahead::default(), Style { width, color: false })
+    text(plan, &Ahead::default(), Style { width, ..Style::PLAIN })
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_plan_fits_a_narrow_terminal() {
 #[test]
 fn colours_change_nothing_but_colours() {
     for (name, plan) in plans::all() {
-        let colored = text(&plan, &Ahead::default(), Style { width: 100, color: true });
+        let colored = text(&plan, &Ahead::default(), Style { width: 100, color: true, ascii: false });
         assert!(colored.contains('\u{1b}'), "{name}");
         assert_eq!(anstream::adapter::strip_str(&colored).to_string(), plain(&plan, 100), "{name}");
     }

@@ -83,7 +83,7 @@ fn a_report_says_what_was_done_what_was_not_and_what_to_do_next() {
     let by_hand = plan([change(Action::ByHand, "pipelines/p")]);
     for (name, report) in reports() {
         let plan = if name == "report-done" { &by_hand } else { &plan([]) };
-        golden(&format!("{name}.txt"), &text(&report, plan, &Again::default(), Style { width: 80, color: false }));
+        golden(&format!("{name}.txt"), &text(&report, plan, &Again::default(), Style { width: 80, ..Style::PLAIN }));
     }
 }
 
@@ -117,7 +117,7 @@ fn many_failures_are_counted() {
     let fate = || Fate::Failed { why: why("HTTP 400") };
     let steps = (0..5000).map(|number| step(number, Verb::Create, &format!("segments/s-{number}"), fate())).collect();
     let report = Report { run: "r".to_owned(), ending: Ending::Partly, ledger: 1, denied: false, steps };
-    let shown = text(&report, &plan([]), &Again::default(), Style { width: 80, color: false });
+    let shown = text(&report, &plan([]), &Again::default(), Style { width: 80, ..Style::PLAIN });
     assert!(shown.lines().count() < 60 && shown.contains("and 4980 more"), "{shown}");
 }
 

@@ -49,7 +49,7 @@ fn seen(page: &str) -> String {
 fn what_the_text_of_a_plan_says_its_page_says_too() {
     for (name, plan) in crate::plans::all().into_iter().chain([("told", told())]) {
         let page = seen(&page(&plan));
-        let shown = text(&plan, &Ahead::default(), Style { width: 400, color: false });
+        let shown = text(&plan, &Ahead::default(), Style { width: 400, ..Style::PLAIN });
         // The last lines say how much of each there is and what comes next, which the page says in its own words.
         let (rows, _) = shown.split_once("\nPlan: ").unwrap_or_default();
         for word in rows.split_whitespace().filter(|word| *word != "->") {

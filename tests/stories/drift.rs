@@ -27,8 +27,11 @@ fn a_change_on_the_service_is_named_and_put_back() {
     says(
         &ran.stdout,
         &[
-            "Changed on the service since the last apply, not in your files. This plan puts it back:",
-            "theirs -> lapsed",
+            "Changed on the service since the last apply (",
+            "UTC), not in your files:",
+            "criteria.tag  lapsed -> theirs",
+            "effect        putting it back: different: a device with the tag lapsed",
+            "This plan puts it back. To keep what the service has, write it into the file and plan again.",
             "Plan: 1 to update, 1 unchanged.",
         ],
     );
@@ -58,7 +61,7 @@ fn a_change_in_git_alone_says_nothing_of_the_service() {
     project.good(&["apply", "--yes"]);
     project.edit("tag: lapsed", "tag: ours");
     let ran = project.good(&["plan"]);
-    says(&ran.stdout, &["lapsed -> ours"]);
+    says(&ran.stdout, &["- has the tag lapsed", "+ has the tag ours"]);
     assert!(!ran.stdout.contains("drift"), "{ran}");
 }
 
@@ -73,7 +76,12 @@ fn a_change_on_both_sides_shows_all_three_values() {
     let ran = project.good(&["plan"]);
     says(
         &ran.stdout,
-        &["theirs -> ours", "last applied: lapsed", "changed in your files and on the service since the last apply"],
+        &[
+            "- has the tag theirs",
+            "+ has the tag ours",
+            "last applied: people with the tag lapsed; the service was edited",
+            "changed in your files and on the service since the last apply",
+        ],
     );
     project.good(&["apply", "--yes"]);
     assert_eq!(tag(&service), "ours");
@@ -163,7 +171,7 @@ pipelines:
     theirs["outcome"] = serde_json::from_str(&outcome).expect("JSON");
     let body = json!({"name": "remind", "enabled": true, "immediate_trigger": theirs["immediate_trigger"], "outcome": theirs["outcome"]});
     service.put(&format!("/api/pipelines/{id}"), &body);
-    says(&project.good(&["plan"]).stdout, &["outcome.push.notification.alert", "Theirs -> Hello"]);
+    says(&project.good(&["plan"]).stdout, &["outcome.push.notification.alert", "Hello -> Theirs"]);
     project.write(&format!("{manifest}    lifecycle: {{ignore: [outcome.push.notification.alert]}}\n"));
     says(&project.good(&["plan"]).stdout, &["No changes."]);
     project.write(&format!("{manifest}    lifecycle: {{ignore: [outcome.push.alert]}}\n"));

@@ -5,11 +5,12 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use unicode_width::UnicodeWidthChar;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::Found;
-use crate::render::shown;
+use crate::render::Style;
 use crate::source::{Source, Span};
+use crate::text::{escape, marked};
 
 /// How far apart two lines may be to stand in one excerpt.
 const NEAR: usize = 100;
@@ -42,23 +43,23 @@ pub struct Mark {
 }
 
 /// The excerpts of a finding, that of the finding itself first. Related places near it share its excerpt.
-pub fn excerpts(found: &Found, width: usize) -> Vec<Excerpt> {
+pub fn excerpts(found: &Found, style: Style) -> Vec<Excerpt> {
     let finding = found.finding;
-    let Some(main) = Marked::new(found, finding.at, &finding.label, true, width) else {
+    let Some(main) = Marked::new(found, finding.at, &finding.label, true, style) else {
         let place = found.place().map(|place| Excerpt { place: place.path.to_owned(), lines: None });
         return place.into_iter().collect();
     };
     let (mut near, mut far) = (Vec::new(), Vec::new());
     for (span, label) in &finding.related {
-        match Marked::new(found, *span, label, false, width) {
+        match Marked::new(found, *span, label, false, style) {
             Some(other) if other.is_near(&main) => near.push(other),
             Some(other) => far.push(other),
             None => {}
         }
     }
     near.insert(0, main);
-    let mut excerpts = vec![joined(&near, width)];
-    excerpts.extend(far.iter().map(|one| joined(std::slice::from_ref(one), width)));
+    let mut excerpts = vec![joined(&near, style)];
+    excerpts.extend(far.iter().map(|one| joined(std::slice::from_ref(one), style)));
     excerpts
 }
 
@@ -74,7 +75,7 @@ struct Marked<'a> {
 }
 
 impl<'a> Marked<'a> {
-    fn new(found: &Found<'a>, span: Span, label: &str, primary: bool, width: usize) -> Option<Self> {
+    fn new(found: &Found<'a>, span: Span, label: &str, primary: bool, style: Style) -> Option<Self> {
         let source = found.sources.get(span.file()?);
         if source.text.is_empty() {
             return None;
@@ -84,7 +85,7 @@ impl<'a> Marked<'a> {
         // Of a value on several lines the first is shown.
         let inside = |offset: usize| source.floor(offset).clamp(line.start, line.end);
         let (from, to) = (inside(span.range().start), inside(span.range().end.max(span.range().start)));
-        let (text, at, fits) = cut(&source.text, line, from..to, width.saturating_sub(GUTTER));
+        let (text, at, fits) = cut(&source.text, line, from..to, style.narrower(GUTTER));
         let place = format!("{}:{}:{}", source.path, start.line, start.column);
         let mark = Mark { at, label: label.to_owned(), primary };
         Some(Self { source, place, number: start.line, text, mark, fits })
@@ -97,7 +98,7 @@ impl<'a> Marked<'a> {
 }
 
 /// One excerpt of all these places, which are in one file. The first gives it its name.
-fn joined(places: &[Marked], width: usize) -> Excerpt {
+fn joined(places: &[Marked], style: Style) -> Excerpt {
     let by_line: BTreeMap<usize, &Marked> = places.iter().map(|place| (place.number, place)).collect();
     let (first, last) =
         places.iter().fold((usize::MAX, 0), |(first, last), place| (first.min(place.number), last.max(place.number)));
@@ -119,7 +120,7 @@ fn joined(places: &[Marked], width: usize) -> Excerpt {
             None if by_line.contains_key(&(number - 1)) && by_line.contains_key(&(number + 1)) => {
                 let source = places[0].source;
                 let line = source.line_range(number, number);
-                text.push_str(&cut(&source.text, line.clone(), line.start..line.start, width).0);
+                text.push_str(&cut(&source.text, line.clone(), line.start..line.start, style).0);
             }
             None => {}
         }
@@ -128,28 +129,39 @@ fn joined(places: &[Marked], width: usize) -> Excerpt {
 }
 
 /// The part of a line around a mark, as it is shown; where the mark is in it; and whether that is the whole line and fits
-/// into `width` columns. More than the width is left on both sides, so that the renderer sees where it has to cut.
-fn cut(text: &str, line: Range<usize>, mark: Range<usize>, width: usize) -> (String, Range<usize>, bool) {
+/// into the columns there are. More than the width is left on both sides, so that the renderer sees where it has to cut.
+fn cut(text: &str, line: Range<usize>, mark: Range<usize>, style: Style) -> (String, Range<usize>, bool) {
+    let width = style.width;
     let margin = width * 3 / 2;
     let before = text[line.start..mark.start].char_indices().rev().nth(margin);
     let from = line.start + before.map_or(0, |(offset, _)| offset);
     let shown_mark = text[mark.clone()].char_indices().nth(margin).map_or(mark.end, |(offset, _)| mark.start + offset);
     let to = text[shown_mark..line.end].char_indices().nth(margin).map_or(line.end, |(offset, _)| shown_mark + offset);
     let (mut out, mut at, mut columns) = (String::new(), 0..0, 0);
-    let mut marked = 0;
-    for (offset, c) in text[from..to].char_indices().map(|(offset, c)| (from + offset, c)) {
+    let mut carets = 0;
+    for (offset, c, hidden) in marked(&text[from..to]).map(|(offset, c, hidden)| (from + offset, c, hidden)) {
         if offset == mark.start {
             at = out.len()..out.len();
         }
-        match c {
+        let start = out.len();
+        let taken = match c {
             '\u{feff}' if offset == 0 => continue,
-            '\t' => out.push_str("    "),
-            c => out.push(shown(c)),
-        }
-        let taken = if c == '\t' { 4 } else { shown(c).width().unwrap_or(0) };
+            '\t' => {
+                out.push_str("    ");
+                4
+            }
+            c if hidden || (style.ascii && !c.is_ascii()) => {
+                out.push_str(&escape(c));
+                out[start..].width()
+            }
+            c => {
+                out.push(c);
+                c.width().unwrap_or(0)
+            }
+        };
         columns += taken;
-        if mark.contains(&offset) && marked + taken <= width {
-            marked += taken;
+        if mark.contains(&offset) && carets + taken <= width {
+            carets += taken;
             at.end = out.len();
         }
     }

@@ -1,6 +1,7 @@
 //! Findings as workflow commands: lines that a GitHub workflow shows beside the changed lines of a pull request.
 
 use super::{Place, Report};
+use crate::render::escape::stream::unsigned;
 use crate::render::{one_line, visible};
 
 /// One command per finding.
@@ -32,7 +33,7 @@ pub fn github(report: &Report) -> String {
 
 /// A text behind the command. Its lines are kept, and none of them can be taken for a command.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    unsigned(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// A value within the command, which `:` and `,` would end.
@@ -48,5 +49,6 @@ mod tests {
     fn what_would_end_a_command_is_escaped() {
         assert_eq!(data("100 %\r\n::error::x"), "100 %25%0D%0A::error::x");
         assert_eq!(property("a,b:c%3A"), "a%2Cb%3Ac%253A");
+        assert_eq!(data("##[error]x ##vso[a]"), r"\x23#[error]x \x23#vso[a]");
     }
 }

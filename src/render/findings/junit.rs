@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::{Found, Report};
+use crate::text::{self, marked};
 
 /// The whole report as one test suite.
 pub fn junit(report: &Report) -> String {
@@ -48,17 +49,19 @@ fn case(found: &Found, fails: bool) -> String {
     )
 }
 
-/// A text for an element or an attribute. What XML 1.0 cannot hold at all becomes the replacement character.
+/// A text for an element or an attribute. All of it can be seen, as XML 1.0 cannot hold the rest; what CI systems would take
+/// for a command in a log is read as it is written, but not found there.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for (at, c, hidden) in marked(text) {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\t' | '\n' | '\r' => out.push_str(&format!("&#{};", u32::from(c))),
-            '\0'..'\u{20}' | '\u{7f}'..'\u{a0}' | '\u{fffe}' | '\u{ffff}' => out.push(char::REPLACEMENT_CHARACTER),
+            '#' if text[at + 1..].starts_with('#') => out.push_str("&#35;"),
+            c if hidden => out.push_str(&text::escape(c)),
             c => out.push(c),
         }
     }
@@ -70,7 +73,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_xml_cannot_hold_is_replaced() {
-        assert_eq!(escape("<a b=\"&\">\n\0\u{1b}\u{ffff}é😀"), "&lt;a b=&quot;&amp;&quot;&gt;&#10;���é😀");
+    fn what_xml_cannot_hold_is_escaped() {
+        let shown = r"&lt;a b=&quot;&amp;&quot;&gt;&#10;\x00\x1B\uFFFFé😀&#35;#[x]";
+        assert_eq!(escape("<a b=\"&\">\n\0\u{1b}\u{ffff}é😀##[x]"), shown);
     }
 }

@@ -4,11 +4,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Ahead, View, is_told, rows, words};
+use super::{Ahead, View, is_told, words};
 use crate::guard::Refused;
 use crate::kinds;
 use crate::plan::{self, Action, Moved, Plan};
 use crate::render::layout::{Row, Words};
+use crate::review::before;
 use crate::review::fields::Difference;
 
 /// What `pushplan plan --format json` prints.
@@ -160,8 +161,14 @@ pub enum Risk {
     /// What it makes can be neither changed nor removed.
     NoWayBack,
     Deletes,
-    Replaces,
+    /// Somebody has to do it.
     ByHand,
+    /// Others get a message than before.
+    Audience,
+    /// It goes out at another time.
+    Time,
+    /// It says something else.
+    Text,
     None,
 }
 
@@ -326,8 +333,8 @@ impl Change {
             ignored,
         } = change;
         let after = desired.as_ref().filter(|_| *action != Action::Delete);
-        let found = Difference::between(rows::before(change), after);
-        let runs = desired.as_ref().or(rows::before(change)).and_then(|spec| kinds::api(address).runs(spec));
+        let found = Difference::between(before(change), after);
+        let runs = desired.as_ref().or(before(change)).and_then(|spec| kinds::api(address).runs(spec));
         Self {
             resource: address.resource().to_string(),
             address: address.to_string(),
@@ -336,7 +343,7 @@ impl Change {
             file: place.as_ref().map(|place| place.file.clone()),
             line: place.as_ref().map(|place| place.line),
             id: id.clone(),
-            risk: super::Risk::of(change, view.plan).into(),
+            risk: super::Risk::of(change, view.plan, &view.review).into(),
             moved: moved.map(Side::from),
             unchanged_fields: found.same,
             fields: found.fields.into_iter().map(Field::new).collect(),
@@ -420,8 +427,10 @@ impl From<super::Risk> for Risk {
             super::Risk::Stuck => Self::Waits,
             super::Risk::NoWayBack => Self::NoWayBack,
             super::Risk::Deletes => Self::Deletes,
-            super::Risk::Replaces => Self::Replaces,
             super::Risk::ByHand => Self::ByHand,
+            super::Risk::Audience => Self::Audience,
+            super::Risk::Time => Self::Time,
+            super::Risk::Text => Self::Text,
             super::Risk::None => Self::None,
         }
     }

@@ -1,18 +1,25 @@
 //! The plan, as people and programs read it: one file per form, all of the same [`View`].
 
+pub(super) mod content;
 pub mod json;
+mod requests;
 pub(super) mod rows;
 pub(super) mod text;
 pub(super) mod value;
+pub(super) mod who;
 pub(super) mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use crate::address::Address;
+use crate::audience::Relation;
 use crate::guard::{self, Guard, Refused};
 use crate::kinds::{self, Delete};
 use crate::plan::{Action, Change, Moved, Plan, Reason, Step};
 use crate::render::Again;
+use crate::review::{self, Review, Who};
 
 pub use json::json;
 pub use text::{before_apply, refusals, text};
@@ -49,6 +56,7 @@ impl Ahead {
 pub struct View<'p> {
     pub plan: &'p Plan,
     pub again: &'p Again,
+    pub review: Review<'p>,
     /// What happens, the riskiest first.
     pub blocks: Vec<Block<'p>>,
     /// What was changed on the service alone and is put back at no risk.
@@ -86,16 +94,19 @@ pub enum Risk {
     /// What it makes can be neither changed nor removed.
     NoWayBack,
     Deletes,
-    Replaces,
+    /// Somebody has to do it.
     ByHand,
+    /// Others get a message than before.
+    Audience,
+    /// It goes out at another time.
+    Time,
+    /// It says something else.
+    Text,
     None,
 }
 
 impl Risk {
-    pub const ALL: [Self; 7] =
-        [Self::Sends, Self::Stuck, Self::NoWayBack, Self::Deletes, Self::Replaces, Self::ByHand, Self::None];
-
-    fn of(change: &Change, plan: &Plan) -> Self {
+    fn of(change: &Change, plan: &Plan, review: &Review) -> Self {
         match change.action {
             _ if !change.sends.is_empty() => Self::Sends,
             _ if guard::is_stuck(change) => Self::Stuck,
@@ -103,11 +114,31 @@ impl Risk {
                 Self::NoWayBack
             }
             Action::Delete => Self::Deletes,
-            Action::Replace => Self::Replaces,
             Action::ByHand => Self::ByHand,
+            Action::Create | Action::Update | Action::Replace => Self::of_content(change, review),
             _ => Self::None,
         }
     }
+
+    /// What changes for people.
+    fn of_content(change: &Change, review: &Review) -> Self {
+        let runs = |spec: Option<&Value>| spec.and_then(|spec| kinds::api(&change.address).runs(spec));
+        let (old, new) = (review::before(change), review::after(change));
+        let same = |who: &Who| matches!(who.effect, Some(Relation::Same));
+        match review.who(change) {
+            who if who.iter().any(|who| !same(who)) => Self::Audience,
+            _ if runs(old) != runs(new) => Self::Time,
+            _ if says(old) != says(new) => Self::Text,
+            _ => Self::None,
+        }
+    }
+}
+
+/// Whether two specs say the same to people.
+fn says(spec: Option<&Value>) -> Vec<String> {
+    let fields = spec.map(|spec| review::fields::fields(spec, &[])).unwrap_or_default();
+    let read = |path: &str| [".alert", ".title", ".body", "default_value"].iter().any(|end| path.ends_with(end));
+    fields.iter().filter(|(path, _)| read(path)).map(|(_, value)| value.to_string()).collect()
 }
 
 /// Whether somebody changed it on the service.
@@ -138,6 +169,7 @@ impl<'p> View<'p> {
         for step in &plan.steps {
             steps.entry(&step.address).or_default().push(step);
         }
+        let review = Review::of(plan);
         let mut blocks: BTreeMap<Address, Block> = BTreeMap::new();
         for change in plan.changes.iter().filter(|change| change.action != Action::Past) {
             let block = blocks.entry(change.address.resource()).or_insert_with_key(Block::new);
@@ -148,15 +180,16 @@ impl<'p> View<'p> {
         }
         let mut blocks: Vec<Block> = blocks.into_values().filter(|block| block.changes().next().is_some()).collect();
         for block in &mut blocks {
-            block.parts.sort_by_key(|change| Risk::of(change, plan));
+            block.parts.sort_by_cached_key(|change| Risk::of(change, plan, &review));
             block.action = block.action();
-            block.risk = block.changes().map(|change| Risk::of(change, plan)).min().unwrap_or(Risk::None);
+            block.risk = block.changes().map(|change| Risk::of(change, plan, &review)).min().unwrap_or(Risk::None);
         }
         blocks.sort_by_key(|block| block.risk);
-        let (drift, blocks) =
-            blocks.into_iter().partition(|block| block.risk == Risk::None && block.changes().all(is_drift));
+        let (drift, blocks) = blocks.into_iter().partition(|block| {
+            block.risk >= Risk::Audience && block.action != Action::Replace && block.changes().all(is_drift)
+        });
         let past = plan.changes.iter().filter(|change| change.action == Action::Past).collect();
-        Self { plan, again, blocks, drift, past, users, steps }
+        Self { plan, again, review, blocks, drift, past, users, steps }
     }
 
     /// The steps that carry out a change.

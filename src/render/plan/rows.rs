@@ -5,31 +5,22 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::value::{pair, shown};
-use super::{Block, View, words};
+use super::{Block, View, content, requests, words};
 use crate::kinds;
 use crate::model::delay::Delay;
-use crate::plan::{Action, Change, Moved, Send, Step};
+use crate::plan::{Action, Change, Send};
 use crate::render::layout::{Paint, Row, Words};
-use crate::review::fields::{Difference, Field, fields};
-use crate::text::count;
+use crate::review::before;
+use crate::review::fields::Difference;
 
-/// How many fields of something new, or of something that goes, are shown.
-const FIELDS: usize = 12;
 /// How many parts of a resource are shown.
 const PARTS: usize = 20;
 /// How many of those who get a message are named.
 const NAMED: usize = 5;
-/// How many requests of one block are shown.
-const REQUESTS: usize = 12;
-
-/// What a change starts from: what the service has, or what is remembered where it does not tell.
-pub fn before(change: &Change) -> Option<&Value> {
-    change.live.as_ref().or(change.ledger.as_ref())
-}
 
 /// The fields of a block that matter, or of its parts.
 pub fn of_content(block: &Block) -> Vec<Row> {
-    let mut rows = block.whole.map(of_fields).unwrap_or_default();
+    let mut rows = block.whole.map(content::rows).unwrap_or_default();
     rows.extend(of_parts(block));
     rows
 }
@@ -44,7 +35,7 @@ pub fn of_words(view: &View, block: &Block) -> Vec<Row> {
         let own = words::reasons(view, change).into_iter();
         rows.extend(own.map(|row| of_part(change, row)));
     }
-    rows.extend(requests(view, block));
+    rows.extend(requests::row(view, block));
     rows
 }
 
@@ -71,93 +62,6 @@ pub fn when(view: &View, block: &Block) -> Option<Row> {
 
 fn changed(old: &str, new: &str) -> Words {
     Words::default().paint(old, Paint::Old).and(" -> ").paint(new, Paint::New)
-}
-
-/// The fields that matter: those that change, or all of what comes or goes.
-fn of_fields(change: &Change) -> Vec<Row> {
-    match change.action {
-        Action::Create => whole(change, change.desired.as_ref(), Paint::New),
-        Action::Delete => whole(change, before(change), Paint::Old),
-        Action::ByHand if change.desired.is_none() => whole(change, before(change), Paint::Plain),
-        Action::ByHand if before(change).is_none() => whole(change, change.desired.as_ref(), Paint::Plain),
-        Action::Update | Action::Replace | Action::ByHand => difference(change),
-        Action::Keep | Action::Adopt | Action::Forget | Action::Past => Vec::new(),
-    }
-}
-
-fn whole(change: &Change, spec: Option<&Value>, paint: Paint) -> Vec<Row> {
-    let Some(spec) = spec else { return Vec::new() };
-    let audiences = kinds::api(&change.address).audiences();
-    let mut found = fields(spec, audiences);
-    // The name stands in the first line already.
-    found.retain(|(_, value)| value.as_str() != Some(&change.name) && !is_nothing(value));
-    let is_audience = |path: &str| audiences.iter().any(|at| at.trim_start_matches('/').replace('/', ".") == path);
-    found.sort_by_key(|(path, _)| !is_audience(path));
-    let more = found.len().saturating_sub(FIELDS);
-    let row = |(path, value): &(String, &Value)| Row::new(path, Words::default().paint(&shown(value), paint));
-    let mut rows: Vec<Row> = found.iter().take(FIELDS).map(row).collect();
-    if more > 0 {
-        rows.push(Row::new("", Words::default().paint(&format!("and {}", count(more, "more field")), Paint::Faint)));
-    }
-    rows
-}
-
-fn is_nothing(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Array(items) => items.is_empty(),
-        Value::Object(map) => map.is_empty(),
-        _ => false,
-    }
-}
-
-fn difference(change: &Change) -> Vec<Row> {
-    let found = Difference::between(before(change), change.desired.as_ref());
-    let mut rows: Vec<Row> = Vec::new();
-    for field in &found.fields {
-        let mut row = Row::new(&field.path, Words::default());
-        row.lines = field_lines(field);
-        row.lines.extend(last_applied(change, field));
-        rows.push(row);
-    }
-    if !found.fields.is_empty() && found.same > 0 {
-        let are = if found.same == 1 { "field is" } else { "fields are" };
-        rows.push(Row::new("", Words::default().paint(&format!("{} {are} unchanged", found.same), Paint::Faint)));
-    }
-    rows
-}
-
-/// `old -> new` where that is short enough to be read at a glance, otherwise each on its own line.
-fn field_lines(field: &Field) -> Vec<Words> {
-    const GLANCE: usize = 44;
-    let (old, new) = match (field.old, field.new) {
-        (Some(old), Some(new)) => pair(old, new),
-        (old, new) => {
-            let side = |value: Option<&Value>| value.map_or("(none)".to_owned(), shown);
-            (side(old), side(new))
-        }
-    };
-    if old.chars().count() + new.chars().count() <= GLANCE {
-        return vec![changed(&old, &new)];
-    }
-    let side = |sign: &str, text: &str, paint| Words::after(sign, paint).paint(text, paint);
-    let mut lines = Vec::new();
-    if field.old.is_some() {
-        lines.push(side("- ", &old, Paint::Old));
-    }
-    if field.new.is_some() {
-        lines.push(side("+ ", &new, Paint::New));
-    }
-    lines
-}
-
-/// Where both sides moved, what they moved from.
-fn last_applied(change: &Change, field: &Field) -> Option<Words> {
-    let ledger = change.ledger.as_ref().filter(|_| change.moved == Some(Moved::Both))?;
-    let moved = Difference::between(Some(ledger), change.live.as_ref());
-    let was = moved.fields.iter().find(|moved| moved.path == field.path)?;
-    let value = was.old.map_or("(none)".to_owned(), shown);
-    Some(Words::default().paint(&format!("last applied: {value}; the service was edited"), Paint::Asks))
 }
 
 /// One row for each part that changes.
@@ -238,42 +142,4 @@ fn sends(block: &Block) -> Vec<Row> {
         Row::new("SENDS", Words::new(&starts).paint(&who, Paint::Danger)).paint(Paint::Danger)
     };
     by.into_iter().map(row).collect()
-}
-
-/// The requests of a block in the order in which they are sent. Where it is replaced, also those that re-point its users.
-fn requests(view: &View, block: &Block) -> Option<Row> {
-    let mut steps: Vec<(&Step, bool)> = Vec::new();
-    for change in block.changes() {
-        steps.extend(view.steps_of(change).iter().map(|step| (*step, true)));
-        if change.action == Action::Replace {
-            let users = view.users_of(&change.address).iter();
-            steps.extend(users.flat_map(|user| view.steps_of(user)).map(|step| (*step, false)));
-        }
-    }
-    steps.sort_by_key(|(step, _)| step.number);
-    steps.dedup_by_key(|(step, _)| step.number);
-    let mut lines: Vec<((&str, String), usize)> = Vec::new();
-    for (step, own) in steps {
-        let Some(request) = &step.request else { continue };
-        let whose = if own { String::new() } else { format!("  {}", step.address) };
-        let words = (request.method.word(), format!("{}{whose}", request.path));
-        match lines.last_mut().filter(|(last, _)| *last == words) {
-            Some((_, times)) => *times += 1,
-            None => lines.push((words, 1)),
-        }
-    }
-    let more = lines.len().saturating_sub(REQUESTS);
-    let numbered = lines.len() > 1;
-    let mut row = Row { lines: Vec::new(), ..Row::new(if numbered { "order" } else { "request" }, Words::default()) };
-    for (number, ((method, path), times)) in lines.iter().take(REQUESTS).enumerate() {
-        let times = if *times > 1 { format!("  {times} times") } else { String::new() };
-        row.lines.push(match numbered {
-            true => Words::after(&format!("{:<2}{method:<6} ", number + 1), Paint::Plain).and(path).and(&times),
-            false => Words::new(&format!("{method} {path}{times}")),
-        });
-    }
-    if more > 0 {
-        row.lines.push(Words::new(&format!("… and {more} more; --format json has all of them")));
-    }
-    (!row.lines.is_empty()).then_some(row)
 }

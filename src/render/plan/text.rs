@@ -1,6 +1,6 @@
 //! The plan for a person at a terminal.
 
-use super::{Ahead, Block, View, rows, words};
+use super::{Ahead, Block, View, content, rows, who, words};
 use crate::guard::Refused;
 use crate::plan::{Action, Aim, Change, Moved, Plan, Reason};
 use crate::render::Again;
@@ -27,7 +27,7 @@ fn whole(plan: &Plan, again: &Again, ahead: Option<&Ahead>, style: Style) -> Str
     let view = View::of(plan, again);
     let mut out = String::new();
     for block in &view.blocks {
-        one(&mut out, &view, block, rows::of_words(&view, block), style);
+        one(&mut out, &view, block, rows::of_words(&view, block), false, style);
     }
     drift(&mut out, &view, style);
     past(&mut out, &view.past, style);
@@ -46,7 +46,7 @@ pub fn refusals<'r>(refused: impl IntoIterator<Item = &'r Refused>, style: Style
     out
 }
 
-fn one(out: &mut String, view: &View, block: &Block, said: Vec<Row>, style: Style) {
+fn one(out: &mut String, view: &View, block: &Block, said: Vec<Row>, drifted: bool, style: Style) {
     let name = block.changes().next().map(|change| change.name.as_str());
     let name = name.filter(|name| !name.is_empty() && *name != block.address.key);
     let paint = if block.risk == super::Risk::Sends { Paint::Danger } else { rows::paint_of(block.action) };
@@ -67,7 +67,16 @@ fn one(out: &mut String, view: &View, block: &Block, said: Vec<Row>, style: Styl
     };
     layout::head(out, &left, &right, style);
     let when: Vec<Row> = rows::when(view, block).into_iter().collect();
-    for rows in [when, rows::of_content(block), said] {
+    let who = block.whole.map(|change| who::rows(view, change)).unwrap_or_default();
+    let (before, beneath) = match drifted {
+        true => {
+            let effects =
+                who.into_iter().filter(|row| row.label == who::EFFECT).map(|row| row.after("putting it back: "));
+            (Vec::new(), block.whole.map(content::drifted).unwrap_or_default().into_iter().chain(effects).collect())
+        }
+        false => (when.into_iter().chain(who).collect(), rows::of_content(block)),
+    };
+    for rows in [before, beneath, said] {
         layout::rows(out, &rows, 4, style);
     }
     out.push('\n');
@@ -77,9 +86,10 @@ fn drift(out: &mut String, view: &View, style: Style) {
     if view.drift.is_empty() {
         return;
     }
+    let since = view.plan.told.last_apply.map(|at| format!(" ({})", words::moment(at))).unwrap_or_default();
     let heading = Words::default()
         .paint("≠", Paint::Asks)
-        .and(" Changed on the service since the last apply, not in your files. This plan puts it back:");
+        .and(&format!(" Changed on the service since the last apply{since}, not in your files:"));
     layout::paragraph(out, &heading, 0, style);
     out.push('\n');
     for block in &view.drift {
@@ -88,9 +98,10 @@ fn drift(out: &mut String, view: &View, style: Style) {
         if block.changes().all(|change| change.moved == Some(Moved::Service)) {
             said.retain(|row| row.label != words::DRIFT);
         }
-        one(out, view, block, said, style);
+        one(out, view, block, said, true, style);
     }
-    let keep = Words::new("To keep what the service has, write it into the file and plan again.");
+    let keep =
+        Words::new("This plan puts it back. To keep what the service has, write it into the file and plan again.");
     layout::paragraph(out, &keep, 0, style);
     out.push('\n');
 }

@@ -44,6 +44,7 @@ pub fn notes(view: &View, change: &Change) -> Vec<Row> {
     let mut rows: Vec<Row> = no_way_back(view, change).into_iter().collect();
     rows.extend(drift(change));
     rows.extend(of_action(view, change));
+    rows.extend(last_used(view, change));
     if view.steps_of(change).iter().any(|step| step.empties_devices()) {
         let words = format!("every device that has this {} loses it, whoever gave it", noun(change));
         rows.push(Row::new("devices", Words::new(&words)).paint(Paint::Danger));
@@ -274,6 +275,14 @@ fn drift(change: &Change) -> Option<Row> {
         (Moved::Removed, _) => "removed on the service since the last apply",
     };
     Some(Row::new(DRIFT, Words::new(words)).paint(Paint::Asks))
+}
+
+/// When the service last used what goes.
+fn last_used(view: &View, change: &Change) -> Option<Row> {
+    let goes = matches!(change.action, Action::Delete | Action::Replace);
+    let at = view.plan.told.of.get(&change.address)?.last_used.filter(|_| goes)?;
+    let words = format!("{} ({})", distance(view.plan.made, at), moment(at));
+    Some(Row::new("last used", Words::new(&words)))
 }
 
 /// What the action alone does not say.

@@ -4,8 +4,9 @@ use maud::{Markup, html};
 
 use super::{Report, facts, message, top, who, zones};
 use crate::plan::Aim;
+use crate::render::layout::Row;
 use crate::render::one_line;
-use crate::render::plan::{Block, Risk, rows};
+use crate::render::plan::{self, Block, Risk, content, rows};
 use crate::review::Who;
 use crate::text::short;
 
@@ -15,16 +16,25 @@ const NAME: usize = 120;
 const PLACE: usize = 300;
 
 impl Report<'_> {
-    pub(super) fn card(&self, number: usize, block: &Block, who: &[Who]) -> Markup {
-        let when: Vec<_> = rows::when(&self.view, block).into_iter().collect();
+    /// What happens to a resource. What was `drifted` is shown as somebody changed it, not as it is put back.
+    pub(super) fn card(&self, number: usize, block: &Block, who: &[Who], drifted: bool) -> Markup {
+        let when: Vec<Row> = rows::when(&self.view, block).into_iter().collect();
+        let fields = match block.whole.filter(|_| drifted) {
+            Some(change) => content::drifted(change),
+            None => rows::of_content(block),
+        };
+        // Who is meant has a part of its own.
+        let told = block.whole.map(|change| plan::who::rows(&self.view, change)).unwrap_or_default();
+        let told: Vec<Row> = told.into_iter().filter(|row| ![plan::who::WHO, plan::who::EFFECT].contains(&&*row.label)).collect();
         let content = html! {
             (facts::rows(&when))
-            (facts::rows(&rows::of_content(block)))
+            (facts::rows(&fields))
             @if let Some(change) = block.whole {
-                (message::message(&self.review, change))
-                (who::who(who))
-                (zones::zones(&self.review, change))
+                (message::message(&self.view.review, change))
+                (who::who(change, who))
+                (zones::zones(&self.view.review, change))
             }
+            (facts::rows(&told))
             (facts::rows(&rows::of_words(&self.view, block)))
         };
         self.framed(number, block, &content)

@@ -34,7 +34,7 @@ impl Report<'_> {
         html! {
             tr {
                 th scope="row" { (top::action(block.action)) " " (self.link(&block.address)) }
-                (cell("Message", block.whole.and_then(|change| message::in_brief(&self.review, change))))
+                (cell("Message", block.whole.and_then(|change| message::in_brief(&self.view.review, change))))
                 (cell("Who", self.reached(number, block)))
                 (cell("When", self.when(block)))
             }

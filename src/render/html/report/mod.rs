@@ -22,7 +22,7 @@ use crate::address::Address;
 use crate::plan::Plan;
 use crate::render::one_line;
 use crate::render::plan::{Ahead, Block, View};
-use crate::review::{Review, Who};
+use crate::review::Who;
 
 const CSS: &str = include_str!("report.css");
 
@@ -43,7 +43,6 @@ pub fn html(plan: &Plan, ahead: &Ahead) -> String {
 /// All that the parts of the page are made from.
 struct Report<'p> {
     view: View<'p>,
-    review: Review<'p>,
     ahead: &'p Ahead,
     /// The number of each resource's card; those without one are told in a line.
     numbers: BTreeMap<Address, usize>,
@@ -55,7 +54,7 @@ struct Report<'p> {
 
 impl<'p> Report<'p> {
     fn of(plan: &'p Plan, ahead: &'p Ahead) -> Self {
-        let (view, review) = (View::of(plan, &ahead.again), Review::of(plan));
+        let view = View::of(plan, &ahead.again);
         let mut report = Self {
             ahead,
             numbers: BTreeMap::new(),
@@ -63,13 +62,13 @@ impl<'p> Report<'p> {
             cards: Vec::new(),
             drawn: graph::Drawn::of(&view),
             view,
-            review,
         };
         let mut bytes = 0;
         let (mut cards, mut all) = (Vec::new(), BTreeMap::new());
         for (number, block) in (1..).zip(report.all()).take(CARDS) {
-            let who = block.whole.map(|change| report.review.who(change)).unwrap_or_default();
-            let mut card = report.card(number, block, &who);
+            let who = block.whole.map(|change| report.view.review.who(change)).unwrap_or_default();
+            let drifted = number > report.view.blocks.len();
+            let mut card = report.card(number, block, &who, drifted);
             if card.0.len() > LARGEST {
                 card = report.bare_card(number, block);
             }

@@ -24,7 +24,11 @@ impl Report<'_> {
             @if !self.view.drift.is_empty() {
                 section #drift {
                     h2 { "Changed on the service" }
-                    p { "Somebody changed this on the service since the last apply; it is not in your files. This plan puts it back. To keep what the service has, write it into the file and plan again." }
+                    p {
+                        "Somebody changed this on the service since the last apply"
+                        @if let Some(at) = self.view.plan.told.last_apply { " (" (words::moment(at)) ")" }
+                        "; it is not in your files. This plan puts it back. To keep what the service has, write it into the file and plan again."
+                    }
                     @for card in cards { (card) }
                 }
             }

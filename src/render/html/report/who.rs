@@ -3,25 +3,51 @@
 use maud::{Markup, html};
 
 use crate::audience::Relation;
-use crate::render::{one_line, visible};
+use crate::kinds;
+use crate::plan::{Action, Change};
+use crate::render::one_line;
 use crate::review::{Mark, Marked, Who};
 
 /// How many lines of a tree are shown.
 const LINES: usize = 120;
 
-/// The audiences of a change.
-pub fn who(all: &[Who]) -> Markup {
+/// The audiences of a change, where it is about them.
+pub fn who(change: &Change, all: &[Who]) -> Markup {
+    let is_kept = matches!(change.action, Action::Adopt | Action::Forget | Action::Keep | Action::Past);
     html! {
-        @for who in all {
+        @for who in all.iter().filter(|who| !is_kept && is_told(change, who)) {
             section.part.who {
                 h4 { "Who is meant" }
-                @if let Some(effect) = &who.effect {
-                    p.effect {
-                        span class=(format!("chip {}", mood(effect))) { (headline(effect)) }
-                        " " span dir="auto" { (visible(&rest(effect))) }
-                    }
+                (effect(who))
+                (tree(&who.tree, is_edited(who)))
+                @if let Some(meaning) = &who.meaning { p.meaning dir="auto" { "= " (one_line(meaning)) } }
+                @if let Some(last) = &who.last_applied {
+                    p.meaning { span.asks { "last applied: " bdi { (one_line(last)) } "; the service was edited" } }
                 }
-                (tree(&who.tree, who.effect.is_some()))
+            }
+        }
+    }
+}
+
+fn is_edited(who: &Who) -> bool {
+    who.effect.is_some() && who.tree.iter().any(|line| line.mark != Mark::Same)
+}
+
+/// What messages nobody by itself and means the same people is about something else.
+fn is_told(change: &Change, who: &Who) -> bool {
+    let spec = change.desired.as_ref().or(change.live.as_ref()).or(change.ledger.as_ref());
+    let messages = spec.is_some_and(|spec| kinds::api(&change.address).runs(spec).is_some());
+    messages || is_edited(who) || !matches!(who.effect, Some(Relation::Same))
+}
+
+fn effect(who: &Who) -> Markup {
+    let is_same = |effect: &&Relation| **effect == Relation::Same && !is_edited(who);
+    html! {
+        @if let Some(effect) = who.effect.as_ref().filter(|effect| !is_same(effect)) {
+            p.effect {
+                span class=(format!("chip {}", mood(effect))) { (headline(effect)) }
+                " " span dir="auto" { (one_line(&rest(effect))) }
+                @if !is_edited(who) { " (through a segment that it names)" }
             }
         }
     }

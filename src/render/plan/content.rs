@@ -1,0 +1,292 @@
+//! The fields of a change: those that differ, or all of what comes or goes.
+
+use serde_json::Value;
+
+use super::value::{pair, shown};
+use crate::kinds;
+use crate::model::delay::Delay;
+use crate::plan::{Action, Change, Moved};
+use crate::render::layout::{Paint, Row, Words};
+use crate::review::fields::{Difference, Field, fields};
+use crate::review::page::{Page, is_page};
+use crate::review::prose::{self, Piece};
+use crate::review::{after, before};
+use crate::text::count;
+
+/// How many fields of something new, or of something that goes, are shown.
+const FIELDS: usize = 12;
+/// What is short enough to be read at a glance, as `old -> new`.
+const GLANCE: usize = 44;
+/// What is longer is shown around its changes.
+const LONG: usize = 600;
+/// How much of a long text stands beside a change.
+const BESIDE: usize = 60;
+/// How many items of a list are named.
+const ITEMS: usize = 12;
+
+/// The fields that matter. Who is meant and when it is sent are told apart from them.
+pub fn rows(change: &Change) -> Vec<Row> {
+    match change.action {
+        Action::Create => whole(change, change.desired.as_ref(), Paint::New),
+        Action::Delete => whole(change, before(change), Paint::Old),
+        Action::ByHand if change.desired.is_none() => whole(change, before(change), Paint::Plain),
+        Action::ByHand if before(change).is_none() => whole(change, change.desired.as_ref(), Paint::Plain),
+        Action::Update | Action::Replace | Action::ByHand => difference(change),
+        Action::Keep | Action::Adopt | Action::Forget | Action::Past => Vec::new(),
+    }
+}
+
+/// What somebody changed on the service since the last apply, as they changed it.
+pub fn drifted(change: &Change) -> Vec<Row> {
+    let was = change.ledger.as_ref().or(change.desired.as_ref());
+    match (&change.live, change.moved) {
+        (Some(live), Some(Moved::Service)) => {
+            let found = Difference::between(was, Some(live));
+            // By its whole path it can be left to the dashboard.
+            found.fields.iter().map(|field| Row { label: field.path.clone(), ..row(field, Vec::new()) }).collect()
+        }
+        _ => rows(change),
+    }
+}
+
+/// Whether a field is told elsewhere: its audience, or its times.
+fn is_told(change: &Change, path: &str) -> bool {
+    let api = kinds::api(&change.address);
+    let within = |at: &&str| {
+        let at = at.trim_start_matches('/').replace('/', ".");
+        path.strip_prefix(&at).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    let is_time = path.ends_with("scheduled_time") || path.ends_with("schedule");
+    let runs = || change.desired.as_ref().or(before(change)).is_some_and(|spec| api.runs(spec).is_some());
+    api.audiences().iter().any(within) || is_time && runs()
+}
+
+/// What people call a field: `push.notification.alert` is the alert, whatever it stands in.
+pub fn label(path: &str) -> String {
+    const AROUND: [&str; 3] = ["push", "notification", "outcome"];
+    let parts: Vec<&str> = path.split('.').collect();
+    let last = parts.len().saturating_sub(1);
+    let kept = parts.iter().enumerate().filter(|(at, part)| *at == last || !AROUND.contains(part));
+    kept.map(|(_, part)| *part).collect::<Vec<_>>().join(".")
+}
+
+/// A value as people say it in its field.
+fn said(path: &str, value: &Value) -> String {
+    match value.as_i64().filter(|_| label(path).ends_with("delay")) {
+        Some(seconds) => format!("{} ({seconds} s)", Delay(seconds)),
+        None => shown(value),
+    }
+}
+
+fn whole(change: &Change, spec: Option<&Value>, paint: Paint) -> Vec<Row> {
+    let Some(spec) = spec else { return Vec::new() };
+    let mut found = fields(spec, kinds::api(&change.address).audiences());
+    // The name stands in the first line already.
+    found.retain(|(path, value)| value.as_str() != Some(&change.name) && !is_nothing(value) && !is_told(change, path));
+    let more = found.len().saturating_sub(FIELDS);
+    let mut rows: Vec<Row> = Vec::new();
+    for (path, value) in found.iter().take(FIELDS) {
+        let name = label(path);
+        match value.as_str().filter(|text| is_page(text)) {
+            Some(body) => rows.extend(page(&name, &Page::default(), &Page::of(body), paint)),
+            None => rows.push(Row::new(&name, Words::default().paint(&said(path, value), paint))),
+        }
+    }
+    if more > 0 {
+        rows.push(faint(&format!("and {}", count(more, "more field"))));
+    }
+    rows
+}
+
+fn faint(words: &str) -> Row {
+    Row::new("", Words::default().paint(words, Paint::Faint))
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        _ => false,
+    }
+}
+
+fn difference(change: &Change) -> Vec<Row> {
+    let found = Difference::between(before(change), after(change));
+    let mut rows: Vec<Row> = Vec::new();
+    for field in found.fields.iter().filter(|field| !is_told(change, &field.path)) {
+        let texts = text_of(field.old).zip(text_of(field.new));
+        match texts.filter(|(_, new)| is_page(new)) {
+            Some((old, new)) => rows.extend(page(&label(&field.path), &Page::of(old), &Page::of(new), Paint::New)),
+            None => rows.push(row(field, last_applied(change, field).into_iter().collect())),
+        }
+    }
+    if !rows.is_empty() && found.same > 0 {
+        let are = if found.same == 1 { "field is" } else { "fields are" };
+        rows.push(faint(&format!("{} {are} unchanged", found.same)));
+    }
+    rows
+}
+
+fn row(field: &Field, more: Vec<Words>) -> Row {
+    let mut row = Row::new(&label(&field.path), Words::default());
+    row.lines = lines(field);
+    row.lines.extend(more);
+    row
+}
+
+/// A field in the form that shows best what becomes of it: words, items, or one value after the other.
+fn lines(field: &Field) -> Vec<Words> {
+    if let Some((from, to)) = field.moved {
+        return vec![Words::new(&format!("moved from place {} to place {}", from + 1, to + 1))];
+    }
+    if let Some(pieces) = text_of(field.old).zip(text_of(field.new)).and_then(|(old, new)| prose::words(old, new)) {
+        return vec![edited(pieces)];
+    }
+    let (old, new) = match (field.old, field.new) {
+        (Some(old), Some(new)) if old.is_string() && new.is_string() => pair(old, new),
+        (old, new) => {
+            let side = |value: Option<&Value>| value.map_or("(none)".to_owned(), |value| said(&field.path, value));
+            (side(old), side(new))
+        }
+    };
+    if old.chars().count() + new.chars().count() <= GLANCE {
+        return vec![Words::default().paint(&old, Paint::Old).and(" -> ").paint(&new, Paint::New)];
+    }
+    if let Some(lines) = items(field.old).zip(items(field.new)).map(|(old, new)| set(old, new)) {
+        return lines;
+    }
+    let side = |sign: &str, text: &str, paint| Words::after(sign, paint).paint(text, paint);
+    let goes = field.old.map(|_| side("- ", &old, Paint::Old));
+    goes.into_iter().chain(field.new.map(|_| side("+ ", &new, Paint::New))).collect()
+}
+
+fn text_of(value: Option<&Value>) -> Option<&str> {
+    value.and_then(Value::as_str)
+}
+
+fn items(value: Option<&Value>) -> Option<&[Value]> {
+    value.and_then(Value::as_array).map(Vec::as_slice)
+}
+
+/// A text with the words that go and come in it. What is marked can be read without colours.
+pub fn edited(pieces: Vec<Piece>) -> Words {
+    let length: usize = pieces
+        .iter()
+        .map(|piece| match piece {
+            Piece::Same(text) | Piece::Goes(text) | Piece::Comes(text) => text.chars().count(),
+        })
+        .sum();
+    let pieces = if length > LONG { prose::around(pieces, BESIDE) } else { pieces };
+    pieces.into_iter().fold(Words::default(), |words, piece| match piece {
+        Piece::Same(text) => words.and(&text),
+        Piece::Goes(text) => words.paint(&format!("[-{text}-]"), Paint::Old),
+        Piece::Comes(text) => words.paint(&format!("{{+{text}+}}"), Paint::New),
+    })
+}
+
+/// What comes to a list and what goes from it; or that only the order is another.
+fn set(old: &[Value], new: &[Value]) -> Vec<Words> {
+    let mut left: Vec<&Value> = new.iter().collect();
+    let mut goes: Vec<&Value> = Vec::new();
+    for item in old {
+        match left.iter().position(|other| *other == item) {
+            Some(at) => drop(left.remove(at)),
+            None => goes.push(item),
+        }
+    }
+    let named = |items: &[&Value]| {
+        let mut words: Vec<String> = items.iter().take(ITEMS).map(|item| shown(item)).collect();
+        if items.len() > ITEMS {
+            words.push(format!("{} more", items.len() - ITEMS));
+        }
+        words.join(", ")
+    };
+    let mut lines = Vec::new();
+    for (sign, items, paint) in [("- ", &goes, Paint::Old), ("+ ", &left, Paint::New)] {
+        if !items.is_empty() {
+            lines.push(Words::after(sign, paint).paint(&named(items), paint));
+        }
+    }
+    let same = old.len() - goes.len();
+    lines.push(match lines.is_empty() {
+        true => Words::new("the same items in another order"),
+        false => Words::default().paint(&format!("{same} unchanged"), Paint::Faint),
+    });
+    lines
+}
+
+/// An HTML body: its text, and tables of what it links to, shows and fills in, as far as they change.
+fn page(name: &str, old: &Page, new: &Page, paint: Paint) -> Vec<Row> {
+    let line = |text: &str| text.replace('\n', " / ");
+    let is_new = *old == Page::default();
+    let text = match prose::words(&old.text, &new.text) {
+        _ if is_new => Some(Words::default().paint(&crate::text::short(&line(&new.text), LONG), paint)),
+        _ if old.text == new.text => None,
+        Some(pieces) => Some(edited(
+            pieces
+                .into_iter()
+                .map(|piece| match piece {
+                    Piece::Same(text) => Piece::Same(line(&text)),
+                    Piece::Goes(text) => Piece::Goes(line(&text)),
+                    Piece::Comes(text) => Piece::Comes(line(&text)),
+                })
+                .collect(),
+        )),
+        None => {
+            let (old, new) = (Value::from(line(&old.text)), Value::from(line(&new.text)));
+            let (old, new) = pair(&old, &new);
+            Some(Words::default().paint(&format!("[-{old}-]"), Paint::Old).paint(&format!("{{+{new}+}}"), Paint::New))
+        }
+    };
+    let mut rows: Vec<Row> = text.map(|words| Row::new(name, words)).into_iter().collect();
+    for (what, was, is) in [
+        ("links", &old.links, &new.links),
+        ("images", &old.images, &new.images),
+        ("placeholders", &old.placeholders, &new.placeholders),
+    ] {
+        let times = |number: usize| if number > 1 { format!(" ({number} times)") } else { String::new() };
+        let mut lines: Vec<Words> = Vec::new();
+        let goes = was.iter().filter(|(at, _)| !is.contains_key(*at));
+        lines.extend(goes.map(|(at, number)| side("- ", &format!("{at}{}", times(*number)), Paint::Old)));
+        let comes = is.iter().filter(|(at, _)| !was.contains_key(*at));
+        let sign = if is_new { "" } else { "+ " };
+        lines.extend(comes.map(|(at, number)| side(sign, &format!("{at}{}", times(*number)), paint)));
+        for (at, number) in is {
+            if let Some(before) = was.get(at).filter(|before| *before != number) {
+                lines.push(Words::new(&format!("{at}  {before} -> {number} times")));
+            }
+        }
+        if lines.len() > ITEMS {
+            let more = lines.len() - ITEMS;
+            lines.truncate(ITEMS);
+            lines.push(Words::default().paint(&format!("and {more} more"), Paint::Faint));
+        }
+        if !lines.is_empty() {
+            rows.push(Row { lines, ..Row::new(&format!("{name} {what}"), Words::default()) });
+        }
+    }
+    if rows.is_empty() {
+        rows.push(Row::new(
+            name,
+            Words::new("only its markup changes: it reads the same, and links and shows the same"),
+        ));
+    }
+    rows
+}
+
+fn side(sign: &str, text: &str, paint: Paint) -> Words {
+    match sign {
+        "" => Words::default().paint(text, paint),
+        sign => Words::after(sign, paint).paint(text, paint),
+    }
+}
+
+/// Where both sides moved, what they moved from.
+fn last_applied(change: &Change, field: &Field) -> Option<Words> {
+    let ledger = change.ledger.as_ref().filter(|_| change.moved == Some(Moved::Both))?;
+    let moved = Difference::between(Some(ledger), change.live.as_ref());
+    let was = moved.fields.iter().find(|moved| moved.path == field.path)?;
+    let value = was.old.map_or("(none)".to_owned(), shown);
+    Some(Words::default().paint(&format!("last applied: {value}; the service was edited"), Paint::Asks))
+}

@@ -1,0 +1,60 @@
+//! Which requests a block takes, in which order, and what is left where it stops half-way.
+
+use super::{Block, View};
+use crate::ledger::Verb;
+use crate::plan::{Action, Step};
+use crate::render::layout::{Paint, Row, Words};
+
+/// How many requests of one block are shown.
+const REQUESTS: usize = 12;
+
+/// What is missing where a run stops between the deletion of an old version and the creation of the new one.
+fn stops(steps: &[(&Step, bool)]) -> Option<String> {
+    let sent: Vec<&Step> = steps.iter().map(|(step, _)| *step).filter(|step| step.request.is_some()).collect();
+    let (after, gone) = sent.iter().enumerate().find(|(at, step)| {
+        let comes = |later: &&Step| later.verb == Verb::Create && later.address == step.address;
+        step.verb == Verb::Delete && sent[at + 1..].iter().any(comes)
+    })?;
+    let (after, address) = (after + 1, &gone.address);
+    Some(format!("if it stops after {after}: {address} is gone until the next apply; nothing is sent twice"))
+}
+
+/// The requests of a block in the order in which they are sent. Where it is replaced, also those that re-point its users.
+pub fn row(view: &View, block: &Block) -> Option<Row> {
+    let mut steps: Vec<(&Step, bool)> = Vec::new();
+    for change in block.changes() {
+        steps.extend(view.steps_of(change).iter().map(|step| (*step, true)));
+        if change.action == Action::Replace {
+            let users = view.users_of(&change.address).iter();
+            steps.extend(users.flat_map(|user| view.steps_of(user)).map(|step| (*step, false)));
+        }
+    }
+    steps.sort_by_key(|(step, _)| step.number);
+    steps.dedup_by_key(|(step, _)| step.number);
+    let stops = stops(&steps);
+    let mut lines: Vec<((&str, String), usize)> = Vec::new();
+    for (step, own) in steps {
+        let Some(request) = &step.request else { continue };
+        let whose = if own { String::new() } else { format!("  {}", step.address) };
+        let words = (request.method.word(), format!("{}{whose}", request.path));
+        match lines.last_mut().filter(|(last, _)| *last == words) {
+            Some((_, times)) => *times += 1,
+            None => lines.push((words, 1)),
+        }
+    }
+    let more = lines.len().saturating_sub(REQUESTS);
+    let numbered = lines.len() > 1;
+    let mut row = Row { lines: Vec::new(), ..Row::new(if numbered { "order" } else { "request" }, Words::default()) };
+    for (number, ((method, path), times)) in lines.iter().take(REQUESTS).enumerate() {
+        let times = if *times > 1 { format!("  {times} times") } else { String::new() };
+        row.lines.push(match numbered {
+            true => Words::after(&format!("{:<2}{method:<6} ", number + 1), Paint::Plain).and(path).and(&times),
+            false => Words::new(&format!("{method} {path}{times}")),
+        });
+    }
+    if more > 0 {
+        row.lines.push(Words::new(&format!("… and {more} more; --format json has all of them")));
+    }
+    row.lines.extend(stops.map(|words| Words::default().paint(&words, Paint::Asks)));
+    (!row.lines.is_empty()).then_some(row)
+}

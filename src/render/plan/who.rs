@@ -1,0 +1,192 @@
+//! Who is meant: as a sentence or a tree, what a change of it means, and whom else it touches.
+
+use super::{View, words};
+use crate::audience::Relation;
+use crate::kinds::{self, Resource, Segment};
+use crate::plan::{Action, Change, Reason, Thing};
+use crate::render::layout::{Paint, Row, Words};
+use crate::review::{Mark, Marked, Who};
+
+/// The label of who is meant.
+pub const WHO: &str = "who";
+/// The label of what a change means for an audience.
+pub const EFFECT: &str = "effect";
+/// How many lines of a tree are shown.
+const LINES: usize = 40;
+/// How many of those who name a segment are shown.
+const USERS: usize = 12;
+
+/// Who is meant, and what becomes of it.
+pub fn rows(view: &View, change: &Change) -> Vec<Row> {
+    if matches!(change.action, Action::Adopt | Action::Forget | Action::Keep | Action::Past) {
+        return Vec::new();
+    }
+    let mut rows = Vec::new();
+    let is_segment = *change.address.kind == *Segment::KEY;
+    for who in view.review.who(change) {
+        rows.extend(one(change, &who, is_segment));
+    }
+    if is_segment {
+        rows.extend(users(view, change));
+    }
+    rows
+}
+
+fn one(change: &Change, who: &Who, is_segment: bool) -> Vec<Row> {
+    let edited = who.tree.iter().any(|line| line.mark != Mark::Same);
+    let comes_or_goes = who.effect.is_none();
+    let told = match (comes_or_goes, edited) {
+        (true, _) if is_segment => lines(&who.tree, mark_of(change)),
+        (false, true) => lines(&who.tree, None),
+        _ => vec![Words::new(&who.words)],
+    };
+    // A segment whose audience stays is about something else.
+    let same = matches!(who.effect, Some(Relation::Same)) && !edited;
+    if is_segment && same {
+        return Vec::new();
+    }
+    let mut row = Row::new(WHO, Words::default());
+    row.lines = told;
+    row.lines.extend(who.meaning.iter().map(|words| Words::default().paint(&format!("= {words}"), Paint::Faint)));
+    row.lines.extend(
+        who.last_applied.iter().map(|words| {
+            Words::default().paint(&format!("last applied: {words}; the service was edited"), Paint::Asks)
+        }),
+    );
+    let mut rows = vec![row];
+    if let Some(effect) = who.effect.as_ref().filter(|_| !same) {
+        let paint = if *effect == Relation::Same { Paint::Plain } else { Paint::Strong };
+        let through = if edited { "" } else { " (through a segment that it names)" };
+        rows.push(Row::new(EFFECT, Words::default().paint(&effect.to_string(), paint).and(through)));
+    }
+    rows
+}
+
+fn mark_of(change: &Change) -> Option<Paint> {
+    match change.action {
+        Action::Create => Some(Paint::New),
+        Action::Delete => Some(Paint::Old),
+        _ => None,
+    }
+}
+
+/// A tree with what comes and goes; what stays stands for itself as far as it leads there.
+fn lines(tree: &[Marked], whole: Option<Paint>) -> Vec<Words> {
+    let mut kept = vec![true; tree.len()];
+    if tree.len() > LINES && whole.is_none() {
+        kept = near_changes(tree);
+    }
+    let mut out: Vec<Words> = Vec::new();
+    let mut skipped = 0;
+    let gap = |out: &mut Vec<Words>, skipped: &mut usize| {
+        if *skipped > 0 {
+            out.push(Words::default().paint(&format!("  … {skipped} more, unchanged"), Paint::Faint));
+            *skipped = 0;
+        }
+    };
+    let marked = tree.iter().any(|line| line.mark != Mark::Same) && whole.is_none();
+    for (line, keep) in tree.iter().zip(kept) {
+        if !keep {
+            skipped += 1;
+            continue;
+        }
+        gap(&mut out, &mut skipped);
+        if out.len() >= LINES {
+            break;
+        }
+        let (sign, paint) = match (line.mark, whole) {
+            (_, Some(paint)) => ("", paint),
+            (Mark::Comes, _) => ("+ ", Paint::New),
+            (Mark::Goes, _) => ("- ", Paint::Old),
+            (Mark::Same, _) if marked => ("  ", Paint::Plain),
+            (Mark::Same, _) => ("", Paint::Plain),
+        };
+        let indent = format!("{sign}{}", "  ".repeat(line.line.depth));
+        out.push(Words::after(&indent, paint).paint(&line.line.text, paint));
+    }
+    gap(&mut out, &mut skipped);
+    let shown = out.len();
+    if tree.len() > shown && shown >= LINES {
+        out.push(
+            Words::default().paint(&format!("… {} lines in all; --format json has them", tree.len()), Paint::Faint),
+        );
+    }
+    out
+}
+
+/// Which lines change, stand beside one that does, or lead to it.
+fn near_changes(tree: &[Marked]) -> Vec<bool> {
+    let mut kept = vec![false; tree.len()];
+    for at in (0..tree.len()).filter(|at| tree[*at].mark != Mark::Same) {
+        let from = at.saturating_sub(1);
+        kept[from..tree.len().min(at + 2)].fill(true);
+        let mut depth = tree[at].line.depth;
+        for above in (0..at).rev() {
+            if tree[above].line.depth < depth {
+                if kept[above] && above < from {
+                    break;
+                }
+                kept[above] = true;
+                depth = tree[above].line.depth;
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+    }
+    kept
+}
+
+/// Those who name a segment that changes, with what that means for each.
+fn users(view: &View, change: &Change) -> Option<Row> {
+    let users = view.review.users(&change.address.key);
+    if users.is_empty() {
+        let gone = change.action == Action::Delete;
+        return gone.then(|| Row::new("used by", Words::new("nothing in your files")));
+    }
+    let mut row = Row { lines: Vec::new(), ..Row::new("used by", Words::default()) };
+    let widest = users.iter().take(USERS).map(|user| user.address.to_string().chars().count()).max().unwrap_or(0);
+    for (number, user) in users.iter().take(USERS).enumerate() {
+        let last = number + 1 == users.len();
+        let branch = if last { "└─ " } else { "├─ " };
+        let address = user.address.to_string();
+        let pad = " ".repeat(widest.min(44).saturating_sub(address.chars().count()) + 2);
+        let sign = format!("{branch}{} ", user.shown().symbol());
+        row.lines.push(
+            Words::after(&sign, Paint::Plain)
+                .paint(&address, Paint::Strong)
+                .and(&pad)
+                .and(&touched(view, change, user)),
+        );
+    }
+    if users.len() > USERS {
+        row.lines.push(Words::new(&format!("└─ and {} more", users.len() - USERS)));
+    }
+    Some(row)
+}
+
+/// What a change of a segment means for one that names it.
+fn touched(view: &View, change: &Change, user: &Change) -> String {
+    let holds = change.reasons.iter().any(
+        |reason| matches!(reason, Reason::StillUsed { by, .. } if by.contains(&Thing::Ours(user.address.clone()))),
+    );
+    let api = kinds::api(&user.address);
+    let spec = user.desired.as_ref().or(user.live.as_ref()).or(user.ledger.as_ref());
+    let runs = spec.and_then(|spec| api.runs(spec)).and_then(|runs| runs.first);
+    let when = runs.map(words::moment).unwrap_or_default();
+    let goes = if runs.is_some_and(|at| at <= view.plan.made) { "began" } else { "goes out" };
+    match user.shown() {
+        _ if holds && !when.is_empty() => format!("holds the old id; {goes} {when}"),
+        _ if holds => "holds the old id".to_owned(),
+        Action::Replace if !when.is_empty() => format!("starts {when}; can be replaced until then"),
+        Action::Past => "has had its time".to_owned(),
+        _ if !when.is_empty() => format!("{goes} {when}"),
+        Action::Keep => match view.review.users(&user.address.key).len() {
+            number if *user.address.kind == *Segment::KEY && number > 0 => {
+                format!("and through it {}", crate::text::count(number, "other"))
+            }
+            _ => String::new(),
+        },
+        action => action.word().to_owned(),
+    }
+}
