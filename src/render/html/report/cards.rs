@@ -25,13 +25,14 @@ impl Report<'_> {
         };
         // Who is meant has a part of its own.
         let told = block.whole.map(|change| plan::who::rows(&self.view, change)).unwrap_or_default();
-        let told: Vec<Row> = told.into_iter().filter(|row| ![plan::who::WHO, plan::who::EFFECT].contains(&&*row.label)).collect();
+        let told: Vec<Row> =
+            told.into_iter().filter(|row| ![plan::who::WHO, plan::who::EFFECT].contains(&&*row.label)).collect();
         let content = html! {
             (facts::rows(&when))
             (facts::rows(&fields))
             @if let Some(change) = block.whole {
                 (message::message(&self.view.review, change))
-                (who::who(change, who))
+                (who::who(change, who, drifted))
                 (zones::zones(&self.view.review, change))
             }
             (facts::rows(&told))
