@@ -2,6 +2,8 @@
 
 mod support;
 
+use pushplan::plan::Plan;
+use pushplan::review::{Review, Side};
 use support::{Folder, Ran};
 use unicode_width::UnicodeWidthStr;
 
@@ -280,6 +282,15 @@ fn a_page_stands_for_itself_and_nothing_in_a_manifest_breaks_out_of_it() {
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }
+    let cut = done(folder.run(&[
+        "preview",
+        "templates/winback",
+        "--format",
+        "html",
+        "--set",
+        "SALE=ninety-five and a half percent",
+    ]));
+    assert!(cut.contains("<dt>cut off</dt><dd><bdi>Android collapsed: “"), "{cut}");
     let again = done(folder.run(&["preview", "templates/winback", "--format", "html", "--out", "winback.html"]));
     assert_eq!(again, "Wrote winback.html\n");
     let (one, two) =
@@ -313,7 +324,15 @@ fn previews_are_checked_and_the_sample_is_named() {
 }
 
 #[test]
-fn a_plan_sends_nothing_of_previews() {
+fn very_many_previews_are_refused() {
+    let many: String = (0..51).map(|n| format!("      p{n}: {{FIRST_NAME: x}}\n")).collect();
+    let folder = project(&WINBACK.replace("    previews:\n", &format!("    previews:\n{many}")));
+    let ran = folder.run(&["validate"]);
+    assert!(ran.code == 3 && ran.stdout.contains("YM106]: more than 50 previews"), "{ran}");
+}
+
+#[test]
+fn a_plan_shows_previews_and_sends_nothing_of_them() {
     let folder = project(WINBACK);
     let ran = folder.run(&["apply", "--yes"]);
     assert_eq!(ran.code, 0, "{ran}");
@@ -329,4 +348,16 @@ fn a_plan_sends_nothing_of_previews() {
         saved["plan"]["told"]["of"]["templates/winback"]["previews"]["long"]["FIRST_NAME"],
         "Maximiliane-Charlotte"
     );
+    let plan = Plan::load(&folder.read("plan.json")).expect("a plan");
+    let review = Review::of(&plan);
+    let texts = |side: Side| -> Vec<(Option<String>, String)> {
+        let seen = review.messages(&plan.changes[0], side).into_iter();
+        seen.map(|seen| (seen.label, seen.text)).collect()
+    };
+    let shown = |rest: &str| -> Vec<(Option<String>, String)> {
+        let names = [(None, "there"), (Some("long"), "Maximiliane-Charlotte"), (Some("rtl"), "דנה")];
+        names.map(|(label, name)| (label.map(str::to_owned), format!("{name}, 20 % {rest}"))).into()
+    };
+    assert_eq!(texts(Side::Before), shown("off today"));
+    assert_eq!(texts(Side::After), shown("off"));
 }

@@ -78,6 +78,7 @@ pub static CHECKS: &[Check] = &[
     schedules::PAST,
     schedules::QUIET,
     schedules::TWICE,
+    schedules::NEAR,
     pipelines::AUDIENCE,
     pipelines::DELAY,
     pipelines::TIMING,

@@ -1,27 +1,31 @@
 //! Schedules: times that have passed, and times at which people sleep.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan};
+use jiff::{SignedDuration, Timestamp, ToSpan};
 
 use super::{Check, One, Run, Subject};
+use crate::address::Address;
 use crate::codes;
 use crate::finding::{Finding, Findings};
-use crate::kinds::{ScheduledPush, Segment, Sending, of_kind};
+use crate::kinds::{Parts, ScheduledPush, Segment, Sending, of_kind};
 use crate::manifest::QuietHours;
-use crate::model::audience::SegmentRef;
+use crate::model::audience::{SegmentRef, Selector};
 use crate::model::schedule::{Schedule, When};
 use crate::source::Span;
 use crate::text;
-use crate::timing::{Country, Where, has_passed, places};
+use crate::timing::{self, Country, Upcoming, Where, collisions, has_passed, places};
 
 pub const PAST: Check = Check { codes: &[&codes::SC101], run: Run::Each(past) };
 
 pub const QUIET: Check = Check { codes: &[&codes::SC104], run: Run::Each(quiet) };
 
 pub const TWICE: Check = Check { codes: &[&codes::SC107], run: Run::Each(twice) };
+
+/// Messages that one person would get shortly after each other.
+pub const NEAR: Check = Check { codes: &[&codes::SC108], run: Run::All(near) };
 
 /// How many zones a message names.
 const NAMED: usize = 3;
@@ -64,12 +68,44 @@ fn twice(_: &Subject, one: &One, findings: &mut Findings) {
     }
 }
 
-fn quiet(subject: &Subject, one: &One, findings: &mut Findings) {
-    let Some(hours) = subject.target.and_then(|target| target.quiet_hours.as_ref()) else { return };
-    let segment = |reference: &SegmentRef| match reference {
+/// Of each message, the first that is too near before it.
+fn near(subject: &Subject, findings: &mut Findings) {
+    let Some(apart) = subject.target.and_then(|target| target.apart.as_ref()) else { return };
+    let mut sendings: Vec<(&Address, Sending)> = Vec::new();
+    for (address, declared) in &subject.desired.resources {
+        let mut parts = Parts::new(&declared.key);
+        declared.spec.parts(&mut parts);
+        let upcoming = parts.sendings.into_iter().filter(|sending| !has_passed(sending.schedule.when, subject.now));
+        sendings.extend(upcoming.map(|sending| (address, sending)));
+    }
+    let upcoming: Vec<Upcoming> =
+        sendings.iter().map(|(address, sending)| Upcoming::of(address, *sending, false)).collect();
+    let found =
+        collisions(&upcoming, SignedDuration::from_secs(apart.value.0), |reference| segment(subject, reference));
+    let mut told = HashSet::new();
+    for collision in found.found.iter().filter(|collision| told.insert(collision.other.number)) {
+        let [one, other] =
+            [&collision.one, &collision.other].map(|party| sendings[party.number].1.schedule.value.span());
+        let message = format!("{} goes out {}", collision.other, timing::words::collision(collision, false));
+        let mut finding = Finding::new(&codes::SC108, other, message)
+            .label(format!("less than {} after another message", apart.value))
+            .related(one, "the other")
+            .related(apart.span, "how far apart they are to be")
+            .note("if both are meant, say so on this one: `lifecycle: {allow: [SC108]}`");
+        finding.address = Some(collision.other.address.clone());
+        findings.push(finding);
+    }
+}
+
+fn segment<'d>(subject: &Subject<'d>, reference: &SegmentRef) -> Option<&'d Selector> {
+    match reference {
         SegmentRef::Key(key) => subject.desired.get::<Segment>(key).map(|segment| &segment.criteria.value),
         SegmentRef::Id(_) => None,
-    };
+    }
+}
+
+fn quiet(subject: &Subject, one: &One, findings: &mut Findings) {
+    let Some(hours) = subject.target.and_then(|target| target.quiet_hours.as_ref()) else { return };
     for Sending { schedule, audience, .. } in &one.parts.sendings {
         if has_passed(schedule.when, subject.now) {
             continue;
@@ -77,7 +113,7 @@ fn quiet(subject: &Subject, one: &One, findings: &mut Findings) {
         let finding = match schedule.when {
             When::EachZone(time) => by_own_clock(schedule, time, hours),
             When::At(instant) => {
-                let reached = places(audience, segment, Country::Main);
+                let reached = places(audience, |reference| segment(subject, reference), Country::Main);
                 in_zones(schedule, instant, &zones(schedule, reached), hours)
             }
         };

@@ -2,6 +2,7 @@
 
 mod adopt;
 mod apply;
+mod calendar;
 mod destroy;
 mod explain;
 mod fix;
@@ -59,6 +60,7 @@ enum Color {
 enum Command {
     Adopt(adopt::Adopt),
     Apply(apply::Apply),
+    Calendar(calendar::Calendar),
     Destroy(destroy::Destroy),
     Explain(explain::Explain),
     Fmt(fmt::Fmt),
@@ -99,6 +101,7 @@ pub fn main() -> ExitCode {
     let ended = match arguments.command {
         Command::Adopt(command) => command.run(&context),
         Command::Apply(command) => command.run(&context),
+        Command::Calendar(command) => command.run(&context),
         Command::Destroy(command) => command.run(&context),
         Command::Explain(command) => command.run(&context),
         Command::Fmt(command) => command.run(&context),

@@ -178,8 +178,8 @@ impl Preview {
     }
 
     fn show(&self, preview: &render::preview::Preview, context: &Context) -> Ended {
-        let shown = context.out.style();
-        let style = render::Style { color: shown.color && self.out.is_none(), ..shown };
+        let style = context.out.style();
+        let style = render::Style { color: style.color && self.out.is_none(), ..style };
         let text = match self.format {
             Format::Text => preview.text(style),
             Format::Html => preview.html(),

@@ -1,6 +1,5 @@
 //! How a message looks on a device: what fits where, its buttons, and what a tap does. Every output form shows the same facts.
 
-mod body;
 mod clusters;
 mod direction;
 mod screen;
@@ -8,7 +7,6 @@ mod screen;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 
-pub use body::{body_text, html_text};
 pub use clusters::{characters, clusters, cut, width, wrap};
 pub use direction::is_rtl;
 pub use screen::{Fit, Screen, fits, screens};
@@ -16,9 +14,10 @@ pub use screen::{Fit, Screen, fits, screens};
 use crate::kinds::{Parts, Said, Sample, Template, Variable};
 use crate::manifest::Desired;
 use crate::model::many::Set;
-use crate::model::notification::{Actions, INTERACTIVE_TYPES, Interactive};
+use crate::model::notification::{Actions, INTERACTIVE_TYPES, Interactive, Notification};
 use crate::model::placeholder::{self, placeholders};
 use crate::node::At;
+use crate::review::page::Page;
 use crate::text;
 
 /// A message as people will see it.
@@ -179,7 +178,7 @@ pub fn seen(said: &Said, values: &Values) -> Seen {
     let shown = notification.as_ref();
     let text = shown.and_then(|shown| shown.alert.as_ref()).map_or(String::new(), |alert| alert.value.clone());
     let interactive = shown.and_then(|shown| shown.interactive.as_ref());
-    let own = shown.into_iter().flat_map(|shown| shown.fillable());
+    let own = shown.into_iter().flat_map(Notification::fillable);
     let beside = message.iter().flat_map(|message| [&message.title, &message.body]);
     let mut unfilled = Vec::new();
     for key in own.chain(beside).flat_map(|text| placeholders(text)).map(|placeholder| placeholder.key.to_owned()) {
@@ -203,6 +202,12 @@ pub fn seen(said: &Said, values: &Values) -> Seen {
         }),
         unfilled,
     }
+}
+
+/// The body of a message as people read it. One that is no HTML is the text itself.
+fn body_text(body: &str, content_type: Option<&str>) -> String {
+    let kind = content_type.unwrap_or("text/html").split(';').next().unwrap_or_default().trim();
+    if kind.eq_ignore_ascii_case("text/html") { Page::of(body).text } else { body.trim().to_owned() }
 }
 
 /// The buttons of an interactive type, each with what it does. A type always has its own button, also where nothing is said of
@@ -294,6 +299,24 @@ mod tests {
         assert_eq!(seen.message, Some(Center { title: "there".into(), text: "Dear there".into() }));
         assert_eq!(seen.unfilled, ["SALE"]);
         assert_eq!(seen.label, None);
+    }
+
+    #[test]
+    fn a_plain_body_is_the_text_itself() {
+        assert_eq!(body_text(" <b> \n", Some("text/plain; charset=utf-8")), "<b>");
+        assert_eq!(body_text("<b>x</b>", Some("TEXT/HTML")), "x");
+    }
+
+    #[test]
+    fn what_is_filled_in_has_an_end() {
+        let text = "{{A}}".repeat(1000);
+        let variables = shown_variables(&"x".repeat(1024 * 1024));
+        assert_eq!(filled(&text, Some(&variables), &Values::new()).len(), 5 * 1024 * 1024 + 995 * 5);
+    }
+
+    fn shown_variables(default: &str) -> Vec<Variable> {
+        let at = |text: &str| At::new(text.to_owned(), Span::NONE);
+        vec![Variable { key: at("A"), name: None, description: None, default_value: Some(at(default)) }]
     }
 
     #[test]

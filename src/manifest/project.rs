@@ -60,7 +60,8 @@ shape! {
         variables: BTreeMap<At<String>, At<Value>>,
         /// When people are not to be disturbed, by the clock where they are.
         quiet_hours: Option<At<QuietHours>>,
-        /// How far apart two messages to one person are to be, such as `12h`. Plans and the calendar tell of those that are nearer.
+        /// How far apart two messages to one person are to be, such as `12h`. Plans and the calendar tell of those that are
+        /// nearer, also where this is left out: then it is `4h`. Given here, `validate` tells of them too. `0s`: nobody asks.
         apart: Option<At<Delay>>,
         /// The application that this target is: the first 12 digits of the SHA-256 of its app key. With any other, nothing is done.
         app_key_fingerprint: Option<At<String>>,
@@ -367,7 +368,7 @@ impl Target {
         if let Some(time) = self.send_within.as_ref().filter(|time| time.value.0 < 1) {
             wrong(time.span, format!("`{}` is too short for a request to leave", time.value.0), "1s or more");
         }
-        for time in [&self.min_lead, &self.settle].into_iter().flatten().filter(|time| time.value.0 < 0) {
+        for time in [&self.min_lead, &self.settle, &self.apart].into_iter().flatten().filter(|time| time.value.0 < 0) {
             wrong(time.span, format!("`{}` is not a length of time", time.value.0), "0 or more");
         }
     }

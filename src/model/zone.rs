@@ -85,6 +85,24 @@ impl Decode for Zone {
     }
 }
 
+/// The name that was probably meant, where one can be told.
+pub type Meant = Option<String>;
+
+/// The zone of an IANA name that somebody typed, in any letter case; else what was probably meant.
+pub fn meant(name: &str) -> Result<TimeZone, Meant> {
+    let everyday = vocabulary::everyday(name);
+    if let Ok(zone) = TimeZone::get(name)
+        && zone.iana_name().is_some()
+        && everyday.is_none()
+    {
+        return Ok(zone);
+    }
+    let names = || NAMES.iter().map(String::as_str).filter(|name| vocabulary::everyday(name).is_none());
+    let iana = Some(vocabulary::iana(name)).filter(|iana| *iana != name);
+    let near = everyday.or(iana).or_else(|| vocabulary::by_city(name, names()));
+    Err(near.or_else(|| text::nearest(name, names())).map(str::to_owned))
+}
+
 /// The name as it stands there. A number is an offset, which is told as such.
 fn written(node: &Node, reader: &mut Reader) -> Option<At<String>> {
     match &node.tree {

@@ -1,6 +1,7 @@
 //! What people and programs read. One file per form; nothing else prints.
 
 mod again;
+pub mod calendar;
 pub mod escape;
 pub mod explain;
 pub mod findings;

@@ -127,7 +127,9 @@ impl Preview<'_> {
                             @for fit in &seen.fits { (phone::phone(seen, fit, self.app)) }
                             @if let Some(message) = &seen.message { (phone::inbox(message)) }
                         }
-                        @let told = told(seen);
+                        @let cut = seen.fits.iter().filter(|fit| !fit.whole);
+                        @let cut = cut.map(|fit| ("cut off", format!("{}: “{}”", fit.screen, seen.cut_off(fit))));
+                        @let told: Vec<_> = cut.chain(told(seen)).collect();
                         @if !told.is_empty() {
                             dl {
                                 @for (name, words) in told { dt { (name) } dd { bdi { (one_line(&words)) } } }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::findings::json;
-use super::{plan, report};
+use super::{calendar, plan, report};
 use crate::manifest::schema;
 
 /// Makes a schema.
@@ -14,6 +14,7 @@ pub const MANIFEST: &str = "manifest.schema.json";
 
 /// Every published schema: its file name, and how it is made.
 pub const SCHEMAS: &[(&str, Maker)] = &[
+    ("calendar.schema.json", schema::of::<calendar::json::Document>),
     ("findings.schema.json", schema::of::<json::Report>),
     (MANIFEST, schema::manifest),
     ("plan.schema.json", schema::of::<plan::json::Document>),

@@ -64,3 +64,102 @@ impl Review<'_> {
 fn key(address: &Address) -> At<String> {
     At::new(address.key.clone(), Span::NONE)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::digest::Digest;
+    use crate::model::level::Level;
+    use crate::plan::{About, Aim, Aside, Choice, Plan, Position, Told};
+    use crate::timing::words;
+    use serde_json::{Value, json};
+
+    fn change(address: (&'static str, &str), action: Action, live: Option<Value>, desired: Value) -> Change {
+        Change {
+            address: Address::new(address.0, address.1),
+            action,
+            name: address.1.to_owned(),
+            place: None,
+            id: None,
+            desired: Some(desired),
+            live,
+            ledger: None,
+            moved: None,
+            reasons: vec![],
+            sends: vec![],
+            protect: false,
+            broadcast: false,
+            ignored: vec![],
+        }
+    }
+
+    fn push(time: &str, audience: &Value) -> Value {
+        let push = json!({"audience": audience, "device_types": ["ios"], "notification": {"alert": "Hi"}});
+        json!({"name": "x", "schedule": [{"scheduled_time": time}], "push": push})
+    }
+
+    fn plan(changes: Vec<Change>) -> Plan {
+        let about = About {
+            target: "production".into(),
+            origin: "https://messaging.example".into(),
+            app: String::new(),
+            level: Level::Documented,
+            manifests: Digest::of(b"a"),
+            ledger: Position { lineage: "l".into(), seq: 7 },
+            aim: Aim::Manifests,
+            choice: Choice::default(),
+            min_lead_seconds: 300,
+        };
+        let zone = Aside { zone: Some("America/New_York".into()), ..Aside::default() };
+        let of = [(Address::new("scheduled_pushes", "sale"), zone)].into();
+        let plan = Plan::new(about, changes, vec![], vec![], "2026-11-16T09:00:00Z".parse().unwrap());
+        Plan { told: Told { of, ..Told::default() }, ..plan }
+    }
+
+    #[test]
+    fn a_time_is_told_in_the_zone_of_its_author_and_where_people_are() {
+        let segment = json!({"display_name": "British", "criteria": {"tag": "GB", "group": "ua_locale_country"}});
+        let audience = json!({"segment": "british"});
+        let plan = plan(vec![
+            change(
+                ("scheduled_pushes", "sale"),
+                Action::Update,
+                Some(push("2026-11-27T1100", &json!("all"))),
+                push("2026-11-27T1400", &audience),
+            ),
+            change(("segments", "british"), Action::Keep, Some(segment.clone()), segment),
+        ]);
+        let review = Review::of(&plan);
+        let [old] = &review.times(&plan.changes[0], Side::Before)[..] else { panic!("one time") };
+        let [new] = &review.times(&plan.changes[0], Side::After)[..] else { panic!("one time") };
+        let told = "Fri 27 Nov 2026 06:00 -> 09:00 America/New_York = 14:00 UTC, in 11 days";
+        assert_eq!(words::changed(old, new, plan.made), told);
+        assert_eq!(words::second_line(new).as_deref(), Some("London 14:00 Fri"));
+        assert!(old.anywhere && !new.anywhere);
+        assert!(review.times(&plan.changes[1], Side::After).is_empty());
+    }
+
+    #[test]
+    fn collisions_of_a_plan_are_found_also_with_what_stays() {
+        let all = json!("all");
+        let of =
+            |key: &'static str, action, time: &str| change(("scheduled_pushes", key), action, None, push(time, &all));
+        let plan = plan(vec![
+            of("kept", Action::Keep, "2026-11-27T1200"),
+            of("new", Action::Create, "2026-11-27T1300"),
+            of("other", Action::Keep, "2026-11-27T1100"),
+            of("past", Action::Keep, "2026-11-01T1100"),
+            of("alone", Action::Create, "2026-11-29T1100"),
+        ]);
+        let found = Review::of(&plan).collisions();
+        let told: Vec<(String, String, bool)> =
+            found.found.iter().map(|it| (it.one.to_string(), it.other.to_string(), it.news)).collect();
+        let address = |key: &str| format!("scheduled_pushes/{key}");
+        let expected = [("other", "new", true), ("kept", "new", true), ("other", "kept", false)];
+        assert_eq!(told, expected.map(|(one, other, news)| (address(one), address(other), news)));
+        assert_eq!(found.apart_seconds, 4 * 3600);
+        assert_eq!(found.found[0].who.as_deref(), Some("an iOS device"));
+        let off = Plan { told: Told { apart_seconds: Some(0), ..plan.told.clone() }, ..plan };
+        assert!(Review::of(&off).collisions().found.is_empty());
+    }
+}

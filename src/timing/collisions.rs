@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{FIRST, LAST, range};
+use super::{Country, FIRST, LAST, places, range};
 use crate::address::Address;
 use crate::audience::{self, Answer, Audience, Budget};
 use crate::kinds::Sending;
@@ -12,8 +13,9 @@ use crate::model::audience::{SegmentRef, Selector};
 use crate::model::device::DeviceTypes;
 use crate::model::schedule::When;
 
-/// How many pairs of messages are looked at.
-const PAIRS: usize = 100_000;
+/// How many pairs of messages are looked at, and how many collisions are found at the most.
+const PAIRS: usize = 200_000;
+const FOUND: usize = 10_000;
 /// How many pairs of different audiences are compared, and how many steps that may take in all.
 const QUESTIONS: usize = 2_000;
 const STEPS: usize = 20_000_000;
@@ -133,10 +135,13 @@ struct Search<'a, 's, F> {
     classes: Vec<usize>,
     /// By class: a message that has it, and the audience once somebody asked.
     audiences: Vec<(usize, Option<Audience>)>,
+    /// By class: the zones that its people are in, where it says so.
+    zones: HashMap<usize, Option<Vec<TimeZone>>>,
     answers: HashMap<(usize, usize), Shared>,
     budget: Budget,
     looked: usize,
     compared: usize,
+    found: usize,
 }
 
 /// Whether two audiences can have a device in common.
@@ -169,8 +174,21 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
         });
         let classes = classes.collect();
         let budget = Budget::new(STEPS);
-        let answers = HashMap::new();
-        Self { sends, apart, segments, order, classes, audiences, answers, budget, looked: 0, compared: 0 }
+        let (zones, answers) = (HashMap::new(), HashMap::new());
+        Self {
+            sends,
+            apart,
+            segments,
+            order,
+            classes,
+            audiences,
+            zones,
+            answers,
+            budget,
+            looked: 0,
+            compared: 0,
+            found: 0,
+        }
     }
 
     /// The first moment that is far enough from what has ended by then.
@@ -189,13 +207,17 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
         (0..self.order.len()).map(|at| self.end(at) - at - 1).sum()
     }
 
+    fn is_enough(&self) -> bool {
+        self.looked >= PAIRS || self.found >= FOUND
+    }
+
     /// Looks at the pairs with something new, or at those without.
     fn pass(&mut self, news: bool) -> Vec<Collision> {
         let mut found = Vec::new();
         let mut skipped = 0;
         let is_new = |search: &Self, at: usize| search.sends[search.order[at].number].news;
         for at in 0..self.order.len() {
-            if self.looked >= PAIRS || skipped >= PAIRS * 100 {
+            if self.is_enough() || skipped >= PAIRS * 50 {
                 break;
             }
             let own = is_new(self, at);
@@ -208,7 +230,7 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
                 let since = self.order[at].first.checked_sub(self.apart).and_then(|since| since.checked_sub(reach));
                 let since = since.unwrap_or(Timestamp::MIN);
                 for before in (0..at).rev() {
-                    if self.order[before].first < since || self.looked >= PAIRS {
+                    if self.order[before].first < since || self.is_enough() {
                         break;
                     }
                     if !is_new(self, before) && self.order[at].first < self.free(self.order[before].last) {
@@ -219,7 +241,7 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
                 continue;
             }
             for next in at + 1..self.end(at) {
-                if self.looked >= PAIRS {
+                if self.is_enough() {
                     break;
                 }
                 match own || !is_new(self, next) {
@@ -235,7 +257,10 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
         self.looked += 1;
         let (one, other) = (self.order[at].number, self.order[next].number);
         let (first, second) = (&self.sends[one], &self.sends[other]);
-        let gap = gap(first.when, second.when);
+        let mut gap = gap(first.when, second.when);
+        if gap < self.apart {
+            gap = self.gap_where_people_are(one, other).unwrap_or(gap);
+        }
         // Each person gets one variant of an experiment.
         let variants = first.address == second.address && first.variant.is_some();
         if variants || gap >= self.apart {
@@ -246,7 +271,29 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
         let shared = self.shared(self.classes[one], self.classes[other])?;
         self.compared += 1;
         let Shared::Some(who) = shared else { return None };
+        self.found += 1;
         Some(Collision { one: party(one, first), other: party(other, second), apart_seconds: gap.as_secs(), who, news })
+    }
+
+    /// How far a moment and a time by each device's own clock are apart at the least, in the zones that the people of one of
+    /// the two are in. `None` where that says nothing.
+    fn gap_where_people_are(&mut self, one: usize, other: usize) -> Option<SignedDuration> {
+        let (instant, time) = match (self.sends[one].when, self.sends[other].when) {
+            (When::At(instant), When::EachZone(time)) | (When::EachZone(time), When::At(instant)) => (instant, time),
+            _ => return None,
+        };
+        let gaps = [one, other].map(|number| {
+            let class = self.classes[number];
+            let zones = self.zones.entry(class).or_insert_with(|| {
+                let reached = places(self.sends[number].audience, &self.segments, Country::All);
+                let named = reached.named.keys().map(|name| TimeZone::get(name).ok());
+                // A zone that is not known can be any.
+                named.collect::<Option<Vec<TimeZone>>>().filter(|zones| !reached.elsewhere && !zones.is_empty())
+            });
+            let moments = zones.iter().flatten().filter_map(|zone| zone.to_timestamp(time).ok());
+            moments.map(|there| there.duration_since(instant).abs()).min()
+        });
+        gaps.into_iter().flatten().max()
     }
 
     /// Whether two of the audiences can have a device in common; `None` where too much was asked already.
@@ -351,7 +398,11 @@ mod tests {
         assert_eq!(near(4, &[(each, all.clone()), ("2026-11-27T20:00", all.clone())]), []);
         assert_eq!(near(4, &[(each, all.clone()), ("2026-11-27T23:00Z", all.clone())]), [(0, 1, 120)]);
         assert_eq!(near(4, &[(each, all.clone()), ("2026-11-27T12:00Z", all.clone())]), [(0, 1, 0)]);
-        assert_eq!(near(4, &[(each, all.clone()), ("2026-11-28T02:00Z", all)]), []);
+        assert_eq!(near(4, &[(each, all.clone()), ("2026-11-28T02:00Z", all.clone())]), []);
+        // In Japan it is nine o'clock once, at midnight in London.
+        let japan = json!({"country": "JP"});
+        assert_eq!(near(4, &[(each, all.clone()), ("2026-11-27T12:00Z", japan.clone())]), []);
+        assert_eq!(near(4, &[(each, japan), ("2026-11-27T01:00Z", all)]), [(0, 1, 60)]);
     }
 
     #[test]
@@ -368,8 +419,8 @@ mod tests {
         };
         let sends: Vec<Upcoming> = addresses.iter().enumerate().map(send).collect();
         let result = collisions(&sends, SignedDuration::from_hours(4), |_| None);
-        assert_eq!(result.found.len(), PAIRS);
-        assert_eq!(result.uncompared, 3_000 * 2_999 / 2 - PAIRS);
+        assert_eq!(result.found.len(), FOUND);
+        assert_eq!(result.uncompared, 3_000 * 2_999 / 2 - FOUND);
         assert!(result.found[..2_999].iter().all(|one| one.news));
         assert!(!result.found[2_999].news);
     }

@@ -1,6 +1,7 @@
 //! When messages go out: by the author's clock, by the clocks of those who get them, and how near to each other. Pure, and the
 //! same for every output form.
 
+pub mod calendar;
 mod cities;
 mod collisions;
 mod places;

@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-use super::{There, Times, cities, range};
+use super::{Collision, Party, There, Times, cities, range};
 use crate::model::schedule::When;
-use crate::text::count;
+use crate::text::{all_of, count};
 
 /// How many clocks a text tells.
 pub const MOST: usize = 6;
@@ -96,6 +96,53 @@ pub fn elsewhere(times: &Times, most: usize) -> Vec<String> {
 pub fn second_line(times: &Times) -> Option<String> {
     let words = elsewhere(times, MOST);
     (!words.is_empty()).then(|| words.join("   "))
+}
+
+/// How near another message is: `2 hours before experiments/test variant 1: both can reach an iOS device in US`. Told of the
+/// earlier of the two, or of the later.
+pub fn collision(collision: &Collision, of_earlier: bool) -> String {
+    let Collision { one, other, apart_seconds, who, .. } = collision;
+    let (another, side) = if of_earlier { (other, "before") } else { (one, "after") };
+    let near = match apart_seconds {
+        0 if one.when == other.when => format!("at the same time as {another}"),
+        0 => format!("in the same hours as {another}"),
+        // By each device's own clock, it is before for some and after for others.
+        seconds if is_moment(one) != is_moment(other) => format!("as near as {} to {another}", length(*seconds)),
+        seconds => format!("{} {side} {another}", length(*seconds)),
+    };
+    match who {
+        Some(who) => format!("{near}: both can reach {who}"),
+        None => format!("{near}: whether both reach the same people is too complex to tell"),
+    }
+}
+
+fn is_moment(party: &Party) -> bool {
+    matches!(party.when, When::At(_))
+}
+
+/// Where it is quiet then: `Los Angeles and Sydney`. `None` where it is quiet for nobody who is known to be there.
+pub fn quiet_places(times: &Times) -> Option<String> {
+    let own = match times.when {
+        When::EachZone(_) => "by each device's own clock".to_owned(),
+        When::At(_) => format!("in {}", cities::city(zone(&times.zone))),
+    };
+    let mut quiet: Vec<&There> = times.there.iter().filter(|there| there.quiet && !times.anywhere).collect();
+    quiet.sort_by_key(|there| cities::fame(&there.zone));
+    let places: Vec<String> = quiet.iter().map(|there| there.city.clone()).collect();
+    match (times.quiet, places.is_empty()) {
+        (false, true) => None,
+        (true, true) => Some(own),
+        (false, false) => Some(format!("in {}", few(&places))),
+        (true, false) => Some(format!("{own}, {}", few(&places))),
+    }
+}
+
+fn few(places: &[String]) -> String {
+    let mut told: Vec<String> = places.iter().take(MOST).cloned().collect();
+    if places.len() > MOST {
+        told.push(format!("{} more", places.len() - MOST));
+    }
+    all_of(&told)
 }
 
 /// The day and the clock as its author wrote them.

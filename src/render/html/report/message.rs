@@ -60,16 +60,20 @@ pub fn message(review: &Review, change: &Change) -> Markup {
                         (_, false) => "What people will see",
                     }
                 }
-                @for (number, seen) in all.iter().take(DRAWN).enumerate() { (one(seen, number == 0)) }
+                @for (number, seen) in all.iter().take(DRAWN).enumerate() { (one(seen, all.first().filter(|_| number > 0))) }
                 @if let more @ 1.. = all.len().saturating_sub(DRAWN) { p.faint { "and " (count(more, "more message")) } }
             }
         }
     }
 }
 
-/// One message. Those behind the first have fewer screens: they are there for their texts.
-fn one(seen: &Seen, first: bool) -> Markup {
-    let phones = seen.fits.iter().filter(|fit| first || fit.device != DeviceType::Web || seen.fits.len() == 1);
+/// One message. Those behind the first have fewer screens, and what they do alike is told once: they are there for their
+/// texts.
+fn one(seen: &Seen, first: Option<&Seen>) -> Markup {
+    let phones =
+        seen.fits.iter().filter(|fit| first.is_none() || fit.device != DeviceType::Web || seen.fits.len() == 1);
+    let acts = |seen: &Seen| (seen.tap.clone(), seen.presses.clone());
+    let is_told = first.is_some_and(|first| acts(first) == acts(seen));
     html! {
         @if let Some(label) = &seen.label { h5 dir="auto" { (one_line(label)) } }
         div.phones {
@@ -80,8 +84,8 @@ fn one(seen: &Seen, first: bool) -> Markup {
             p.warn { "No value for " @for (number, key) in seen.unfilled.iter().enumerate() { @if number > 0 { ", " } code { (one_line(key)) } }
                 ": people read the braces unless the push gives one." }
         }
-        @if let Some(tap) = &seen.tap { p.does { b { "A tap " } span dir="auto" { (one_line(tap)) } } }
-        @for press in &seen.presses { p.does dir="auto" { (one_line(press)) } }
+        @if let Some(tap) = seen.tap.as_ref().filter(|_| !is_told) { p.does { b { "A tap " } span dir="auto" { (one_line(tap)) } } }
+        @for press in seen.presses.iter().filter(|_| !is_told) { p.does dir="auto" { (one_line(press)) } }
     }
 }
 

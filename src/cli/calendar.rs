@@ -1,0 +1,119 @@
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+use super::planning::Place;
+use super::{Context, Ended, private};
+use crate::failure::{Exit, Failure};
+use crate::model::zone::{Meant, meant};
+use crate::render::Style;
+use crate::render::calendar::{self, View};
+use crate::timing;
+use crate::timing::calendar::{Asked, calendar};
+
+/// List what is sent and when; no service is asked.
+#[derive(Debug, Args)]
+pub struct Calendar {
+    #[command(flatten)]
+    place: Place,
+
+    /// Form of the calendar: text for people, ics for calendars, JSON for programs
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    /// Time zone of days and times, such as Europe/Paris [default: the one that most times are written in]
+    #[arg(long, value_name = "ZONE")]
+    zone: Option<String>,
+
+    /// First day, such as 2026-11-27 [default: from now on]
+    #[arg(long, value_name = "DATE")]
+    from: Option<Date>,
+
+    /// Last day
+    #[arg(long, value_name = "DATE", conflicts_with = "days")]
+    to: Option<Date>,
+
+    /// How many days from the first on
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=100_000))]
+    days: Option<i32>,
+
+    /// Write it to a file
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Time to take for now, such as 2026-11-15T12:00Z [default: now]
+    #[arg(long, value_name = "TIME")]
+    now: Option<Timestamp>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    // Day by day, for a terminal.
+    Text,
+    // A table.
+    Markdown,
+    // iCalendar, for calendars.
+    Ics,
+    // One JSON object; `schema/calendar.schema.json` describes it.
+    Json,
+}
+
+impl Calendar {
+    pub fn run(&self, context: &Context) -> Ended {
+        let zone = self.zone.as_deref().map(zone).transpose()?;
+        if let (Some(from), Some(to)) = (self.from, self.to)
+            && to < from
+        {
+            return Err(Failure::usage(format!("the last day, {to}, is before the first, {from}")));
+        }
+        let now = self.now.unwrap_or_else(Timestamp::now);
+        let site = self.place.read_for(context, now, self.format == Format::Json)?;
+        let (desired, _) = site.manifests.resolve(Some(&site.target));
+        let target = site.manifests.project.target(&site.target);
+        let apart = target.and_then(|target| target.apart.as_ref());
+        let asked = Asked {
+            now,
+            zone,
+            from: self.from,
+            to: self.to,
+            days: self.days,
+            quiet: target.and_then(|target| target.quiet_hours.as_ref()).map(|hours| hours.quiet()),
+            apart: apart.map_or(timing::APART, |apart| SignedDuration::from_secs(apart.value.0)),
+        };
+        let calendar = calendar(&desired, &asked);
+        let view = View { calendar: &calendar, target: &site.target, sources: &site.manifests.sources };
+        let style = match self.out {
+            Some(_) => Style { width: FILE_WIDTH, ..Style::PLAIN },
+            None => context.out.style(),
+        };
+        let text = match self.format {
+            Format::Text => calendar::text(&view, style),
+            Format::Markdown => calendar::markdown(&view),
+            Format::Ics => calendar::ics(&view),
+            Format::Json => calendar::json(&view),
+        };
+        match &self.out {
+            Some(path) => private::write(path, text.as_bytes())
+                .map_err(|error| Failure::new(format!("{} cannot be written: {error}", path.display())))?,
+            None if self.format == Format::Text => context.out.print(&text),
+            None => context.out.exact(text.as_bytes()),
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// How many columns a file of text has.
+const FILE_WIDTH: usize = 100;
+
+fn zone(name: &str) -> Result<TimeZone, Failure> {
+    meant(name).map_err(|near: Meant| {
+        let failure = Failure::usage(format!("`{name}` is not a time zone"));
+        failure.help(match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "use an IANA name such as Europe/Paris, America/New_York or UTC".to_owned(),
+        })
+    })
+}

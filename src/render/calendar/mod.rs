@@ -1,0 +1,131 @@
+//! What goes out and when: one file per form, all of the same [`Calendar`].
+
+mod ics;
+pub mod json;
+mod markdown;
+mod text;
+
+pub use ics::ics;
+pub use json::json;
+pub use markdown::markdown;
+pub use text::text;
+
+use crate::source::{Sources, Span};
+use crate::text::{all_of, count, short};
+use crate::timing::calendar::{Calendar, Entry, Follow};
+use crate::timing::words;
+
+/// A calendar, and what its forms need beside.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'c> {
+    pub calendar: &'c Calendar,
+    pub target: &'c str,
+    pub sources: &'c Sources,
+}
+
+/// How many characters of a message are shown.
+const MESSAGE: usize = 60;
+/// How many collisions of one message are told one by one.
+const TOLD: usize = 3;
+
+impl View<'_> {
+    /// What the times are in, and when people are not to be disturbed.
+    fn heading(&self) -> String {
+        let quiet = self
+            .calendar
+            .quiet
+            .map(|quiet| format!(" Quiet hours: {} to {}.", quiet.from.strftime("%H:%M"), quiet.to.strftime("%H:%M")));
+        format!("Times in {}.{}", words::zone(&self.calendar.zone), quiet.unwrap_or_default())
+    }
+
+    /// File and line.
+    fn place(&self, at: Span) -> Option<(&str, usize)> {
+        let source = self.sources.get(at.file()?);
+        Some((&source.path, source.position(at.range().start).line))
+    }
+
+    /// Why a message is marked.
+    fn marks(&self, entry: &Entry) -> Vec<String> {
+        let quiet = words::quiet_places(&entry.times).map(|places| format!("quiet hours {places}"));
+        let mut marks: Vec<String> = quiet.into_iter().collect();
+        let near = entry.collisions.iter().take(TOLD);
+        marks.extend(near.map(|near| words::collision(&self.calendar.collisions.found[near.place], near.earlier)));
+        if entry.collisions.len() > TOLD {
+            marks.push(format!("near {} too", count(entry.collisions.len() - TOLD, "other message")));
+        }
+        marks
+    }
+
+    /// What it is all in all.
+    fn summary(&self) -> String {
+        let Calendar { sends, past, beyond, .. } = self.calendar;
+        let marked = sends.iter().filter(|entry| is_marked(entry)).count();
+        let mut told = match (sends.len(), marked) {
+            (0, _) => "Nothing is sent at a time".to_owned(),
+            (all, 0) => count(all, "message"),
+            (all, marked) => format!("{}, {marked} marked with !", count(all, "message")),
+        };
+        if *beyond > 0 {
+            told.push_str(&format!("; {beyond} outside these days"));
+        }
+        match past {
+            0 => {}
+            1 => told.push_str("; 1 time has passed"),
+            past => told.push_str(&format!("; {past} times have passed")),
+        }
+        told.push('.');
+        told
+    }
+
+    /// What was too much to compare.
+    fn uncompared(&self) -> Option<String> {
+        let number = self.calendar.collisions.uncompared;
+        (number > 0)
+            .then(|| format!("{} of messages near to each other were not compared.", count(number, "more pair")))
+    }
+}
+
+fn is_marked(entry: &Entry) -> bool {
+    !entry.collisions.is_empty() || words::quiet_places(&entry.times).is_some()
+}
+
+/// What it is called: `scheduled_pushes/sale`, `experiments/test variant 2`, `scheduled_pushes/sale (2)`.
+fn name(entry: &Entry) -> String {
+    match (entry.variant, entry.number) {
+        (Some(variant), _) => format!("{} variant {variant}", entry.address),
+        (None, Some(number)) => format!("{} ({number})", entry.address),
+        (None, None) => entry.address.to_string(),
+    }
+}
+
+/// Who gets it, and on what.
+fn who(entry: &Entry) -> String {
+    match entry.devices.is_empty() {
+        true => entry.who.clone(),
+        false => format!("{}, on {}", entry.who, all_of(&entry.devices)),
+    }
+}
+
+/// A message, short enough for a line.
+fn message(text: Option<&String>) -> Option<String> {
+    text.map(|text| format!("\"{}\"", short(&text.replace(['\n', '\r'], " "), MESSAGE)))
+}
+
+/// What a tap on it sets off, and from when on.
+fn follow(view: &View, follow: &Follow) -> String {
+    use crate::model::schedule::When;
+    let from = match follow.from {
+        When::At(instant) => view.calendar.zone.to_datetime(instant),
+        When::EachZone(time) => time,
+    };
+    let delay = match follow.delay_seconds {
+        0 => "as soon as".to_owned(),
+        seconds => format!("{} after", crate::model::delay::Delay(seconds)),
+    };
+    format!(
+        "then {} from {} on, {delay} a tap adds the tag {}",
+        follow.address,
+        from.strftime("%a %-d %b %H:%M"),
+        follow.tag
+    )
+}

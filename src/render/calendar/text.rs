@@ -1,0 +1,72 @@
+//! The calendar for a terminal: day by day.
+
+use super::{View, follow, is_marked, message, name, who};
+use crate::model::schedule::When;
+use crate::render::layout::{self, Paint, Row, Style, Words};
+use crate::timing::calendar::Entry;
+use crate::timing::words;
+
+/// The calendar as lines.
+pub fn text(view: &View, style: Style) -> String {
+    let calendar = view.calendar;
+    let mut out = String::new();
+    if !calendar.sends.is_empty() {
+        layout::paragraph(&mut out, &Words::new(&view.heading()), 0, style);
+    }
+    for day in calendar.sends.chunk_by(|one, next| one.shown.date() == next.shown.date()) {
+        out.push('\n');
+        layout::paragraph(&mut out, &Words::default().paint(&words::day(day[0].shown), Paint::Strong), 0, style);
+        let rows: Vec<Row> = day.iter().map(|entry| row(view, entry)).collect();
+        layout::rows(&mut out, &rows, 2, style);
+    }
+    if !calendar.standing.is_empty() {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        layout::paragraph(&mut out, &Words::default().paint("Whenever it happens", Paint::Strong), 0, style);
+        for standing in &calendar.standing {
+            let words = Words::default().paint(&standing.address.to_string(), Paint::Strong);
+            let words = words.and(&format!("  {}", standing.when));
+            let row = Row::new("", words);
+            let row = message(standing.message.as_ref()).into_iter().fold(row, |row, text| row.line(Words::new(&text)));
+            layout::rows(&mut out, &[row], 2, style);
+        }
+    }
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    for line in [Some(view.summary()), view.uncompared()].into_iter().flatten() {
+        layout::paragraph(&mut out, &Words::new(&line), 0, style);
+    }
+    out
+}
+
+fn row(view: &View, entry: &Entry) -> Row {
+    let mark = if is_marked(entry) { " !" } else { "" };
+    let mut head = Words::default().paint(&name(entry), Paint::Strong);
+    if let Some(message) = message(entry.message.as_ref()) {
+        head = head.and(&format!("  {message}"));
+    }
+    let label = format!("{}{mark}", words::clock(entry.shown));
+    let row = Row::new(&label, head).paint(if mark.is_empty() { Paint::Plain } else { Paint::Asks });
+    let mut row = row.line(Words::new(&format!("to {}", who(entry))));
+    let written = match entry.times.when {
+        When::EachZone(_) => Some(words::when(&entry.times, view.calendar.now)),
+        // Whoever wrote it in another zone finds it again.
+        When::At(_) if entry.times.zone != view.calendar.zone => Some(words::when(&entry.times, view.calendar.now)),
+        When::At(_) => None,
+    };
+    for line in written.into_iter().chain(words::second_line(&entry.times)) {
+        row = row.line(Words::new(&line));
+    }
+    if entry.passed {
+        row = row.line(Words::default().paint("its time has passed", Paint::Faint));
+    }
+    for mark in view.marks(entry) {
+        row = row.line(Words::after("! ", Paint::Asks).and(&mark));
+    }
+    for one in &entry.follows {
+        row = row.line(Words::new(&follow(view, one)));
+    }
+    row
+}
