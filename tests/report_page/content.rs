@@ -3,7 +3,7 @@
 use pushplan::render::Style;
 use pushplan::render::plan::{Ahead, text};
 
-use crate::reports::{HOSTILE, all, hostile, huge, page, told};
+use crate::reports::{HOSTILE, all, enormous, hostile, huge, page, told};
 
 #[test]
 fn a_report_is_the_same_every_time_and_asks_nobody() {
@@ -34,6 +34,16 @@ fn a_plan_of_ten_thousand_changes_is_a_page_that_can_be_read() {
     let cards = shown.matches("<article").count();
     let rows = shown.split("id=\"rest\"").nth(1).expect("the others").split("</section>").next().expect("a section");
     assert_eq!(cards + rows.matches("<li>").count(), 10_000);
+}
+
+#[test]
+fn however_large_its_texts_are_a_page_has_a_bound_and_counts_what_is_beyond_it() {
+    let shown = page(&enormous(1_000));
+    assert!(shown.len() < 8_000_000, "{} bytes", shown.len());
+    assert!(shown.contains("<b>1000</b> to update"));
+    let cards = shown.matches("<article").count();
+    assert!((1..150).contains(&cards), "{cards} cards");
+    assert!(seen(&shown).contains(&format!("The other {} changes", 1_000 - cards)));
 }
 
 /// What a reader of the page sees, without markup.

@@ -160,3 +160,19 @@ pub fn huge(number: usize) -> Plan {
     };
     plan((0..number).map(one))
 }
+
+/// So many changes whose every text is very long, and longer still once it is escaped.
+pub fn enormous(number: usize) -> Plan {
+    let long = "<\"& ".repeat(1_500);
+    let text = |word: &str| {
+        let alert = format!("{long}{word}");
+        json!({"name": long, "variables": [], "push": {"notification": {"alert": alert}, "message": {"title": long, "body": alert}}})
+    };
+    let (old, new) = (text("old"), text("new"));
+    let one = |number: usize| {
+        let building = change(Action::Update, &format!("templates/{}{number:05}", "k".repeat(120)));
+        let building = building.live(old.clone()).desired(new.clone()).name(&long).at(&long, number);
+        building.step(number, Verb::Update, Method::Post, &long)
+    };
+    plan((0..number).map(one))
+}

@@ -19,6 +19,7 @@ use maud::{Markup, html};
 
 use super::{page, phone};
 use crate::address::Address;
+use crate::digest::Digest;
 use crate::plan::Plan;
 use crate::render::one_line;
 use crate::render::plan::{Ahead, Block, View};
@@ -44,6 +45,7 @@ pub fn html(plan: &Plan, ahead: &Ahead) -> String {
 struct Report<'p> {
     view: View<'p>,
     ahead: &'p Ahead,
+    digest: Digest,
     /// The number of each resource's card; those without one are told in a line.
     numbers: BTreeMap<Address, usize>,
     /// By the number of the card: whom the change reaches, which takes a while to work out.
@@ -57,6 +59,7 @@ impl<'p> Report<'p> {
         let view = View::of(plan, &ahead.again);
         let mut report = Self {
             ahead,
+            digest: plan.digest(),
             numbers: BTreeMap::new(),
             who: BTreeMap::new(),
             cards: Vec::new(),

@@ -116,7 +116,7 @@ fn row(block: &Block) -> Markup {
             span class=(format!("chip {}", top::mood(block.action))) { (block.action.symbol()) " " (block.action.word()) }
             " " span.address { (one_line(&block.address.to_string())) }
             @if !name.is_empty() && name != block.address.key { " " bdi.faint { (one_line(&short(name, NAME))) } }
-            @if let Some(place) = place { " " span.place { (one_line(&place.file)) ":" (place.line) } }
+            @if let Some(place) = place { " " span.place { (one_line(&short(&place.file, NAME))) ":" (place.line) } }
         }
     }
 }

@@ -14,7 +14,7 @@ impl Report<'_> {
         html! {
             header.top {
                 p.over {
-                    "Plan " b { (plan.digest().short()) } " for " bdi { (one_line(&plan.origin)) }
+                    "Plan " b { (self.digest.short()) } " for " bdi { (one_line(&plan.origin)) }
                 }
                 h1 { (self.headline()) }
                 (self.badges())
@@ -98,7 +98,7 @@ impl Report<'_> {
         html! {
             footer {
                 dl.about {
-                    div { dt { "Plan" } dd { code { (plan.digest().as_str()) } } }
+                    div { dt { "Plan" } dd { code { (self.digest.as_str()) } } }
                     div { dt { "Target" } dd { bdi { (one_line(&plan.target)) } } }
                     div { dt { "Service" } dd { bdi { (one_line(&plan.origin)) } } }
                     div { dt { "Made" } dd { (moment(plan.made)) } }
