@@ -17,6 +17,7 @@ pub mod address;
 pub mod apply;
 pub mod arrange;
 pub mod audience;
+pub mod cases;
 pub mod check;
 pub mod cli;
 pub mod client;

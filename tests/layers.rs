@@ -12,6 +12,7 @@ const LAYERS: &[&[&str]] = &[
     &["service"],
     &["kinds"],
     &["client", "ledger", "live", "manifest"],
+    &["cases"],
     &["arrange", "audience", "check", "compare", "guard", "look", "plan", "review", "timing"],
     &["apply"],
     &["render"],

@@ -30,6 +30,7 @@ const FILES: &[(&str, &str)] = &[
     ("messages/automation.yaml", include_str!("sample/messages/automation.yaml")),
     ("campaigns/sale.yaml", include_str!("sample/campaigns/sale.yaml")),
     ("bodies/sale.html", include_str!("sample/bodies/sale.html")),
+    ("tests/sale.test.yaml", include_str!("sample/tests/sale.test.yaml")),
     (".gitignore", include_str!("sample/gitignore")),
 ];
 

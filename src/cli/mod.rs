@@ -27,6 +27,7 @@ mod service_options;
 mod show;
 pub mod signals;
 pub mod target;
+mod test;
 mod validate;
 mod who;
 
@@ -75,6 +76,7 @@ enum Command {
     Schema(schema::Schema),
     Serve(serve::Serve),
     Show(show::Show),
+    Test(test::Test),
     Validate(validate::Validate),
 }
 
@@ -116,6 +118,7 @@ pub fn main() -> ExitCode {
         Command::Serve(command) => command.run(&context),
         Command::Show(command) => command.run(&context),
         Command::Schema(command) => command.run(&context),
+        Command::Test(command) => command.run(&context),
         Command::Validate(command) => command.run(&context),
     };
     ExitCode::from(match ended {

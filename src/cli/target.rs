@@ -129,7 +129,7 @@ pub async fn level(project: &Project, name: &str) -> Level {
 }
 
 /// What a target is said to offer: the contract's verbs alone where nothing is said, and all that there is of the built-in one.
-fn wanted(target: &Target, is_built_in: bool) -> Level {
+pub fn wanted(target: &Target, is_built_in: bool) -> Level {
     let usual = if is_built_in { Level::Extended } else { Level::Documented };
     target.api.as_ref().map_or(usual, |level| level.value)
 }

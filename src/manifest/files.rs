@@ -11,6 +11,9 @@ pub struct Unreadable {
     pub why: String,
 }
 
+/// Why a file of device tests is not read as a manifest.
+pub const HOLDS_CASES: &str = "it holds device tests, which `pushplan test` reads";
+
 /// How deep folders are followed.
 const DEPTH_LIMIT: usize = 64;
 
@@ -19,7 +22,21 @@ const DEPTH_LIMIT: usize = 64;
 /// Hidden folders and symbolic links are passed over; a link that would have been read is reported. No other file has a say in
 /// what is read: not one that git, or a pull request, could bring along.
 pub fn manifests(root: &Path, places: &[PathBuf]) -> (Vec<PathBuf>, Vec<Unreadable>) {
-    let mut walk = Walk::default();
+    let walk = walk(root, places, is_manifest);
+    // One that is named outright holds no resources all the same.
+    let (cases, found): (Vec<PathBuf>, Vec<PathBuf>) = walk.found.into_iter().partition(|path| is_cases(path));
+    let cases = cases.into_iter().map(|path| Unreadable { path, why: HOLDS_CASES.to_owned() });
+    (found, walk.unreadable.into_iter().chain(cases).collect())
+}
+
+/// Every file of device tests at or beneath the given places, by path, each once; and what could not be read.
+pub fn cases(root: &Path, places: &[PathBuf]) -> (Vec<PathBuf>, Vec<Unreadable>) {
+    let walk = walk(root, places, is_cases);
+    (walk.found, walk.unreadable)
+}
+
+fn walk(root: &Path, places: &[PathBuf], wants: fn(&Path) -> bool) -> Walk {
+    let mut walk = Walk { found: Vec::new(), unreadable: Vec::new(), wants };
     for place in places {
         // The project may itself be reached through a link; only what lies within it may not.
         if place == root && place.is_symlink() {
@@ -30,19 +47,20 @@ pub fn manifests(root: &Path, places: &[PathBuf]) -> (Vec<PathBuf>, Vec<Unreadab
     }
     walk.found.sort();
     walk.found.dedup();
-    (walk.found, walk.unreadable)
+    walk
 }
 
-#[derive(Default)]
 struct Walk {
     found: Vec<PathBuf>,
     unreadable: Vec<Unreadable>,
+    /// Which files are looked for.
+    wants: fn(&Path) -> bool,
 }
 
 impl Walk {
     /// Looks at a file or folder. What is named outright, at depth 0, is read whatever it is called.
     fn entry(&mut self, path: &Path, kind: io::Result<FileType>, depth: usize) {
-        let wanted = depth == 0 || is_manifest(path);
+        let wanted = depth == 0 || (self.wants)(path);
         match kind {
             Err(error) => self.cannot(path, &describe(&error)),
             Ok(kind) if kind.is_symlink() => {
@@ -90,7 +108,13 @@ pub fn describe(error: &io::Error) -> String {
 
 fn is_manifest(path: &Path) -> bool {
     let is = |name: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(name));
-    is("yaml") || is("yml")
+    (is("yaml") || is("yml")) && !is_cases(path)
+}
+
+/// Whether a file holds device tests, by its name.
+pub fn is_cases(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    name.ends_with(".test.yaml") || name.ends_with(".test.yml")
 }
 
 /// Reads at most `limit` bytes of a regular file. Pipes, devices and larger files are refused before anything is read.

@@ -38,6 +38,7 @@ pub use project::{FINGERPRINT, PROJECT_FILE, Project, ProjectFile, QuietHours, T
 
 use crate::codes;
 use crate::finding::{Finding, Findings};
+use crate::node::Node;
 use crate::source::{FileId, Source, Sources, Span};
 use collect::Collected;
 
@@ -88,6 +89,16 @@ impl Manifests {
         let only_there = overlays
             .filter(move |it| base.get(it.kind.key, &it.key).is_none() && seen.insert((it.kind.key, it.key.as_str())));
         base.resources.iter().chain(only_there)
+    }
+}
+
+impl Manifests {
+    /// Fills the variables of a target into a tree from elsewhere: a file of device tests. `sources` holds its text.
+    pub fn fill(&self, node: &mut Node, sources: &Sources, target: Option<&str>, findings: &mut Findings) {
+        let values = target.and_then(|name| self.project.target(name)).map(Target::values).unwrap_or_default();
+        let growth = growth::Growth::default();
+        let with = variables::Filling { variables: &values, target, sources, growth: &growth };
+        variables::fill(node, &with, findings);
     }
 }
 
@@ -150,7 +161,9 @@ fn gather(
         paths.into_iter().map(|path| Input { name: shown(root, &path), from: From::File(path) }).collect();
     let names: HashSet<&str> = given.iter().map(|input| input.name.as_str()).collect();
     inputs.retain(|input| !names.contains(input.name.as_str()));
-    let unreadable: Vec<_> = unreadable.into_iter().map(|file| (shown(root, &file.path), file.why)).collect();
+    let mut unreadable: Vec<_> = unreadable.into_iter().map(|file| (shown(root, &file.path), file.why)).collect();
+    let cases = given.iter().filter(|input| files::is_cases(Path::new(&input.name)));
+    unreadable.extend(cases.map(|input| (input.name.clone(), files::HOLDS_CASES.to_owned())));
     // A file that is named outright beside the manifests may be one of those that cannot be read.
     given.retain(|input| !unreadable.iter().any(|(name, _)| *name == input.name));
     inputs.extend(given);
@@ -162,8 +175,8 @@ fn gather(
     read(project, inputs, sources, findings)
 }
 
-/// Reads the given texts as the manifests of a project.
-pub fn read(project: Project, inputs: Vec<Input>, mut sources: Sources, mut findings: Findings) -> Manifests {
+/// Reads the given texts as YAML. What is wrong with them is reported.
+pub fn trees(inputs: Vec<Input>, sources: &mut Sources, findings: &mut Findings) -> Parsed {
     let texts: Vec<_> = inputs
         .into_par_iter()
         .map(|Input { name, from }| match from {
@@ -200,28 +213,39 @@ pub fn read(project: Project, inputs: Vec<Input>, mut sources: Sources, mut find
             (parse(*id, sources.get(*id), &mut found), found)
         })
         .collect();
-    let mut documents = Vec::new();
-    let (mut has_variables, mut has_bodies) = (false, false);
+    let mut read = Parsed { documents: Vec::new(), complete, has_variables: false, has_bodies: false };
     for (file, found) in parsed {
-        complete &= file.complete;
-        has_variables |= file.has_variables;
-        has_bodies |= file.has_bodies;
-        documents.extend(file.documents);
+        read.complete &= file.complete;
+        read.has_variables |= file.has_variables;
+        read.has_bodies |= file.has_bodies;
+        read.documents.extend(file.documents);
         found.into_vec().into_iter().for_each(|finding| findings.push(finding));
     }
+    read
+}
+
+/// Reads the given texts as the manifests of a project.
+pub fn read(project: Project, inputs: Vec<Input>, mut sources: Sources, mut findings: Findings) -> Manifests {
+    let Parsed { documents, complete, has_variables, has_bodies } = trees(inputs, &mut sources, &mut findings);
     let collected = collect::collect(documents, &project, &mut findings);
     let findings = findings.into_vec();
     Manifests { project, sources, findings, complete, collected, project_file: None, has_variables, has_bodies }
 }
 
 /// A path as people write it: relative to the project, with forward slashes.
-fn shown(root: &Path, path: &Path) -> String {
+pub fn shown(root: &Path, path: &Path) -> String {
     let path = path.strip_prefix(root).unwrap_or(path);
     path.to_string_lossy().replace('\\', "/")
 }
 
-fn cannot_read(file: FileId, name: &str, why: &str) -> Finding {
+/// The finding for a file that cannot be read.
+pub fn cannot_read(file: FileId, name: &str, why: &str) -> Finding {
     let at = Span::new(file, 0..0);
+    if why == files::HOLDS_CASES {
+        return Finding::new(&codes::YM302, at, format!("`{name}` is not read as a manifest: {why}"))
+            .label("the whole file")
+            .help("check it with `pushplan test`, or give a manifest another name than one that ends like this");
+    }
     if why.contains("larger than") {
         return Finding::new(&codes::YM106, at, format!("`{name}` cannot be read: {why}"))
             .label("the whole file")

@@ -3,7 +3,7 @@
 //! Each can be read from the many forms that authors and the service use for it, and is written in one.
 
 pub mod audience;
-mod clock;
+pub mod clock;
 pub mod delay;
 pub mod device;
 pub mod field_path;

@@ -99,7 +99,7 @@ impl Decode for Schedule {
 }
 
 /// The instant that a clock time means in a zone. A time that does not exist there, or exists twice, is reported.
-fn instant(text: &At<Written>, zone: Option<At<TimeZone>>, reader: &mut Reader) -> Option<Schedule> {
+pub fn instant(text: &At<Written>, zone: Option<At<TimeZone>>, reader: &mut Reader) -> Option<Schedule> {
     let (time, suffix) = clock_time(text, reader)?;
     let utc = suffix == "Z";
     if !suffix.is_empty() && (!utc || zone.as_ref().is_some_and(|zone| zone.value != TimeZone::UTC)) {

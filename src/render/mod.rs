@@ -2,6 +2,7 @@
 
 mod again;
 pub mod calendar;
+pub mod cases;
 pub mod escape;
 pub mod explain;
 pub mod findings;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::findings::json;
-use super::{calendar, plan, report};
+use super::{calendar, cases, plan, report};
 use crate::manifest::schema;
 
 /// Makes a schema.
@@ -11,6 +11,9 @@ pub type Maker = fn() -> Value;
 
 /// The schema of manifests, which editors use.
 pub const MANIFEST: &str = "manifest.schema.json";
+
+/// The schema of device tests, which editors use as well.
+pub const TESTS: &str = "tests.schema.json";
 
 /// Every published schema: its file name, and how it is made.
 pub const SCHEMAS: &[(&str, Maker)] = &[
@@ -20,6 +23,8 @@ pub const SCHEMAS: &[(&str, Maker)] = &[
     ("plan.schema.json", schema::of::<plan::json::Document>),
     ("project.schema.json", schema::project_file),
     ("report.schema.json", schema::of::<report::Document>),
+    ("test-report.schema.json", schema::of::<cases::Document>),
+    (TESTS, crate::cases::schema),
 ];
 
 /// A schema as the text of its file. The same schema gives the same bytes: keys stand in alphabetical order.

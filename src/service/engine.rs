@@ -16,7 +16,7 @@ use super::clock::{Clock, owners};
 use super::faults::{Faults, History, Lag, Rules};
 use super::requests::Requests;
 use super::state::{State, Traffic};
-use super::store::{Store, Ticket};
+use super::store::{Kept, Store, Ticket};
 
 /// State, its keeper and its clock.
 #[derive(Debug)]
@@ -68,13 +68,21 @@ pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, NotDone> {
 
 impl Engine {
     pub fn open(settings: Settings) -> Result<Self, String> {
-        let (store, kept) = match &settings.data {
-            None => (None, Vec::new()),
+        match &settings.data {
+            None => Self::made(settings, None, Vec::new()),
             Some(path) => {
                 let (store, kept) = Store::open(path)?;
-                (Some(store), kept)
+                Self::made(settings, Some(store), kept)
             }
-        };
+        }
+    }
+
+    /// One in memory that begins with what another had: [`Engine::rows`]. From there, both go on by themselves.
+    pub fn open_from(settings: Settings, rows: Vec<Kept>) -> Result<Self, String> {
+        Self::made(settings, None, rows)
+    }
+
+    fn made(settings: Settings, store: Option<Store>, kept: Vec<Kept>) -> Result<Self, String> {
         let clock = Clock::new(settings.clock, &kept)?;
         let offered = |app: &&str| settings.apps.iter().any(|(key, _)| key == app);
         let unoffered: BTreeSet<String> = owners(&kept).filter(|app| !offered(app)).map(str::to_owned).collect();
@@ -141,6 +149,11 @@ impl Engine {
             }
         }
         self.read(look)
+    }
+
+    /// All that there is at this moment.
+    pub fn rows(&self) -> Vec<Kept> {
+        self.looking().rows()
     }
 
     fn looking(&self) -> RwLockReadGuard<'_, State> {

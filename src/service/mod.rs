@@ -88,6 +88,21 @@ pub struct CannotStart(pub String);
 
 /// Starts a service on a listener: requests are answered when this returns.
 pub async fn start(settings: Settings, listener: TcpListener) -> Result<Running, CannotStart> {
+    check(&settings, &listener)?;
+    run(Engine::open(settings).map_err(CannotStart)?, listener).await
+}
+
+/// The same in memory, with what another one had: [`Engine::rows`].
+pub async fn start_from(
+    settings: Settings,
+    rows: Vec<store::Kept>,
+    listener: TcpListener,
+) -> Result<Running, CannotStart> {
+    check(&settings, &listener)?;
+    run(Engine::open_from(settings, rows).map_err(CannotStart)?, listener).await
+}
+
+fn check(settings: &Settings, listener: &TcpListener) -> Result<(), CannotStart> {
     let address = listener.local_addr().map_err(|error| CannotStart(error.to_string()))?;
     if let Some(rules) = &settings.faults {
         rules.may_listen(address.ip()).map_err(CannotStart)?;
@@ -95,7 +110,12 @@ pub async fn start(settings: Settings, listener: TcpListener) -> Result<Running,
     for webhook in &settings.webhooks {
         webhook.checked().map_err(|why| CannotStart(format!("the webhook {}: {why}", webhook.url)))?;
     }
-    let engine = Arc::new(Engine::open(settings).map_err(CannotStart)?);
+    Ok(())
+}
+
+async fn run(engine: Engine, listener: TcpListener) -> Result<Running, CannotStart> {
+    let address = listener.local_addr().map_err(|error| CannotStart(error.to_string()))?;
+    let engine = Arc::new(engine);
     engine.catch_up().await.map_err(|why| CannotStart(why.to_string()))?;
     let (stop, stopped) = watch::channel(false);
     let mut tasks = vec![

@@ -29,7 +29,7 @@ pub struct Row {
 }
 
 /// A row as it was found on the disk.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Kept {
     pub app: String,
     pub table: String,

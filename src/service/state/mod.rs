@@ -118,6 +118,11 @@ impl State {
         self.apps.values_mut().flat_map(|app| app.journal.take()).collect()
     }
 
+    /// The rows that make up the state as it is.
+    pub fn rows(&self) -> Vec<Kept> {
+        self.apps.values().flat_map(App::dump).collect()
+    }
+
     /// The rows that make up the state as it was before the changes that were not taken.
     pub fn rows_before(&self) -> Vec<Kept> {
         self.apps.values().flat_map(|app| app.journal.undo(app.dump())).collect()

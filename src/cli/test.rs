@@ -1,0 +1,187 @@
+mod play;
+mod stage;
+mod why;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+use tokio::task::JoinSet;
+
+use super::planning::Place;
+use super::{Context, Ended, project, runtime, scope};
+use crate::cases::{self, Against, Case, FILES, Ran, Suite};
+use crate::failure::{Exit, Failure};
+use crate::finding::Severity;
+use crate::manifest::files;
+use crate::render::findings::{self, Found, Report};
+use crate::render;
+use crate::text;
+use play::{World, play};
+use stage::{Setting, Stage};
+
+/// Run the project's device tests: on the built-in service, with a clock of its own, in memory.
+///
+/// Cases stand in files named *.test.yaml, anywhere in the project. Exits with 1 where one fails, and with 3 where a file is not
+/// right. A project without any has nothing that fails: how to write the first is printed, and the exit code is 0.
+#[derive(Debug, Args)]
+pub struct Test {
+    /// Files or folders with cases, or words in their names [default: all of the project]
+    #[arg(value_name = "FILE|NAME")]
+    wanted: Vec<String>,
+
+    #[command(flatten)]
+    place: Place,
+
+    /// List the cases and run none
+    #[arg(long)]
+    list: bool,
+
+    /// Form of the result: text for people, or one JSON object
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+/// Which of the cases are asked for.
+struct Asked {
+    /// Where their files are.
+    places: Vec<PathBuf>,
+    /// Words in their names.
+    names: Vec<String>,
+}
+
+impl Test {
+    pub fn run(&self, context: &Context) -> Ended {
+        let here = project::here()?;
+        let root = self.place.root()?;
+        let asked = self.asked(&here, &root)?;
+        let mut site = self.place.read_for(context, Timestamp::now(), self.format == Format::Json)?;
+        let name = |name: &str| scope::relative(&here, &root.join(name));
+        site.manifests.sources.rename(name);
+        let (desired, _) = site.manifests.resolve(Some(&site.target));
+        let suite = cases::read(&asked.places, Against { manifests: &site.manifests, desired: &desired }, &name);
+        if suite.findings.iter().any(|finding| finding.severity == Severity::Error) {
+            self.invalid(&suite, context);
+            return Ok(Exit::Findings);
+        }
+        let cases = asked.choose(suite.cases)?;
+        if self.list {
+            let listed = match self.format {
+                Format::Text => render::cases::list(&cases),
+                Format::Json => render::cases::json_list(&cases),
+            };
+            context.out.print(&listed);
+            return Ok(Exit::Done);
+        }
+        if cases.is_empty() && self.format == Format::Text {
+            context.out.print(render::cases::FIRST);
+            return Ok(Exit::Done);
+        }
+        let world = World { site, desired };
+        let ran = runtime()?.block_on(run(world, cases))?;
+        let style = context.out.style();
+        match self.format {
+            Format::Text => context.out.print(&render::cases::text(&ran, style)),
+            Format::Json => context.out.exact(render::cases::json(&ran).as_bytes()),
+        }
+        let failed = ran.iter().any(|ran| !ran.failures.is_empty());
+        Ok(if failed { Exit::Failed } else { Exit::Done })
+    }
+
+    /// What the arguments mean: what is a file or a folder, and what stands in names.
+    fn asked(&self, here: &Path, root: &Path) -> Result<Asked, Failure> {
+        let mut asked = Asked { places: Vec::new(), names: Vec::new() };
+        for wanted in &self.wanted {
+            let path = here.join(wanted);
+            let Ok(place) = path.canonicalize() else {
+                if files::is_cases(&path) {
+                    return Err(scope::missing(Path::new(wanted)));
+                }
+                asked.names.push(wanted.clone());
+                continue;
+            };
+            if place.is_file() && !files::is_cases(&place) {
+                let message = format!("`{wanted}` is no file of device tests");
+                return Err(Failure::usage(message).help(format!("their names end like {FILES}")));
+            }
+            let within = root.canonicalize().is_ok_and(|root| place.starts_with(root));
+            if !within {
+                return Err(Failure::usage(format!("`{wanted}` is not in the project {}", root.display())));
+            }
+            asked.places.push(if path.is_symlink() { path } else { place });
+        }
+        if asked.places.is_empty() {
+            asked.places.push(root.to_owned());
+        }
+        Ok(asked)
+    }
+
+    /// Shows what is wrong with the files.
+    fn invalid(&self, suite: &Suite, context: &Context) {
+        let report = Report {
+            found: suite.findings.iter().map(|finding| Found { finding, sources: &suite.sources }).collect(),
+            suppressed: 0,
+            resources: 0,
+            files: suite.sources.iter().map(|(_, source)| source.path.as_str()).collect(),
+            project_files: Vec::new(),
+            notes: Vec::new(),
+            fails_from: Severity::Error,
+        };
+        let style = context.out.style();
+        match self.format {
+            Format::Text => context.out.print(&findings::text(&report, style)),
+            Format::Json => context.out.exact(findings::json::json(&report).as_bytes()),
+        }
+    }
+}
+
+impl Asked {
+    /// The cases whose names have one of the words, where there are any. A word that is in no name is refused.
+    fn choose(&self, cases: Vec<Case>) -> Result<Vec<Case>, Failure> {
+        if self.names.is_empty() {
+            return Ok(cases);
+        }
+        let has = |case: &Case, word: &str| case.name.to_lowercase().contains(&word.to_lowercase());
+        if let Some(word) = self.names.iter().find(|word| !cases.iter().any(|case| has(case, word))) {
+            let failure = Failure::usage(format!("no case has `{word}` in its name, and no file is called so"));
+            return Err(match text::nearest(word, cases.iter().map(|case| case.name.as_str())) {
+                Some(near) => failure.help(format!("did you mean `{near}`?")),
+                None => failure.help("`pushplan test --list` lists them"),
+            });
+        }
+        Ok(cases.into_iter().filter(|case| self.names.iter().any(|word| has(case, word))).collect())
+    }
+}
+
+/// Plays all cases, side by side, each on a service of its own. What became of them is in their order.
+async fn run(world: World, cases: Vec<Case>) -> Result<Vec<Ran>, Failure> {
+    let world = Arc::new(world);
+    let mut stages: BTreeMap<Setting, Arc<Stage>> = BTreeMap::new();
+    let mut under_way = JoinSet::new();
+    for (number, case) in cases.into_iter().enumerate() {
+        let setting = Setting::of(&case);
+        let stage = match stages.get(&setting) {
+            Some(stage) => stage.clone(),
+            None => {
+                let stage = Arc::new(Stage::set(&world.site, &case).await?);
+                stages.entry(setting).or_insert(stage).clone()
+            }
+        };
+        let world = world.clone();
+        under_way.spawn(async move { (number, play(&world, &stage, &case).await) });
+    }
+    let mut ran = BTreeMap::new();
+    while let Some(ended) = under_way.join_next().await {
+        let (number, one) = ended.map_err(|error| Failure::new(format!("a case broke off: {error}")))?;
+        ran.insert(number, one?);
+    }
+    Ok(ran.into_values().collect())
+}

@@ -1,0 +1,202 @@
+//! Why something is otherwise than expected: what the service says of it, with the lines of the manifests that it is about.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::play::{Play, Receipt};
+use crate::address::Address;
+use crate::cases::{Message, Place, Why};
+use crate::failure::Failure;
+use crate::kinds::{self, Audience, Parts, Resource, Role, Segment};
+use crate::model::audience::{SegmentRef, Selector};
+use crate::node::At;
+use crate::source::Span;
+
+/// What a failure comes from.
+#[derive(Debug, Default)]
+pub struct Reasons {
+    /// In sentences.
+    pub notes: Vec<String>,
+    /// The conditions of an audience.
+    pub why: Option<Why>,
+}
+
+impl Reasons {
+    /// Why the device is in a segment, or not, where that is otherwise than expected.
+    pub async fn of_member(play: &Play<'_>, key: &str, expected: bool) -> Result<Option<Self>, Failure> {
+        let address = Address::new(Segment::KEY, key);
+        let id = play.stage.ids.get(&address).map(String::as_str).unwrap_or_default();
+        let explained = explain(play, &json!({ "segment": id })).await?;
+        if explained["in"] == expected {
+            return Ok(None);
+        }
+        let whole = &explained["why"];
+        let criteria = play.criteria(key);
+        // The segment itself has been named. What it is made of is of interest, where the service told.
+        let mut why = match whole["conditions"].as_array().map(Vec::as_slice) {
+            Some([only]) => play.why(only, criteria),
+            _ => play.why(whole, None),
+        };
+        why.decide();
+        Ok(Some(Self { notes: Vec::new(), why: Some(why) }))
+    }
+
+    /// Why a message did not come.
+    pub async fn of_missing(play: &Play<'_>, message: &Message) -> Result<Self, Failure> {
+        let Some(from) = &message.from else { return Ok(Self::default()) };
+        if let Some(at) = play.stage.past.get(from) {
+            let (at, start) = (play.shown(*at), play.shown(play.case.start));
+            return Ok(Self::said(format!(
+                "its time, {at}, had come when the case began at {start}: it is not sent again"
+            )));
+        }
+        let id = play.stage.ids.get(from).map(String::as_str).unwrap_or_default();
+        if let Some(at) = waits(play, id).await? {
+            return Ok(Self::said(format!("it waits until {}", play.shown(at))));
+        }
+        let sent = play.sent().await?;
+        let Some(push) = sent.iter().rev().find(|push| push["group_id"] == id) else {
+            return not_set_off(play, from).await;
+        };
+        let at = push["time"].as_str().and_then(|at| at.parse().ok()).map(|at| play.shown(at)).unwrap_or_default();
+        let mut notes = vec![format!("it was sent at {at}, and not to this device")];
+        let received = play.received().await?;
+        if received.iter().any(|receipt| receipt.sender.as_ref() == Some(from)) {
+            notes = vec![format!("it came once, at {at}, and has been expected before")];
+            return Ok(Self { notes, why: None });
+        }
+        let kind = play.case.device["device_type"].as_str().unwrap_or_default();
+        let types = &push["push"]["device_types"];
+        if types.as_array().is_some_and(|types| !types.iter().any(|one| one == kind)) {
+            let types: Vec<&str> = types.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            notes.push(format!("it goes to {}, and this device is {kind}", types.join(", ")));
+            return Ok(Self { notes, why: None });
+        }
+        let (unreached, why) = play.audience(from, &push["push"]["audience"]).await?;
+        notes.extend(unreached);
+        Ok(Self { notes, why })
+    }
+
+    /// Why a message came that was not expected.
+    pub async fn of_unexpected(play: &Play<'_>, receipt: &Receipt) -> Result<Self, Failure> {
+        let Some(from) = &receipt.sender else { return Ok(Self::default()) };
+        let sent = play.sent().await?;
+        let push = sent.iter().find(|push| push["push_id"] == receipt.push_id.as_str());
+        match push.map(|push| &push["push"]["audience"]) {
+            Some(audience) if *audience != "triggered" => {
+                let (_, why) = play.audience(from, audience).await?;
+                Ok(Self { notes: Vec::new(), why })
+            }
+            _ => Ok(Self::said("what happened to the device set it off".to_owned())),
+        }
+    }
+
+    fn said(note: String) -> Self {
+        Self { notes: vec![note], why: None }
+    }
+}
+
+/// When something of that id is sent next to this device or to many, where it waits for its time.
+async fn waits(play: &Play<'_>, id: &str) -> Result<Option<Timestamp>, Failure> {
+    let due = play.ask("GET", "/local/due", None).await.map_err(Failure::new)?;
+    let is_it = |what: &Value| {
+        let what = what.as_object().and_then(|what| what.values().next()).unwrap_or(&Value::Null);
+        let is_named = ["id", "experiment", "pipeline"].iter().any(|key| what[key] == id);
+        is_named && (what["device"].is_null() || what["device"] == play.device.as_str())
+    };
+    let waiting = due["due"].as_array().into_iter().flatten().filter(|due| is_it(&due["what"]));
+    Ok(waiting.filter_map(|due| due["at"].as_str()?.parse().ok()).min())
+}
+
+/// For what sends by itself when something happens, and did not.
+async fn not_set_off(play: &Play<'_>, from: &Address) -> Result<Reasons, Failure> {
+    let Some(unit) = play.world.site.units.get(from) else { return Ok(Reasons::default()) };
+    let api = kinds::api(from);
+    if api.is_off(&unit.spec) {
+        return Ok(Reasons::said("it is not enabled".to_owned()));
+    }
+    let explained = explain(play, &json!("all")).await?;
+    if let Some(why) = explained["unreachable_because"].as_str() {
+        return Ok(Reasons::said(format!("no notification reaches the device: {why}")));
+    }
+    let mut notes = vec!["nothing has set it off".to_owned()];
+    for trigger in api.firing(&unit.spec).iter().flat_map(|firing| &firing.triggers) {
+        let group = trigger.group.as_ref().map_or(String::new(), |group| format!(" in the group {group}"));
+        let how = if trigger.removed { "removed" } else { "added" };
+        notes.push(format!("it waits for the tag {}{group} to be {how}", trigger.tag));
+    }
+    Ok(Reasons { notes, why: None })
+}
+
+async fn explain(play: &Play<'_>, audience: &Value) -> Result<Value, Failure> {
+    let body = json!({ "audience": audience, "device": play.device });
+    play.ask("POST", "/local/audience/explain", Some(body)).await.map_err(Failure::new)
+}
+
+impl Play<'_> {
+    /// Whether the device is reached as one of an audience, and why it is in it or not.
+    async fn audience(&self, from: &Address, audience: &Value) -> Result<(Option<String>, Option<Why>), Failure> {
+        let explained = explain(self, audience).await?;
+        let reached = explained["unreachable_because"].as_str();
+        let unreached = reached.map(|why| format!("no notification reaches the device: {why}"));
+        let selector = self.parts(from, |audience| audience.role != Role::Criteria);
+        let mut why = self.why(&explained["why"], selector);
+        why.decide();
+        Ok((unreached, Some(why)))
+    }
+
+    /// The first audience of a resource that is wanted, as it is declared.
+    fn parts(&self, address: &Address, wanted: impl Fn(&Audience) -> bool) -> Option<&At<Selector>> {
+        let declared = self.world.desired.resources.get(address)?;
+        let mut parts = Parts::new(&declared.key);
+        declared.spec.parts(&mut parts);
+        parts.audiences.into_iter().find(wanted).map(|audience| audience.selector)
+    }
+
+    fn criteria(&self, key: &str) -> Option<&At<Selector>> {
+        self.parts(&Address::new(Segment::KEY, key), |_| true)
+    }
+
+    /// What the service says of a condition, beside the place where it is declared. The service has the same tree.
+    fn why(&self, reason: &Value, selector: Option<&At<Selector>>) -> Why {
+        let conditions = reason["conditions"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let inner: Vec<Option<&At<Selector>>> = match selector.map(|selector| &selector.value) {
+            Some(Selector::Segment(reference)) => match &reference.value {
+                SegmentRef::Key(key) => vec![self.criteria(key)],
+                SegmentRef::Id(_) => Vec::new(),
+            },
+            Some(compound) => compound.members().iter().map(Some).collect(),
+            None => Vec::new(),
+        };
+        let inner = if inner.len() == conditions.len() { inner } else { vec![None; conditions.len()] };
+        let text = |value: &Value| value.as_str().map(|text| self.by_address(text));
+        Why {
+            condition: text(&reason["condition"]).unwrap_or_default(),
+            holds: reason["holds"] == true,
+            because: text(&reason["because"]),
+            place: selector.and_then(|selector| self.place(selector.span)),
+            decided: false,
+            conditions: conditions.iter().zip(inner).map(|(reason, selector)| self.why(reason, selector)).collect(),
+        }
+    }
+
+    /// A text in which ids that the service chose are addresses.
+    fn by_address(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (address, id) in &self.stage.ids {
+            if text.contains(id.as_str()) {
+                text = text.replace(id.as_str(), &address.to_string());
+            }
+        }
+        text
+    }
+
+    fn place(&self, span: Span) -> Option<Place> {
+        let source = self.world.site.manifests.sources.get(span.file()?);
+        Some(Place { file: source.path.clone(), line: source.position(span.range().start).line })
+    }
+
+    fn shown(&self, at: Timestamp) -> String {
+        self.case.zone.to_datetime(at).strftime("%Y-%m-%dT%H:%M").to_string()
+    }
+}

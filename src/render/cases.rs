@@ -1,0 +1,292 @@
+//! What became of device tests, for people and for programs.
+
+use std::fmt::Write;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::layout::{Paint, Style, painted};
+use super::visible::one_line;
+use crate::cases::{Case, Failed, Got, Place, Ran, Wanted, What, Why};
+use crate::text;
+
+/// What is said where there are no cases yet.
+pub const FIRST: &str = "\
+No device tests here. They stand in files named *.test.yaml, such as tests/first.test.yaml:
+
+  cases:
+    A buyer in the US is a buyer:
+      device: {device_type: ios, country: US, tags: {lifecycle: [buyer]}}
+      expect: {in: buyers, receives: []}
+";
+
+/// The form of the JSON. It grows when a field changes its meaning or goes away.
+const FORMAT: u32 = 1;
+
+/// The cases by their names.
+pub fn list(cases: &[Case]) -> String {
+    let lines = cases.iter().map(|case| format!("{}  {}\n", shown(&case.place), one_line(&case.name)));
+    lines.collect::<String>() + &format!("{}.\n", text::count(cases.len(), "case"))
+}
+
+/// A line for each case, and for one that failed what was expected, what was there, and what decided.
+pub fn text(ran: &[Ran], style: Style) -> String {
+    let mut out = String::new();
+    for one in ran {
+        let passed = one.failures.is_empty();
+        let mark = if passed { painted("ok", Paint::New, style) } else { painted("FAILED", Paint::Danger, style) };
+        let gap = if passed { "      " } else { "  " };
+        let _ = writeln!(out, "{mark}{gap}{}", one_line(&one.name));
+        for failed in &one.failures {
+            failure(&mut out, failed, &one.zone, style);
+        }
+    }
+    let failed = ran.iter().filter(|one| !one.failures.is_empty()).count();
+    let passed = text::count(ran.len() - failed, "case");
+    let end = match failed {
+        0 => format!("{passed} passed."),
+        failed => format!("{passed} passed, {failed} failed."),
+    };
+    let gap = if out.is_empty() { "" } else { "\n" };
+    let _ = writeln!(out, "{gap}{}", painted(&end, Paint::Strong, style));
+    out
+}
+
+fn failure(out: &mut String, failed: &Failed, zone: &TimeZone, style: Style) {
+    let at = moment(failed.at, zone);
+    let place = format!("{}, when it is {at}{}", shown(&failed.place), zone_name(zone));
+    let _ = writeln!(out, "  {}", painted(&place, Paint::Faint, style));
+    let (expected, got) = sides(&failed.what, zone);
+    if let Some(expected) = expected {
+        let _ = writeln!(out, "    {} {}", painted("expected", Paint::New, style), one_line(&expected));
+    }
+    let _ = writeln!(out, "    {} {}", painted("got     ", Paint::Old, style), one_line(&got));
+    for note in &failed.notes {
+        let _ = writeln!(out, "    because  {}", one_line(note));
+    }
+    if let Some(why) = &failed.why {
+        tree(out, why, 0, style);
+    }
+}
+
+/// A condition and all within it, a line each. Those that decided have their place behind them.
+fn tree(out: &mut String, why: &Why, depth: usize, style: Style) {
+    let answer = if why.holds { "yes" } else { "no " };
+    let because = why.because.as_ref().map_or(String::new(), |because| format!(": {because}"));
+    let line = one_line(&format!("{}{}{because}", "  ".repeat(depth), why.condition));
+    let decided = match &why.place {
+        _ if !why.decided => String::new(),
+        Some(place) => format!("  <- decides, {}", shown(place)),
+        None => "  <- decides".to_owned(),
+    };
+    let _ = writeln!(out, "      {answer} {line}{}", painted(&decided, Paint::Asks, style));
+    for inner in &why.conditions {
+        tree(out, inner, depth + 1, style);
+    }
+}
+
+/// What was expected, and what was there.
+fn sides(what: &What, zone: &TimeZone) -> (Option<String>, String) {
+    match what {
+        What::Member { segment, expected: true } => (Some(format!("in the segment {segment}")), "not in it".to_owned()),
+        What::Member { segment, expected: false } => {
+            (Some(format!("not in the segment {segment}")), "in it".to_owned())
+        }
+        What::Missing { expected } => (Some(wanted(expected, zone)), "nothing like it".to_owned()),
+        What::Different { expected, got } => (Some(wanted(expected, zone)), self::got(got, zone)),
+        What::Unexpected { got } => (Some("nothing more".to_owned()), self::got(got, zone)),
+        What::Impossible { why } => (None, format!("a step that cannot be: {why}")),
+    }
+}
+
+fn wanted(wanted: &Wanted, zone: &TimeZone) -> String {
+    let Wanted { from, at, alert, message } = wanted;
+    let from = from.clone().unwrap_or_else(|| "a message".to_owned());
+    let at = at.map(|at| format!(" at {}", moment(at, zone))).unwrap_or_default();
+    let alert = alert.as_ref().map(|alert| format!(": {alert}")).unwrap_or_default();
+    let message = message.as_ref().map(|title| format!(", with the message {title}")).unwrap_or_default();
+    format!("{from}{at}{alert}{message}")
+}
+
+fn got(got: &Got, zone: &TimeZone) -> String {
+    let Got { from, at, alert, message } = got;
+    let alert = alert.as_ref().map(|alert| format!(": {}", text::quoted(alert))).unwrap_or_default();
+    let title = message.as_ref().map(|title| format!(", with the message {}", text::quoted(title))).unwrap_or_default();
+    format!("{from} at {}{alert}{title}", moment(*at, zone))
+}
+
+/// A time as cases have it, with its seconds where it has any.
+fn moment(at: Timestamp, zone: &TimeZone) -> String {
+    let time = zone.to_datetime(at);
+    let form = if time.second() == 0 { "%Y-%m-%dT%H:%M" } else { "%Y-%m-%dT%H:%M:%S" };
+    time.strftime(form).to_string()
+}
+
+fn zone_name(zone: &TimeZone) -> String {
+    format!(" {}", zone.iana_name().unwrap_or("UTC"))
+}
+
+fn shown(place: &Place) -> String {
+    one_line(&format!("{}:{}", place.file, place.line))
+}
+
+/// What `pushplan test --format json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Document {
+    /// The version of this form. It grows when a field changes its meaning or goes away.
+    pub format_version: u32,
+    /// The cases, by file and in the order in which they stand there.
+    pub cases: Vec<Entry>,
+    /// How many passed.
+    pub passed: usize,
+    /// How many failed.
+    pub failed: usize,
+}
+
+/// A case, and what became of it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Entry {
+    pub name: String,
+    /// The file, relative to the folder that the command ran in.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// Whether all was as expected. Null with `--list`, which runs none.
+    pub passed: Option<bool>,
+    /// How many expectations were looked at.
+    pub checks: usize,
+    pub failures: Vec<Difference>,
+}
+
+/// An expectation that was not met.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Difference {
+    pub kind: Kind,
+    /// The line of the expectation, from 1.
+    pub line: usize,
+    /// What the clock of the case showed.
+    pub at: String,
+    /// What was expected, in words. Null for a step that cannot be carried out.
+    pub expected: Option<String>,
+    /// What was there, in words.
+    pub got: String,
+    /// The segment, where it is about one.
+    pub segment: Option<String>,
+    /// The address of what sends the message, where it is about one.
+    pub from: Option<String>,
+    /// What it comes from, in sentences.
+    pub because: Vec<String>,
+    /// The conditions of the audience, where one decided.
+    pub why: Option<Condition>,
+}
+
+/// How it was otherwise than expected.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// In a segment or not, and should not be or should.
+    Member,
+    /// A message did not come.
+    Missing,
+    /// A message came, and is otherwise.
+    Different,
+    /// A message came that was not expected.
+    Unexpected,
+    /// A step cannot be carried out.
+    Impossible,
+}
+
+/// A condition, and how the device stands to it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Condition {
+    /// What is asked, such as `country is US`.
+    pub condition: String,
+    pub holds: bool,
+    /// What the device has instead, or by what it has it.
+    pub because: Option<String>,
+    /// Whether it decided.
+    pub decided: bool,
+    /// The file that declares it, relative to the folder that the command ran in.
+    pub file: Option<String>,
+    /// The line, from 1.
+    pub line: Option<usize>,
+    /// What it is made of.
+    pub conditions: Vec<Condition>,
+}
+
+/// All of it as one object.
+pub fn json(ran: &[Ran]) -> String {
+    let cases: Vec<Entry> = ran.iter().map(Entry::of).collect();
+    let failed = ran.iter().filter(|one| !one.failures.is_empty()).count();
+    written(&Document { format_version: FORMAT, cases, passed: ran.len() - failed, failed })
+}
+
+/// The same of cases that were not run.
+pub fn json_list(cases: &[Case]) -> String {
+    let entry = |case: &Case| Entry {
+        name: case.name.clone(),
+        file: case.place.file.clone(),
+        line: case.place.line,
+        passed: None,
+        checks: 0,
+        failures: Vec::new(),
+    };
+    written(&Document { format_version: FORMAT, cases: cases.iter().map(entry).collect(), passed: 0, failed: 0 })
+}
+
+fn written(document: &Document) -> String {
+    serde_json::to_string_pretty(document).expect("texts and numbers are valid JSON") + "\n"
+}
+
+impl Entry {
+    fn of(ran: &Ran) -> Self {
+        Self {
+            name: ran.name.clone(),
+            file: ran.place.file.clone(),
+            line: ran.place.line,
+            passed: Some(ran.failures.is_empty()),
+            checks: ran.checks,
+            failures: ran.failures.iter().map(|failed| Difference::of(failed, &ran.zone)).collect(),
+        }
+    }
+}
+
+impl Difference {
+    fn of(failed: &Failed, zone: &TimeZone) -> Self {
+        let (expected, got) = sides(&failed.what, zone);
+        let (kind, segment, from) = match &failed.what {
+            What::Member { segment, .. } => (Kind::Member, Some(segment.clone()), None),
+            What::Missing { expected } => (Kind::Missing, None, expected.from.clone()),
+            What::Different { got, .. } => (Kind::Different, None, Some(got.from.clone())),
+            What::Unexpected { got } => (Kind::Unexpected, None, Some(got.from.clone())),
+            What::Impossible { .. } => (Kind::Impossible, None, None),
+        };
+        Self {
+            kind,
+            line: failed.place.line,
+            at: failed.at.to_string(),
+            expected,
+            got,
+            segment,
+            from,
+            because: failed.notes.clone(),
+            why: failed.why.as_ref().map(Condition::of),
+        }
+    }
+}
+
+impl Condition {
+    fn of(why: &Why) -> Self {
+        Self {
+            condition: why.condition.clone(),
+            holds: why.holds,
+            because: why.because.clone(),
+            decided: why.decided,
+            file: why.place.as_ref().map(|place| place.file.clone()),
+            line: why.place.as_ref().map(|place| place.line),
+            conditions: why.conditions.iter().map(Self::of).collect(),
+        }
+    }
+}
