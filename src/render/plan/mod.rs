@@ -1,6 +1,7 @@
 //! The plan, as people and programs read it: one file per form, all of the same [`View`].
 
 pub(super) mod content;
+mod facts;
 pub mod json;
 mod message;
 mod requests;
