@@ -83,12 +83,13 @@ pub struct Words {
     hang: usize,
 }
 
+/// A part of a text, all of one colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Piece {
-    text: String,
-    paint: Paint,
+pub struct Piece {
+    pub text: String,
+    pub paint: Paint,
     /// It is there to be copied: it is never broken.
-    whole: bool,
+    pub whole: bool,
 }
 
 impl Words {
@@ -115,6 +116,14 @@ impl Words {
     pub fn after(sign: &str, paint: Paint) -> Self {
         let words = Self::default().paint(sign, paint);
         Self { hang: sign.width(), ..words }
+    }
+
+    /// The sign that stands alone at the left of all lines, where there is one, and the rest.
+    pub fn pieces(&self) -> (Option<&Piece>, &[Piece]) {
+        match self.pieces.split_first() {
+            Some((sign, rest)) if self.hang > 0 => (Some(sign), rest),
+            _ => (None, &self.pieces),
+        }
     }
 
     /// The text alone.
