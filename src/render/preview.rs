@@ -165,7 +165,7 @@ fn told(seen: &Seen) -> Vec<(&'static str, String)> {
 }
 
 /// The same as rows, with the Message Center message.
-fn facts(seen: &Seen) -> Vec<Row> {
+pub(super) fn facts(seen: &Seen) -> Vec<Row> {
     let mut found: Vec<Row> = told(seen).iter().map(|(name, words)| Row::new(name, Words::new(words))).collect();
     if let Some(Center { title, text }) = &seen.message {
         let row = Row::new("message", Words::default().paint(title, Paint::Strong));

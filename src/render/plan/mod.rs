@@ -1,7 +1,9 @@
 //! The plan, as people and programs read it: one file per form, all of the same [`View`].
 
 mod content;
+mod decisions;
 pub mod json;
+mod markdown;
 mod requests;
 mod rows;
 mod text;
@@ -22,6 +24,7 @@ use crate::render::Again;
 use crate::review::{self, Review, Who};
 
 pub use json::json;
+pub use markdown::markdown;
 pub use text::{before_apply, refusals, text};
 
 /// What comes after a plan.
