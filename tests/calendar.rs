@@ -203,7 +203,7 @@ fn the_markdown_is_a_table() {
         &text,
         &["## Calendar of production\n\nTimes in America/New", "| When | What |", "| Fri 27 Nov 2026 09:00 |"],
     );
-    assert_lines(&text, &["each device's own clock |", "| Whenever it happens |", "5 messages, 4 marked with !"]);
+    assert_lines(&text, &["each device&#39;s own clock |", "| Whenever it happens |", "5 messages, 4 marked with !"]);
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn what_authors_write_stays_in_its_place() {
     let rows = markdown.lines().filter(|line| line.starts_with("| Fri")).collect::<Vec<_>>();
     assert_eq!(rows.len(), 1, "{markdown}");
     assert_eq!(rows[0].matches('|').count(), 6, "{markdown}");
-    assert!(!rows[0].contains(['@', '<', '`', '[']), "{markdown}");
+    assert!(!rows[0].contains(['<', '`', '[']) && !rows[0].contains("@team"), "{markdown}");
     let text = calendar(&folder, &[]);
     assert!(text.lines().all(|line| !line.starts_with("BEGIN")), "{text}");
 }

@@ -107,7 +107,8 @@ fn samples_come_behind_the_defaults_and_one_can_be_chosen() {
 fn text_from_right_to_left_stands_at_the_right_and_wide_text_keeps_the_box_straight() {
     let folder = project(WINBACK);
     let rtl = done(folder.run(&["preview", "templates/winback", "--preview", "rtl", "--device", "iphone"]));
-    assert!(rtl.contains(" דנה, 20 % off today │"), "{rtl}");
+    // The name is isolated, so that a terminal that turns it round leaves the box alone.
+    assert!(rtl.contains(" \u{2068}דנה\u{2069}, 20 % off today │"), "{rtl}");
     assert_boxes_are_straight(&rtl);
     let family = "👨‍👩‍👧 日本 🇩🇪 e\u{301} ".repeat(8);
     for width in ["40", "60", "200"] {
@@ -360,4 +361,20 @@ fn a_plan_shows_previews_and_sends_nothing_of_them() {
     };
     assert_eq!(texts(Side::Before), shown("off today"));
     assert_eq!(texts(Side::After), shown("off"));
+}
+
+#[test]
+fn a_terminal_of_ascii_gets_boxes_of_ascii() {
+    let folder = project(WINBACK);
+    let ran = std::process::Command::new(env!("CARGO_BIN_EXE_pushplan"))
+        .args(["preview", "templates/winback", "--preview", "rtl", "--device", "android"])
+        .env("LC_ALL", "C")
+        .current_dir(folder.path())
+        .output()
+        .expect("the binary starts");
+    let text = String::from_utf8(ran.stdout).expect("UTF-8");
+    assert!(text.is_ascii() && text.contains("\n  | Shop "), "{text}");
+    let widths: Vec<usize> =
+        text.lines().filter(|line| line.starts_with("  |") || line.starts_with("  +")).map(str::len).collect();
+    assert!(widths.len() > 4 && widths.iter().all(|width| *width == widths[0]), "{text}");
 }

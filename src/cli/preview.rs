@@ -178,8 +178,8 @@ impl Preview {
     }
 
     fn show(&self, preview: &render::preview::Preview, context: &Context) -> Ended {
-        let style = context.out.style();
-        let style = render::Style { color: style.color && self.out.is_none(), ..style };
+        // A file is no terminal.
+        let style = if self.out.is_some() { render::Style::PLAIN } else { context.out.style() };
         let text = match self.format {
             Format::Text => preview.text(style),
             Format::Html => preview.html(),

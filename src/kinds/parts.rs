@@ -6,6 +6,7 @@ use crate::model::message::Message;
 use crate::model::notification::Notification;
 use crate::model::push::Push;
 use crate::model::schedule::Schedule;
+use crate::model::trigger::Trigger;
 use crate::model::vocabulary::Group;
 use crate::node::At;
 
@@ -25,6 +26,8 @@ pub struct Parts<'r> {
     pub previews: Vec<(&'r At<String>, &'r Sample)>,
     pub pushes: Vec<&'r At<Push>>,
     pub sendings: Vec<Sending<'r>>,
+    /// What sets it off, where something does.
+    pub triggers: Vec<&'r Trigger>,
     pub tags: Vec<TagUse<'r>>,
     /// What is said of a device, by the group of tags that the service derives from it.
     pub properties: Vec<(&'static Group, &'r At<String>)>,
@@ -90,6 +93,7 @@ impl<'r> Parts<'r> {
             previews: vec![],
             pushes: vec![],
             sendings: vec![],
+            triggers: vec![],
             tags: vec![],
             properties: vec![],
         }

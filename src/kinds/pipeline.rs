@@ -76,6 +76,7 @@ impl Resource for Pipeline {
     }
 
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
+        parts.triggers.extend(self.immediate_trigger.iter().map(|trigger| &trigger.value));
         parts.each = "outcome";
         for outcome in &self.outcome {
             parts.push(&outcome.push.0, Role::Pipeline);

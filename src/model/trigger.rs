@@ -23,6 +23,32 @@ pub enum Trigger {
 /// Triggers of the live service that the contract does not describe; they are passed through.
 const OTHERS: &[&str] = &["tag_removed", "custom_event", "open", "first_opt_in"];
 
+impl Trigger {
+    /// What has to happen: `the tag vip is added to a device`.
+    pub fn happens(&self) -> String {
+        let tagged = |tag: &str, group: Option<&str>, word: &str| match group {
+            Some(group) => format!("the tag {tag} of {group} is {word} a device"),
+            None => format!("the tag {tag} is {word} a device"),
+        };
+        match self {
+            Self::FirstOpen => "the app is opened for the first time".to_owned(),
+            Self::TagAdded { tag, group } => tagged(tag, group.as_ref().map(|group| group.as_str()), "added to"),
+            Self::Other(value) => match &value["tag_removed"] {
+                serde_json::Value::String(tag) => tagged(tag, None, "removed from"),
+                serde_json::Value::Object(map) => {
+                    let text = |key: &str| map.get(key).and_then(serde_json::Value::as_str);
+                    tagged(text("tag").unwrap_or_default(), text("group"), "removed from")
+                }
+                _ => {
+                    let keys = value.as_object().into_iter().flat_map(|map| map.keys()).map(String::as_str);
+                    let names: Vec<&str> = keys.chain(value.as_str()).collect();
+                    format!("{} happens", text::any_of(&names))
+                }
+            },
+        }
+    }
+}
+
 impl Serialize for Trigger {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

@@ -112,6 +112,12 @@ impl Words {
         self
     }
 
+    /// A few words that stay on one line, where they fit on one.
+    pub fn together(mut self, text: &str, paint: Paint) -> Self {
+        self.pieces.push(Piece { text: one_line(text), paint, whole: true });
+        self
+    }
+
     /// Begins with a sign that stands alone at the left of all lines.
     pub fn after(sign: &str, paint: Paint) -> Self {
         let words = Self::default().paint(sign, paint);

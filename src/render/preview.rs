@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use maud::html;
 
+use super::escape::stream;
 use super::html::{page, phone};
 use super::layout::{Paint, Row, Style, Words, head, painted, paragraph, rows};
 use super::{one_line, visible};
@@ -30,9 +31,14 @@ struct Frame {
     side: &'static str,
 }
 
-/// The one that is used.
-const FRAME: Frame =
+const ROUND: Frame =
     Frame { top: ["╭", "─", "╮"], middle: ["├", "─", "┤"], bottom: ["╰", "─", "╯"], side: "│" };
+const ASCII: Frame = Frame { top: ["+", "-", "+"], middle: ["+", "-", "+"], bottom: ["+", "-", "+"], side: "|" };
+
+/// A text as the terminal shows it, so that its width is known.
+fn drawn(text: &str, style: Style) -> String {
+    if style.ascii { stream::ascii(text) } else { text.to_owned() }
+}
 
 /// How many columns a line of a lock screen has: one of them is what Android shows, with the mark of a cut; four are an iPhone.
 const COLUMNS: usize = 46;
@@ -84,10 +90,11 @@ impl Preview<'_> {
     fn notification(&self, out: &mut String, seen: &Seen, fit: &Fit, style: Style) {
         let inner = COLUMNS.min(style.width.saturating_sub(INDENT + 4)).max(NOW.len() + 2);
         let mut lines = Vec::new();
-        let app = one_line(self.app);
+        let mark = drawn("…", style);
+        let app = drawn(&one_line(self.app), style);
         let room = inner - NOW.len() - 1;
-        let app = match cut(&app, room).and_then(|_| cut(&app, room - 1)) {
-            Some(kept) => format!("{kept}…"),
+        let app = match cut(&app, room).and_then(|_| cut(&app, room.saturating_sub(width(&mark)))) {
+            Some(kept) => format!("{kept}{mark}"),
             None => app,
         };
         let gap = " ".repeat(inner - NOW.len() - width(&app));
@@ -101,16 +108,17 @@ impl Preview<'_> {
             lines.extend(aligned(&visible(&fit.shown), seen.rtl, inner, Paint::Plain, style));
         }
         let indent = " ".repeat(INDENT);
+        let frame = if style.ascii { &ASCII } else { &ROUND };
         let rule = |[left, line, right]: [&str; 3]| format!("{indent}{left}{}{right}\n", line.repeat(inner + 2));
-        let row = |line: &str| format!("{indent}{} {line} {}\n", FRAME.side, FRAME.side);
-        out.push_str(&rule(FRAME.top));
+        let row = |line: &str| format!("{indent}{0} {line} {0}\n", frame.side);
+        out.push_str(&rule(frame.top));
         lines.iter().for_each(|line| out.push_str(&row(line)));
         for button in &seen.buttons {
-            out.push_str(&rule(FRAME.middle));
+            out.push_str(&rule(frame.middle));
             let label = aligned(&one_line(button), is_rtl(button), inner, Paint::Strong, style);
             label.iter().for_each(|line| out.push_str(&row(line)));
         }
-        out.push_str(&rule(FRAME.bottom));
+        out.push_str(&rule(frame.bottom));
     }
 
     /// For a browser.
@@ -150,7 +158,7 @@ fn aligned(text: &str, rtl: bool, columns: usize, paint: Paint, style: Style) ->
         let line = painted(line, paint, style);
         if rtl { format!("{gap}{line}") } else { format!("{line}{gap}") }
     };
-    wrap(text, columns).into_iter().map(line).collect()
+    wrap(&drawn(text, style), columns).into_iter().map(line).collect()
 }
 
 /// What is not seen on a screen, each with what it is called.
@@ -165,7 +173,7 @@ fn told(seen: &Seen) -> Vec<(&'static str, String)> {
 }
 
 /// The same as rows, with the Message Center message.
-pub(super) fn facts(seen: &Seen) -> Vec<Row> {
+fn facts(seen: &Seen) -> Vec<Row> {
     let mut found: Vec<Row> = told(seen).iter().map(|(name, words)| Row::new(name, Words::new(words))).collect();
     if let Some(Center { title, text }) = &seen.message {
         let row = Row::new("message", Words::default().paint(title, Paint::Strong));

@@ -34,9 +34,17 @@ impl Page {
         let mut rest = body;
         while let Some(start) = rest.find('<') {
             if unseen.is_none() {
-                text.push_str(&entities(&rest[..start]));
+                text.push_str(&entities(&in_line(&rest[..start])));
             }
             rest = &rest[start..];
+            // Before anything else, it is a sign like any other.
+            if !rest[1..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '/' || c == '!') {
+                if unseen.is_none() {
+                    text.push('<');
+                }
+                rest = &rest[1..];
+                continue;
+            }
             if let Some(comment) = rest.strip_prefix("<!--") {
                 rest = comment.find("-->").map_or("", |end| &comment[end + 3..]);
                 continue;
@@ -54,7 +62,7 @@ impl Page {
             }
         }
         if unseen.is_none() && !rest.starts_with('<') {
-            text.push_str(&entities(rest));
+            text.push_str(&entities(&in_line(rest)));
         }
         page.text = lines(&text);
         page
@@ -123,6 +131,11 @@ impl Tag {
         }
         Self { name, closes, attributes }
     }
+}
+
+/// Lines of the source are blanks to a browser.
+fn in_line(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
 }
 
 /// Where a tag ends; a `>` in quotes does not end it.
@@ -209,11 +222,13 @@ mod tests {
     #[test]
     fn broken_bodies_are_read_to_their_end() {
         for (body, text) in [
-            ("a < b", "a"),
+            ("a < b", "a < b"),
+            ("<p>one\ntwo</p>three", "one two\nthree"),
             ("<p>one<p>two", "one\ntwo"),
             ("<a href=\"x>y</a>", "y"),
             ("&nope; &#x41;", "&nope; A"),
-            ("<", ""),
+            ("<", "<"),
+            ("a <b", "a"),
         ] {
             assert_eq!(Page::of(body).text, text, "{body}");
         }

@@ -31,6 +31,16 @@ impl Review<'_> {
         times.collect()
     }
 
+    /// What has to happen for a change's messages to be sent, where they wait for something.
+    pub fn set_off(&self, change: &Change, side: Side) -> Option<String> {
+        let spec = resource(change, side)?;
+        let key = key(&change.address);
+        let mut parts = Parts::new(&key);
+        spec.parts(&mut parts);
+        let triggers: Vec<String> = parts.triggers.iter().map(|trigger| trigger.happens()).collect();
+        (!triggers.is_empty()).then(|| crate::text::any_of(&triggers))
+    }
+
     /// The messages of the plan that one person would get shortly after each other, also among those that stay as they are.
     pub fn collisions(&self) -> Collisions {
         let plan = self.plan;

@@ -302,7 +302,7 @@ fn within(found: Collisions, numbers: &[Option<usize>], sends: &mut [Entry]) -> 
 fn standing(desired: &Desired) -> Vec<Standing> {
     let mut found = Vec::new();
     for (address, declared, pipeline) in desired.all::<Pipeline>().filter(|(_, _, pipeline)| pipeline.enabled) {
-        let triggers: Vec<String> = pipeline.immediate_trigger.iter().map(|trigger| happens(trigger)).collect();
+        let triggers: Vec<String> = pipeline.immediate_trigger.iter().map(|trigger| trigger.happens()).collect();
         let mut parts = Parts::new(&declared.key);
         declared.spec.parts(&mut parts);
         for (outcome, said) in pipeline.outcome.iter().zip(&parts.said) {
@@ -315,17 +315,4 @@ fn standing(desired: &Desired) -> Vec<Standing> {
         }
     }
     found
-}
-
-fn happens(trigger: &Trigger) -> String {
-    match trigger {
-        Trigger::FirstOpen => "the app is opened for the first time".to_owned(),
-        Trigger::TagAdded { tag, group: None } => format!("the tag {} is added", tag.value),
-        Trigger::TagAdded { tag, group: Some(group) } => format!("the tag {} of {} is added", tag.value, group.value),
-        Trigger::Other(serde_json::Value::Object(map)) => {
-            let names: Vec<&str> = map.keys().map(String::as_str).collect();
-            format!("{} happens", crate::text::any_of(&names))
-        }
-        Trigger::Other(value) => format!("{} happens", value.as_str().unwrap_or("something")),
-    }
 }

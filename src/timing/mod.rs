@@ -82,9 +82,9 @@ impl Times {
             }
         }
         let own = zone.to_datetime(instant);
-        // A zone that nobody wrote is not where somebody is.
+        // A zone that nobody wrote is not where somebody is: who has that clock is told with the others.
         let written = zone.iana_name().is_some_and(|name| name != "UTC");
-        let here = best.remove(&own).is_some() || anywhere && written;
+        let here = written && (best.remove(&own).is_some() || anywhere);
         let there = best.into_iter().map(|(at, (_, _, zone))| There {
             city: cities::city(&zone),
             zone,

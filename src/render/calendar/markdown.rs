@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{View, follow, message, name, who};
 use crate::model::schedule::When;
-use crate::render::one_line;
+use crate::render::escape::markdown::text as escaped;
 use crate::timing::calendar::Entry;
 use crate::timing::words;
 
@@ -28,8 +28,8 @@ pub fn markdown(view: &View) -> String {
         }
         out.push('\n');
     }
-    for text in [Some(view.summary()), view.uncompared()].into_iter().flatten() {
-        let _ = writeln!(out, "{}", escaped(&text));
+    for told in [Some(view.summary()), view.uncompared()].into_iter().flatten() {
+        let _ = writeln!(out, "{}", escaped(&told));
     }
     out
 }
@@ -55,28 +55,4 @@ fn known(view: &View, entry: &Entry) -> String {
     let there = Some(words::elsewhere(&entry.times, words::MOST).join(", ")).filter(|words| !words.is_empty());
     let follows = entry.follows.iter().map(|one| follow(view, one));
     marks.chain(there).chain(follows).collect::<Vec<_>>().join("; ")
-}
-
-/// A text that is read as exactly this text: no markup, no link, no mention, no second cell.
-fn escaped(text: &str) -> String {
-    let line = one_line(text);
-    let mut out = String::with_capacity(line.len());
-    for (at, c) in line.char_indices() {
-        let plain = c.is_alphanumeric() || !c.is_ascii() || " ,;.:/()-+=%?!'".contains(c);
-        match plain {
-            true => out.push(c),
-            false => {
-                let _ = write!(out, "&#{};", u32::from(c));
-            }
-        }
-        let rest = &line[at + c.len_utf8()..];
-        // What a host makes of plain words is kept from it by a space of no width.
-        if matches!(c, '@' | '#')
-            || c == ':' && rest.starts_with("//")
-            || c.eq_ignore_ascii_case(&'w') && rest.starts_with('.')
-        {
-            out.push_str("&#8203;");
-        }
-    }
-    out
 }

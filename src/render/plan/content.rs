@@ -67,7 +67,12 @@ pub fn label(path: &str) -> String {
     let parts: Vec<&str> = path.split('.').collect();
     let last = parts.len().saturating_sub(1);
     let kept = parts.iter().enumerate().filter(|(at, part)| *at == last || !AROUND.contains(part));
-    kept.map(|(_, part)| *part).collect::<Vec<_>>().join(".")
+    let said = |(_, part): (usize, &&str)| match part.strip_prefix("variants[").and_then(|rest| rest.strip_suffix(']'))
+    {
+        Some(number) => format!("variant {} ", number.parse().map_or(0, |number: usize| number + 1)),
+        None => (*part).to_owned(),
+    };
+    kept.map(said).collect::<Vec<_>>().join(".").replace(" .", " ")
 }
 
 /// A value as people say it in its field.

@@ -1,6 +1,7 @@
 //! What a person has to decide, to allow or to do, before anything else.
 
-use super::{Block, Risk, View, rows};
+use super::{Block, Risk, View, rows, when};
+use crate::plan::Action;
 use crate::render::layout::{Row, Words};
 
 /// The risks that people decide about, with what they are called.
@@ -22,13 +23,12 @@ pub fn why(view: &View, block: &Block) -> Vec<Words> {
         _ => &["by hand", "waits", "gone", "too late", "old one"],
     };
     let is_about = |row: &Row| labels.contains(&row.label.as_str());
-    let when = rows::when(view, block).filter(|_| block.risk == Risk::NoWayBack);
+    let when = block.whole.filter(|_| block.risk == Risk::NoWayBack).map(|change| when::rows(view, change));
     let said = rows::of_words(view, block).into_iter().filter(is_about);
-    when.into_iter().chain(said).flat_map(|row| row.lines).collect()
+    when.into_iter().flatten().chain(said).flat_map(|row| row.lines).collect()
 }
 
 /// Whether it sends or deletes something: what every form tells, however much there is.
 pub fn is_grave(block: &Block) -> bool {
-    use crate::plan::Action;
     block.changes().any(|change| !change.sends.is_empty() || change.action == Action::Delete)
 }

@@ -4,10 +4,12 @@ mod content;
 mod decisions;
 pub mod json;
 mod markdown;
+mod message;
 mod requests;
 mod rows;
 mod text;
 pub(super) mod value;
+mod when;
 mod who;
 pub(super) mod words;
 
@@ -22,6 +24,7 @@ use crate::kinds::{self, Delete};
 use crate::plan::{Action, Change, Moved, Plan, Reason, Step};
 use crate::render::Again;
 use crate::review::{self, Review, Who};
+use crate::timing::{Collision, Collisions};
 
 pub use json::json;
 pub use markdown::markdown;
@@ -60,6 +63,7 @@ pub struct View<'p> {
     pub plan: &'p Plan,
     pub again: &'p Again,
     pub review: Review<'p>,
+    pub collisions: Near,
     /// What happens, the riskiest first.
     pub blocks: Vec<Block<'p>>,
     /// What was changed on the service alone and is put back at no risk.
@@ -69,6 +73,26 @@ pub struct View<'p> {
     /// By the segment that gets a new id: those that are pointed at it.
     users: BTreeMap<&'p Address, Vec<&'p Change>>,
     steps: BTreeMap<&'p Address, Vec<&'p Step>>,
+}
+
+/// Messages that one person would get shortly after each other.
+#[derive(Debug)]
+pub struct Near {
+    pub all: Collisions,
+}
+
+impl Near {
+    /// Those of an address, each with whether it is the earlier of the two.
+    pub fn of(&self, address: &Address) -> Vec<(&Collision, bool)> {
+        let found = self.all.found.iter();
+        found
+            .filter_map(|collision| match collision {
+                it if it.one.address == *address => Some((it, true)),
+                it if it.other.address == *address => Some((it, false)),
+                _ => None,
+            })
+            .collect()
+    }
 }
 
 /// A resource with all that happens to it, to its parts and to its old versions.
@@ -192,7 +216,8 @@ impl<'p> View<'p> {
             block.risk >= Risk::Audience && block.action != Action::Replace && block.changes().all(is_drift)
         });
         let past = plan.changes.iter().filter(|change| change.action == Action::Past).collect();
-        Self { plan, again, review, blocks, drift, past, users, steps }
+        let collisions = Near { all: review.collisions() };
+        Self { plan, again, review, collisions, blocks, drift, past, users, steps }
     }
 
     /// The steps that carry out a change.

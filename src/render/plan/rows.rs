@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::value::{pair, shown};
-use super::{Block, View, content, requests, words};
-use crate::kinds;
+use super::{Block, View, content, message, requests, when, who, words};
 use crate::model::delay::Delay;
 use crate::plan::{Action, Change, Send};
 use crate::render::layout::{Paint, Row, Words};
@@ -18,11 +17,26 @@ const PARTS: usize = 20;
 /// How many of those who get a message are named.
 const NAMED: usize = 5;
 
-/// The fields of a block that matter, or of its parts.
-pub fn of_content(block: &Block) -> Vec<Row> {
-    let mut rows = block.whole.map(content::rows).unwrap_or_default();
+/// What a block is about: when, to whom, which fields, what people will see; or its parts.
+pub fn of_content(view: &View, block: &Block) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    if let Some(change) = block.whole {
+        rows.extend(when::rows(view, change));
+        rows.extend(when::near(view, change));
+        rows.extend(who::rows(view, change));
+        rows.extend(content::rows(change));
+        rows.extend(message::rows(view, change));
+    }
     rows.extend(of_parts(block));
     rows
+}
+
+/// What somebody changed on the service, and what putting it back means.
+pub fn of_drift(view: &View, block: &Block) -> Vec<Row> {
+    let Some(change) = block.whole else { return of_content(view, block) };
+    let effects = who::rows(view, change).into_iter().filter(|row| row.label == who::EFFECT);
+    let effects = effects.map(|row| row.after("putting it back: "));
+    content::drifted(change).into_iter().chain(effects).collect()
 }
 
 /// What a block says in words: when, what is sent at once, why, and which requests.
@@ -44,24 +58,6 @@ fn of_part(change: &Change, mut row: Row) -> Row {
     let about = Words::new(change.address.part().unwrap_or_default());
     row.lines.insert(0, about);
     row
-}
-
-/// When it messages people, where it does so by itself.
-pub fn when(view: &View, block: &Block) -> Option<Row> {
-    let change = block.whole?;
-    let api = kinds::api(&change.address);
-    let told =
-        |spec: Option<&Value>| spec.and_then(|spec| api.runs(spec)).map(|runs| words::runs(&runs, view.plan.made));
-    let words = match (told(before(change)), told(change.desired.as_ref())) {
-        (Some(old), Some(new)) if old != new => changed(&old, &new),
-        (_, Some(told)) | (Some(told), None) => Words::new(&told),
-        (None, None) => return None,
-    };
-    Some(Row::new("when", words))
-}
-
-fn changed(old: &str, new: &str) -> Words {
-    Words::default().paint(old, Paint::Old).and(" -> ").paint(new, Paint::New)
 }
 
 /// One row for each part that changes.

@@ -1,6 +1,6 @@
 //! The plan for a person at a terminal.
 
-use super::{Ahead, Block, View, content, rows, who, words};
+use super::{Ahead, Block, View, rows, words};
 use crate::guard::Refused;
 use crate::plan::{Action, Aim, Change, Moved, Plan, Reason};
 use crate::render::Again;
@@ -55,17 +55,11 @@ fn one(out: &mut String, view: &View, block: &Block, said: Vec<Row>, drifted: bo
     }
     let right = Words::default().paint(&place(view, block), Paint::Faint);
     layout::head(out, &left, &right, style);
-    let when: Vec<Row> = rows::when(view, block).into_iter().collect();
-    let who = block.whole.map(|change| who::rows(view, change)).unwrap_or_default();
-    let (before, beneath) = match drifted {
-        true => {
-            let effects =
-                who.into_iter().filter(|row| row.label == who::EFFECT).map(|row| row.after("putting it back: "));
-            (Vec::new(), block.whole.map(content::drifted).unwrap_or_default().into_iter().chain(effects).collect())
-        }
-        false => (when.into_iter().chain(who).collect(), rows::of_content(block)),
+    let content = match drifted {
+        true => rows::of_drift(view, block),
+        false => rows::of_content(view, block),
     };
-    for rows in [before, beneath, said] {
+    for rows in [content, said] {
         layout::rows(out, &rows, 4, style);
     }
     out.push('\n');
@@ -225,26 +219,25 @@ pub(super) fn next(line: Words, view: &View, ahead: &Ahead) -> Words {
 
 /// `Plan: 1 to create, 2 to update, 14 unchanged.`
 pub fn summary(view: &View) -> String {
-    format!("Plan: {}.", counts(view).join(", "))
+    let all: Vec<String> = changing(view).into_iter().chain(staying(view)).collect();
+    format!("Plan: {}.", all.join(", "))
 }
 
-/// How much of each there is, what changes first.
-pub(super) fn counts(view: &View) -> Vec<String> {
+/// How many changes there are of each action.
+pub(super) fn changing(view: &View) -> Vec<String> {
     let told = |action: Action| match action {
         Action::Keep | Action::Past => None,
         Action::ByHand => Some("by hand".to_owned()),
         action => Some(format!("to {}", action.word())),
     };
     let number = |action: Action| Some((view.count(action), told(action)?));
-    let mut parts: Vec<String> = Action::ALL
-        .into_iter()
-        .filter_map(number)
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, words)| format!("{number} {words}"))
-        .collect();
-    parts.push(format!("{} unchanged", view.count(Action::Keep) + view.count(Action::Past)));
-    if !view.plan.left_out.is_empty() {
-        parts.push(format!("{} left out", view.plan.left_out.len()));
-    }
-    parts
+    let numbers = Action::ALL.into_iter().filter_map(number).filter(|(number, _)| *number > 0);
+    numbers.map(|(number, words)| format!("{number} {words}")).collect()
+}
+
+/// How much is not touched.
+pub(super) fn staying(view: &View) -> Vec<String> {
+    let unchanged = format!("{} unchanged", view.count(Action::Keep) + view.count(Action::Past));
+    let left = view.plan.left_out.len();
+    std::iter::once(unchanged).chain((left > 0).then(|| format!("{left} left out"))).collect()
 }

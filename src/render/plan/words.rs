@@ -5,23 +5,12 @@ use jiff::Timestamp;
 use super::View;
 use crate::address::Address;
 use crate::guard;
-use crate::kinds::{self, Delete, Read, Runs, Update};
+use crate::kinds::{self, Delete, Read, Update};
 use crate::ledger::Verb;
 use crate::plan::{Action, Aim, Change, Moved, Reason};
 use crate::render::layout::{Paint, Row, Words};
 use crate::text::{all_of, count};
 pub use crate::timing::words::{distance, moment};
-
-/// When something messages people by itself.
-pub fn runs(runs: &Runs, now: Timestamp) -> String {
-    match (runs.first, runs.last) {
-        (None, _) => "at once".to_owned(),
-        (Some(first), Some(last)) if first != last => {
-            format!("from {} to {}, {}", moment(first), moment(last), distance(now, first))
-        }
-        (Some(first), _) => format!("{}, {}", moment(first), distance(now, first)),
-    }
-}
 
 /// What people call one of its kind.
 pub fn noun(change: &Change) -> &'static str {

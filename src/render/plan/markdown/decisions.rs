@@ -1,13 +1,14 @@
 //! What a person has to decide, in a box that hosts draw in red.
 
 use super::facts::{self, item};
-use super::{Cut, name};
+use super::Cut;
 use crate::guard::Refused;
 use crate::plan::Change;
 use crate::render::escape::markdown;
 use crate::render::plan::decisions::{RISKS, why};
+use crate::render::plan::text::{NAME, name};
 use crate::render::plan::{Ahead, Block, Risk, View};
-use crate::text::short;
+use crate::text::{quoted, short};
 
 /// How many of one risk are told here; all of them stand further down.
 const EACH: usize = 12;
@@ -65,8 +66,7 @@ fn refusal(Refused { message, help, .. }: &Refused) -> String {
 
 fn decision(view: &View, block: &Block, word: &str) -> String {
     let word = if block.risk == Risk::Sends { when(block) } else { word };
-    let name = block.changes().next().and_then(|change| name(change, block));
-    let name = name.map(|name| format!(" {}", markdown::text(&name))).unwrap_or_default();
+    let name = name(block).map(|name| format!(" {}", markdown::text(&quoted(&short(name, NAME))))).unwrap_or_default();
     let address = markdown::code(&short(&block.address.to_string(), CHARACTERS));
     let why: Vec<String> = why(view, block).iter().map(|words| facts::inline(words, CHARACTERS)).collect();
     let more = why.len().saturating_sub(LINES);

@@ -37,13 +37,22 @@ impl Side {
 }
 
 /// Whether a row shows what comes or goes.
-pub fn differs(row: &Row) -> bool {
+fn differs(row: &Row) -> bool {
     let marked = |piece: &Piece| matches!(piece.paint, Paint::New | Paint::Old);
     let in_line = |words: &Words| {
         let (sign, rest) = words.pieces();
         sign.into_iter().chain(rest).any(marked)
     };
     row.lines.iter().any(in_line)
+}
+
+/// Rows that show what comes or goes, and the others. One without a label belongs to the one before it.
+pub fn apart(rows: Vec<Row>) -> (Vec<Row>, Vec<Row>) {
+    let mut last = false;
+    rows.into_iter().partition(|row| {
+        last = differs(row) || own_side(row).is_some() || last && row.label.is_empty();
+        last
+    })
 }
 
 /// Rows as a block of differences. Nothing where there are none.
@@ -73,7 +82,7 @@ pub fn block(rows: &[Row], bounds: Bounds) -> String {
 }
 
 fn of_row(row: &Row, lines: &mut Vec<(Side, usize, String)>) {
-    let (own, label) = label_of(row);
+    let (own, label) = own_side(row).unwrap_or((Side::Stays, row.label.trim()));
     let labelled = |text: String| match (label.is_empty(), text.is_empty()) {
         (true, _) => text,
         (false, true) => label.to_owned(),
@@ -98,13 +107,12 @@ fn of_row(row: &Row, lines: &mut Vec<(Side, usize, String)>) {
 }
 
 /// What a label says of itself, as that of a part does: `+ ios_channels/c-1`.
-fn label_of(row: &Row) -> (Side, &str) {
+fn own_side(row: &Row) -> Option<(Side, &str)> {
     let label = row.label.trim();
     let of = |action: Action| label.strip_prefix(action.symbol()).and_then(|rest| rest.strip_prefix(' '));
     let own = [(Action::Create, Side::Comes), (Action::Delete, Side::Goes), (Action::Update, Side::Stays)];
     // A field may be called anything, and has no colour.
-    let mut own = own.into_iter().filter(|_| row.paint != Paint::Faint);
-    own.find_map(|(action, side)| Some((side, of(action)?))).unwrap_or((Side::Stays, label))
+    own.into_iter().filter(|_| row.paint != Paint::Faint).find_map(|(action, side)| Some((side, of(action)?)))
 }
 
 /// A line beneath a label. Where lines are `signed`, their signs tell the side and then how far they are indented.
@@ -154,10 +162,11 @@ pub fn list(rows: &[Row], bounds: Bounds) -> String {
     let mut out = String::new();
     let mut left = bounds.lines;
     for row in rows {
+        let label = if row.label.is_empty() { String::new() } else { format!("**{}**", markdown::text(&row.label)) };
         let told: Vec<String> = row.lines.iter().take(left).map(|words| line(words, bounds.characters)).collect();
         left -= told.len();
         let more = row.lines.len() - told.len();
-        out.push_str(&item(&format!("**{}**", markdown::text(&row.label)), &told));
+        out.push_str(&item(&label, &told));
         if more > 0 {
             out.push_str(&format!("  - … and {}\n", count(more, "more line")));
         }
@@ -172,7 +181,8 @@ pub fn item(label: &str, lines: &[String]) -> String {
         Some((first, rest)) if !is_numbered(first) => (first.as_str(), rest),
         _ => ("", lines),
     };
-    let mut out = format!("- {label} {first}").trim_end().to_owned();
+    let gap = if label.is_empty() { "" } else { " " };
+    let mut out = format!("- {label}{gap}{first}").trim_end().to_owned();
     out.push('\n');
     for line in rest {
         let sign = if is_numbered(line) { "" } else { "- " };
@@ -209,9 +219,12 @@ pub fn inline(words: &Words, characters: usize) -> String {
 fn of_pieces(pieces: &[&Piece], characters: usize) -> String {
     let mut parts: Vec<(String, bool)> = Vec::new();
     for piece in pieces {
-        match parts.last_mut().filter(|(_, copied)| !copied && !piece.whole) {
-            Some((last, _)) => last.push_str(&piece.text),
-            None => parts.push((piece.text.clone(), piece.whole)),
+        let copied = piece.whole && piece.paint == Paint::Strong;
+        // What stands apart on a terminal has a comma here.
+        let text = if piece.text == "   " { ", " } else { &piece.text };
+        match parts.last_mut().filter(|(_, before)| !before && !copied) {
+            Some((last, _)) => last.push_str(text),
+            None => parts.push((text.to_owned(), copied)),
         }
     }
     let mut out = String::new();

@@ -1,12 +1,12 @@
 //! The plan as a table, for those who ask what people will get: what, which message, who, when.
 
-use super::decisions;
-use super::{Cut, message};
+use super::{Cut, decisions};
 use crate::audience::Relation;
 use crate::plan::{Action, Change};
 use crate::render::escape::markdown;
 use crate::render::layout::Words;
-use crate::render::plan::{Block, View, rows};
+use crate::render::plan::{Block, View, when};
+use crate::review::Side;
 use crate::text::{count, short};
 
 /// How many characters a cell has.
@@ -50,7 +50,7 @@ fn row(view: &View, block: &Block) -> Option<String> {
     if !is_told(block) {
         return None;
     }
-    let cells = [block.whole.and_then(|change| message::in_brief(view, change)), who(view, block), when(view, block)];
+    let cells = [block.whole.and_then(|change| message(view, change)), who(view, block), when(view, block)];
     if cells.iter().all(Option::is_none) {
         return None;
     }
@@ -64,6 +64,16 @@ fn row(view: &View, block: &Block) -> Option<String> {
         row = format!("| {} | too long to be told here | | |", markdown::text(&short(&what, NAMED * 20)));
     }
     Some(format!("{row}\n"))
+}
+
+/// The first message, as it will be or as it was where it goes.
+fn message(view: &View, change: &Change) -> Option<String> {
+    let all = view.review.messages(change, Side::After);
+    let all = if all.is_empty() { view.review.messages(change, Side::Before) } else { all };
+    let first = all.iter().find(|seen| !seen.text.trim().is_empty())?;
+    let more = all.iter().filter(|seen| seen.label != first.label).count();
+    let more = if more > 0 { format!(" and {}", count(more, "other")) } else { String::new() };
+    Some(format!("{}{more}", short(first.text.trim(), CELL - 40)))
 }
 
 fn who(view: &View, block: &Block) -> Option<String> {
@@ -87,6 +97,6 @@ fn when(view: &View, block: &Block) -> Option<String> {
     if block.changes().any(|change| !change.sends.is_empty()) {
         return Some(decisions::when(block).trim_start_matches("Sends ").to_owned());
     }
-    let row = rows::when(view, block)?;
-    Some(row.lines.iter().map(Words::plain).collect::<Vec<_>>().join("; "))
+    let row = when::rows(view, block.whole?).into_iter().next()?;
+    row.lines.first().map(Words::plain)
 }

@@ -1,0 +1,71 @@
+//! The message as people will see it, and how much of it fits.
+
+use super::View;
+use crate::look::Seen;
+use crate::plan::{Action, Change};
+use crate::render::layout::{Paint, Row, Words};
+use crate::review::Side;
+use crate::text::quoted;
+
+/// How many messages of one change are shown.
+const MESSAGES: usize = 6;
+
+/// What people will read, where that is new, changed, or sent at a time that is.
+pub fn rows(view: &View, change: &Change) -> Vec<Row> {
+    if !matches!(change.action, Action::Create | Action::Update | Action::Replace | Action::ByHand) {
+        return Vec::new();
+    }
+    let new = view.review.messages(change, Side::After);
+    let old = view.review.messages(change, Side::Before);
+    if new.is_empty() {
+        return Vec::new();
+    }
+    let texts = |seen: &[Seen]| -> Vec<String> { seen.iter().map(|seen| seen.text.clone()).collect() };
+    if !old.is_empty() && texts(&old) == texts(&new) {
+        return unchanged(view, change, &new);
+    }
+    let mut shown = Row { lines: Vec::new(), ..Row::new("shown as", Words::default()) };
+    let mut fits = Row { lines: Vec::new(), ..Row::new("fits", Words::default()) };
+    let written = super::says(change.desired.as_ref());
+    for seen in new.iter().take(MESSAGES) {
+        let label = seen.label.as_ref().map(|label| format!("{label}: ")).unwrap_or_default();
+        let is_written = written.contains(&serde_json::Value::from(seen.text.as_str()).to_string());
+        if !is_written && !seen.text.is_empty() {
+            shown.lines.push(Words::new(&label).and(&seen.text));
+        }
+        let told = how_much(seen);
+        if !told.is_empty() {
+            fits.lines.push(Words::new(&format!("{label}{told}")));
+        }
+        if !seen.unfilled.is_empty() {
+            let words = format!("{label}nothing fills in {}", crate::text::all_of(&seen.unfilled));
+            shown.lines.push(Words::default().paint(&words, Paint::Asks));
+        }
+    }
+    if new.len() > MESSAGES {
+        fits.lines.push(Words::new(&format!("and {} more", new.len() - MESSAGES)));
+    }
+    [shown, fits].into_iter().filter(|row| !row.lines.is_empty()).collect()
+}
+
+/// `iPhone lock screen: all 84 characters; Android collapsed: "Hi there, we…"`.
+pub fn how_much(seen: &Seen) -> String {
+    let one = |fit: &crate::look::Fit| match fit.whole {
+        true => format!("{}: {}", fit.screen, seen.how_much(fit)),
+        false => format!("{}: {}", fit.screen, quoted(&fit.shown)),
+    };
+    seen.fits.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+/// What a message says that is sent at another time or to others, and says the same.
+fn unchanged(view: &View, change: &Change, seen: &[Seen]) -> Vec<Row> {
+    if view.review.times(change, Side::After).is_empty() {
+        return Vec::new();
+    }
+    let mut row = Row { lines: Vec::new(), ..Row::new("alert", Words::default()) };
+    for seen in seen.iter().take(MESSAGES) {
+        let label = seen.label.as_ref().map(|label| format!("{label}: ")).unwrap_or_default();
+        row.lines.push(Words::new(&label).and(&quoted(&seen.text)).paint("  unchanged", Paint::Faint));
+    }
+    vec![row]
+}
