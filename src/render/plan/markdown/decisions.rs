@@ -8,7 +8,7 @@ use crate::render::escape::markdown;
 use crate::render::plan::decisions::{RISKS, why};
 use crate::render::plan::text::{NAME, name};
 use crate::render::plan::{Ahead, Block, Risk, View};
-use crate::text::{quoted, short};
+use crate::text::short;
 
 /// How many of one risk are told here; all of them stand further down.
 const EACH: usize = 12;
@@ -66,9 +66,9 @@ fn refusal(Refused { message, help, .. }: &Refused) -> String {
 
 fn decision(view: &View, block: &Block, word: &str) -> String {
     let word = if block.risk == Risk::Sends { when(block) } else { word };
-    let name = name(block).map(|name| format!(" {}", markdown::text(&quoted(&short(name, NAME))))).unwrap_or_default();
+    let name = name(block).map(|name| format!(" {}", markdown::text(&format!("“{}”", short(name, NAME))))).unwrap_or_default();
     let address = markdown::code(&short(&block.address.to_string(), CHARACTERS));
-    let why: Vec<String> = why(view, block).iter().map(|words| facts::inline(words, CHARACTERS)).collect();
+    let why: Vec<String> = why(view, block).iter().map(|words| facts::line(words, CHARACTERS)).collect();
     let more = why.len().saturating_sub(LINES);
     let mut lines: Vec<String> = why.into_iter().take(LINES).collect();
     if more > 0 {

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Bounds, decisions, facts};
+use super::{Bounds, decisions, facts, glance};
 use crate::kinds;
 use crate::plan::{Action, Moved};
 use crate::render::escape::markdown;
 use crate::render::layout::{Row, Words};
 use crate::render::plan::text::{NAME, name, place};
 use crate::render::plan::{Block, Risk, View, content, rows, when, who, words};
-use crate::text::{quoted, short};
+use crate::text::short;
 
 /// How many characters the folded line says of what happens.
 const GIST: usize = 120;
@@ -51,9 +51,9 @@ pub fn details(view: &View, block: &Block, drifted: bool) -> (String, bool) {
 
 /// The folded line: what happens, to what, and what that does.
 fn head(view: &View, block: &Block) -> String {
-    let name = name(block).map(|name| format!(" {}", quoted(&short(name, NAME)))).unwrap_or_default();
+    let name = name(block).map(|name| format!(" “{}”", short(name, NAME))).unwrap_or_default();
     let gist = gist(view, block);
-    let gist = if gist.is_empty() { gist } else { format!(": {}", short(&gist, GIST)) };
+    let gist = if gist.is_empty() { gist } else { format!(" — {}", short(&gist, GIST)) };
     let line = format!("{}{name}{gist}", short(&block.address.to_string(), ADDRESS));
     format!("<details><summary>{} {}</summary>\n\n", sign(block.action), markdown::text(&line))
 }
@@ -80,6 +80,7 @@ fn gist(view: &View, block: &Block) -> String {
         Risk::Sends => of_parts(block),
         Risk::Stuck => "waits for a decision".to_owned(),
         Risk::ByHand => "by hand".to_owned(),
+        Risk::Text => glance::message(view, change).map(|says| format!("says “{says}”")).unwrap_or_default(),
         Risk::Time => first(when::rows(view, change)).map(plain).unwrap_or_default(),
         _ => by_action()
             .or_else(effect)

@@ -163,9 +163,13 @@ pub fn list(rows: &[Row], bounds: Bounds) -> String {
     let mut left = bounds.lines;
     for row in rows {
         let label = if row.label.is_empty() { String::new() } else { format!("**{}**", markdown::text(&row.label)) };
-        let told: Vec<String> = row.lines.iter().take(left).map(|words| line(words, bounds.characters)).collect();
+        let mut told: Vec<String> = row.lines.iter().take(left).map(|words| line(words, bounds.characters)).collect();
         left -= told.len();
         let more = row.lines.len() - told.len();
+        // Of several that are alike, none stands out.
+        if row.lines.len() > 1 && row.lines[0].pieces().0.is_some() {
+            told.insert(0, String::new());
+        }
         out.push_str(&item(&label, &told));
         if more > 0 {
             out.push_str(&format!("  - … and {}\n", count(more, "more line")));
@@ -197,26 +201,36 @@ fn number(line: &str) -> Option<&str> {
     number.bytes().all(|byte| byte.is_ascii_digit()).then_some(number)
 }
 
-/// A line of a list: numbered, where its sign is a number.
-fn line(words: &Words, characters: usize) -> String {
+/// A line of a list: numbered, where its sign is a number. Another sign belongs to the name behind it.
+pub fn line(words: &Words, characters: usize) -> String {
     let (sign, rest) = words.pieces();
     let sign = sign.map(|sign| sign.text.trim_start_matches(['├', '└', '─', ' ']).trim()).unwrap_or_default();
     let digits = sign.bytes().take_while(u8::is_ascii_digit).count();
     let (number, sign) = sign.split_at(digits);
     let number = if number.is_empty() { String::new() } else { format!("{number}. ") };
     let sign = sign.trim_start_matches('.').trim();
-    let before = Piece { text: format!("{sign} "), paint: Paint::Plain, whole: false };
-    let pieces: Vec<&Piece> = Some(&before).filter(|_| !sign.is_empty()).into_iter().chain(rest).collect();
+    let mut pieces = rest.to_vec();
+    match pieces.first_mut().filter(|_| !sign.is_empty()) {
+        Some(name) if name.paint == Paint::Strong => {
+            *name = Piece { text: format!("{sign} {}", name.text), whole: true, ..name.clone() };
+        }
+        _ if sign.is_empty() => {}
+        _ => pieces.insert(0, Piece { text: format!("{sign} "), paint: Paint::Plain, whole: false }),
+    }
+    // What an audience means, where it is told as a name.
+    if let Some(first) = pieces.first_mut().filter(|first| first.paint == Paint::Faint && first.text.starts_with("= ")) {
+        first.text = format!("that is: {}", &first.text[2..]);
+    }
     format!("{number}{}", of_pieces(&pieces, characters))
 }
 
 /// A text within a line. What is there to be copied is code.
 pub fn inline(words: &Words, characters: usize) -> String {
     let (sign, rest) = words.pieces();
-    of_pieces(&sign.into_iter().chain(rest).collect::<Vec<_>>(), characters)
+    of_pieces(&sign.into_iter().chain(rest).cloned().collect::<Vec<_>>(), characters)
 }
 
-fn of_pieces(pieces: &[&Piece], characters: usize) -> String {
+fn of_pieces(pieces: &[Piece], characters: usize) -> String {
     let mut parts: Vec<(String, bool)> = Vec::new();
     for piece in pieces {
         let copied = piece.whole && piece.paint == Paint::Strong;
@@ -239,10 +253,13 @@ fn of_pieces(pieces: &[&Piece], characters: usize) -> String {
         if text.starts_with(' ') && !out.is_empty() {
             out.push(' ');
         }
+        // Before something to copy a colon is ours.
+        let (words, end) = match words.strip_suffix(':').filter(|_| text.ends_with(": ")) {
+            Some(words) => (words, ": "),
+            None => (words, if text.ends_with(' ') && !words.is_empty() { " " } else { "" }),
+        };
         out.push_str(&markdown::text(&short(words, characters)));
-        if text.ends_with(' ') && !words.is_empty() {
-            out.push(' ');
-        }
+        out.push_str(end);
     }
     out.trim_end().to_owned()
 }

@@ -55,19 +55,23 @@ fn row(view: &View, block: &Block) -> Option<String> {
         return None;
     }
     let what = format!("{} {}", block.action.symbol(), short(&block.address.to_string(), CELL));
-    let mut row = format!("| {} |", markdown::text(&what));
+    // Within a table a bar ends also what is code.
+    let code = |what: &str| {
+        if what.contains(['|', '\\']) { markdown::code_in_html(what) } else { markdown::code(what) }
+    };
+    let mut row = format!("| {} |", code(&what));
     for cell in cells {
         let cell = cell.map(|text| markdown::text(&short(&text, CELL))).unwrap_or_default();
         row.push_str(&if cell.is_empty() { " |".to_owned() } else { format!(" {cell} |") });
     }
     if row.len() > LARGEST {
-        row = format!("| {} | too long to be told here | | |", markdown::text(&short(&what, NAMED * 20)));
+        row = format!("| {} | too long to be told here | | |", code(&short(&what, CELL / 4)));
     }
     Some(format!("{row}\n"))
 }
 
 /// The first message, as it will be or as it was where it goes.
-fn message(view: &View, change: &Change) -> Option<String> {
+pub fn message(view: &View, change: &Change) -> Option<String> {
     let all = view.review.messages(change, Side::After);
     let all = if all.is_empty() { view.review.messages(change, Side::Before) } else { all };
     let first = all.iter().find(|seen| !seen.text.trim().is_empty())?;

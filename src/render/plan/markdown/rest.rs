@@ -141,17 +141,17 @@ pub fn footer(view: &View, ahead: &Ahead) -> String {
     let code = |text: &str| markdown::code(&short(text, NAME));
     let saved = ahead.saved.as_ref().map(|file| format!(", saved in {}", code(file))).unwrap_or_default();
     let next = match ahead.refusals().is_empty() {
-        true => facts::inline(&next(Words::new("Next: "), view, ahead), 4 * LINE),
+        true => format!("Next: {}", facts::inline(&next(Words::default(), view, ahead), 4 * LINE)),
         false => "As it is, it would not be applied: see above.".to_owned(),
     };
     let next = if next.len() > 3_000 { "Next: see the commands above.".to_owned() } else { next };
     format!(
-        "{next}\n\n---\n\nPlan `{}` for {} at {}{saved}. Made {} by pushplan {}; it can be applied until {}.\n",
+        "{next}\n\n---\n\nPlan `{}` for {} at {}{saved}. Made {} by {}; it can be applied until {}.\n",
         plan.digest().short(),
         code(&plan.target),
         code(&plan.origin),
         words::moment(plan.made),
-        markdown::text(&short(&plan.tool, NAME)),
+        code(&format!("pushplan {}", plan.tool)),
         words::moment(plan.expires),
     )
 }
