@@ -72,6 +72,16 @@ impl Graph {
         self
     }
 
+    /// All resources, with what happens to each.
+    pub fn nodes(&self) -> &BTreeMap<Address, Action> {
+        &self.nodes
+    }
+
+    /// Who names whom.
+    pub fn edges(&self) -> &BTreeSet<(Address, Address)> {
+        &self.edges
+    }
+
     /// For Graphviz. Arrows lead from who names to what is named.
     pub fn dot(&self) -> String {
         let mut out = "digraph pushplan {\n  rankdir=LR;\n  node [shape=box];\n".to_owned();

@@ -4,6 +4,7 @@
 
 #[path = "../plan_shown/build.rs"]
 mod build;
+mod hostile;
 mod limits;
 #[path = "../plan_shown/plans.rs"]
 mod plans;

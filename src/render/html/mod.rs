@@ -1,6 +1,7 @@
 //! Pages for a browser: one file each, without script and without anything from elsewhere.
 
 pub mod phone;
+pub mod report;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

@@ -25,7 +25,9 @@ pub fn why(view: &View, block: &Block) -> Vec<Words> {
     let is_about = |row: &Row| labels.contains(&row.label.as_str());
     let when = block.whole.filter(|_| block.risk == Risk::NoWayBack).map(|change| when::rows(view, change));
     let said = rows::of_words(view, block).into_iter().filter(is_about);
-    when.into_iter().flatten().chain(said).flat_map(|row| row.lines).collect()
+    // For what, says a row; that it waits, its label.
+    let told = |row: Row| if row.label == "waits" { row.after("waits: ").lines } else { row.lines };
+    when.into_iter().flatten().chain(said).flat_map(told).collect()
 }
 
 /// Whether it sends or deletes something: what every form tells, however much there is.

@@ -1,16 +1,16 @@
 //! The plan, as people and programs read it: one file per form, all of the same [`View`].
 
-mod content;
-mod decisions;
+pub(super) mod content;
+pub(super) mod decisions;
 pub mod json;
 mod markdown;
 mod message;
 mod requests;
-mod rows;
-mod text;
+pub(super) mod rows;
+pub(super) mod text;
 pub(super) mod value;
 mod when;
-mod who;
+pub(super) mod who;
 pub(super) mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,13 +43,13 @@ pub struct Ahead {
 
 impl Ahead {
     /// What would be refused and is not said of a change already: what waits for a decision says so itself.
-    fn refusals(&self) -> Vec<&Refused> {
+    pub(super) fn refusals(&self) -> Vec<&Refused> {
         let said = |refused: &&Refused| matches!(refused.guard, Guard::Collision | Guard::InDoubt);
         self.refused.iter().filter(|refused| !said(refused)).collect()
     }
 
     /// The command that applies the plan. One that was saved knows its target and its part.
-    fn apply(&self) -> String {
+    pub(super) fn apply(&self) -> String {
         match &self.saved {
             Some(file) => self.again.of_file(file),
             None => self.again.go_on(),

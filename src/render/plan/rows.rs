@@ -19,14 +19,22 @@ const NAMED: usize = 5;
 
 /// What a block is about: when, to whom, which fields, what people will see; or its parts.
 pub fn of_content(view: &View, block: &Block) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
-    if let Some(change) = block.whole {
-        rows.extend(when::rows(view, change));
-        rows.extend(when::near(view, change));
-        rows.extend(who::rows(view, change));
-        rows.extend(content::rows(change));
-        rows.extend(message::rows(view, change));
-    }
+    let mut rows = of_times(view, block);
+    rows.extend(block.whole.map(|change| who::rows(view, change)).unwrap_or_default());
+    rows.extend(of_fields(block));
+    rows.extend(block.whole.map(|change| message::rows(view, change)).unwrap_or_default());
+    rows
+}
+
+/// When it messages people, and what else they get shortly before or after.
+pub fn of_times(view: &View, block: &Block) -> Vec<Row> {
+    let rows = |change| when::rows(view, change).into_iter().chain(when::near(view, change)).collect();
+    block.whole.map(rows).unwrap_or_default()
+}
+
+/// The fields of a block that matter, or its parts.
+pub fn of_fields(block: &Block) -> Vec<Row> {
+    let mut rows = block.whole.map(content::rows).unwrap_or_default();
     rows.extend(of_parts(block));
     rows
 }

@@ -7,6 +7,8 @@ use crate::plan::{Action, Change, Reason, Thing};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::{Mark, Marked, Who};
 
+/// The label of who is meant.
+pub const WHO: &str = "who";
 /// The label of what a change means for an audience.
 pub const EFFECT: &str = "effect";
 /// How many lines of a tree are shown.
@@ -43,7 +45,7 @@ fn one(change: &Change, who: &Who, is_segment: bool) -> Vec<Row> {
     if is_segment && same {
         return Vec::new();
     }
-    let mut row = Row::new("who", Words::default());
+    let mut row = Row::new(WHO, Words::default());
     row.lines = told;
     row.lines.extend(who.meaning.iter().map(|words| Words::default().paint(&format!("= {words}"), Paint::Faint)));
     row.lines.extend(

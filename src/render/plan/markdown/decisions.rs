@@ -1,7 +1,7 @@
 //! What a person has to decide, in a box that hosts draw in red.
 
-use super::facts::{self, item};
 use super::Cut;
+use super::facts::{self, item};
 use crate::guard::Refused;
 use crate::plan::Change;
 use crate::render::escape::markdown;
@@ -14,10 +14,10 @@ use crate::text::short;
 const EACH: usize = 12;
 /// How many lines are told of one of them.
 const LINES: usize = 6;
-/// How many characters a line has.
-const CHARACTERS: usize = 300;
+/// How many characters a text has, and how many where that makes it too large.
+const CHARACTERS: [usize; 3] = [300, 120, 20];
 /// How many bytes one of them has at the most.
-const LARGEST: usize = 2_000;
+const LARGEST: usize = 1_800;
 
 /// The decisions, in at most so many bytes. Nothing where there are none.
 pub fn decisions(view: &View, ahead: &Ahead, most: usize) -> Cut {
@@ -60,22 +60,27 @@ pub fn decisions(view: &View, ahead: &Ahead, most: usize) -> Cut {
 }
 
 fn refusal(Refused { message, help, .. }: &Refused) -> String {
-    let way = format!("Way out: {}", markdown::text(&short(help, CHARACTERS)));
-    bounded(item("**Refused**", &[markdown::text(&short(message, CHARACTERS)), way]))
+    bounded(|characters| {
+        let text = |text: &str| markdown::text(&short(text, 2 * characters));
+        item("**Refused**", &[text(message), format!("Way out: {}", text(help))])
+    })
 }
 
 fn decision(view: &View, block: &Block, word: &str) -> String {
     let word = if block.risk == Risk::Sends { when(block) } else { word };
-    let name = name(block).map(|name| format!(" {}", markdown::text(&format!("“{}”", short(name, NAME))))).unwrap_or_default();
-    let address = markdown::code(&short(&block.address.to_string(), CHARACTERS));
-    let why: Vec<String> = why(view, block).iter().map(|words| facts::line(words, CHARACTERS)).collect();
-    let more = why.len().saturating_sub(LINES);
-    let mut lines: Vec<String> = why.into_iter().take(LINES).collect();
-    if more > 0 {
-        lines.push(format!("and {more} more"));
-    }
-    let colon = if lines.is_empty() { "" } else { ":" };
-    bounded(item(&format!("**{word}** {address}{name}{colon}"), &lines))
+    let why = why(view, block);
+    bounded(|characters| {
+        let text = |text: &str| markdown::text(&format!("“{}”", short(text, characters.min(NAME))));
+        let name = name(block).map(|name| format!(" {}", text(name))).unwrap_or_default();
+        let address = markdown::code(&short(&block.address.to_string(), characters));
+        let more = why.len().saturating_sub(LINES);
+        let mut lines: Vec<String> = why.iter().take(LINES).map(|words| facts::line(words, characters)).collect();
+        if more > 0 {
+            lines.push(format!("and {more} more"));
+        }
+        let colon = if lines.is_empty() { "" } else { ":" };
+        item(&format!("**{word}** {address}{name}{colon}"), &lines)
+    })
 }
 
 /// Whether any message goes out at once.
@@ -84,12 +89,10 @@ pub fn when(block: &Block) -> &'static str {
     if block.changes().any(at_once) { "Sends at once" } else { "Sends later" }
 }
 
-/// Of one that is too large, its first line alone; and where that is too large too, that it is there.
-fn bounded(item: String) -> String {
-    let first = item.lines().next().unwrap_or_default();
-    match item.len() <= LARGEST {
-        true => item,
-        false if first.len() <= LARGEST => format!("{first}\n"),
-        false => "- one that is too long to be told here\n".to_owned(),
-    }
+/// The longest form that is not too large; at the worst, its first line.
+fn bounded(make: impl Fn(usize) -> String) -> String {
+    let forms: Vec<String> = CHARACTERS.into_iter().map(make).collect();
+    let first = |form: &String| format!("{}\n", form.lines().next().unwrap_or_default());
+    let shortest = forms.last().map(first).unwrap_or_default();
+    forms.into_iter().find(|form| form.len() <= LARGEST).unwrap_or(shortest)
 }

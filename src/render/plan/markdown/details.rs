@@ -66,10 +66,13 @@ fn sign(action: Action) -> String {
 /// What a change does, in a few words.
 fn gist(view: &View, block: &Block) -> String {
     let Some(change) = block.whole else { return of_parts(block) };
-    let effect = || who::rows(view, change).into_iter().find(|row| row.label == who::EFFECT).map(plain);
+    let effect = || who::rows(view, change).into_iter().find(|row| row.label == who::EFFECT).map(|row| plain(&row));
     let first = |rows: Vec<Row>| rows.into_iter().find(|row| !row.label.is_empty());
-    let labelled = |row: Row| format!("{} {}", row.label.clone(), plain(row));
+    let labelled = |row: Row| format!("{} {}", row.label, plain(&row));
     let by_action = || match change.action {
+        Action::Create if block.risk == Risk::NoWayBack => {
+            Some(format!("new {}, which cannot be undone", words::noun(change)))
+        }
         Action::Create => Some(format!("new {}", words::noun(change))),
         Action::Delete => Some("deleted".to_owned()),
         Action::Adopt => Some("taken up as it is".to_owned()),
@@ -81,15 +84,12 @@ fn gist(view: &View, block: &Block) -> String {
         Risk::Stuck => "waits for a decision".to_owned(),
         Risk::ByHand => "by hand".to_owned(),
         Risk::Text => glance::message(view, change).map(|says| format!("says “{says}”")).unwrap_or_default(),
-        Risk::Time => first(when::rows(view, change)).map(plain).unwrap_or_default(),
-        _ => by_action()
-            .or_else(effect)
-            .or_else(|| first(content::rows(change)).map(labelled))
-            .unwrap_or_default(),
+        Risk::Time => first(when::rows(view, change)).map(|row| plain(&row)).unwrap_or_default(),
+        _ => by_action().or_else(effect).or_else(|| first(content::rows(change)).map(labelled)).unwrap_or_default(),
     }
 }
 
-fn plain(row: Row) -> String {
+fn plain(row: &Row) -> String {
     row.lines.first().map(Words::plain).unwrap_or_default()
 }
 
@@ -101,6 +101,7 @@ fn of_parts(block: &Block) -> String {
         return format!("{}, {messages}", decisions::when(block).to_lowercase());
     }
     match block.parts.len() {
+        _ if block.action == Action::Delete => "deleted".to_owned(),
         0 => String::new(),
         1 => format!("1 of {} changes", block.total),
         number => format!("{number} of {} change", block.total),

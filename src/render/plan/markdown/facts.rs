@@ -218,7 +218,8 @@ pub fn line(words: &Words, characters: usize) -> String {
         _ => pieces.insert(0, Piece { text: format!("{sign} "), paint: Paint::Plain, whole: false }),
     }
     // What an audience means, where it is told as a name.
-    if let Some(first) = pieces.first_mut().filter(|first| first.paint == Paint::Faint && first.text.starts_with("= ")) {
+    if let Some(first) = pieces.first_mut().filter(|first| first.paint == Paint::Faint && first.text.starts_with("= "))
+    {
         first.text = format!("that is: {}", &first.text[2..]);
     }
     format!("{number}{}", of_pieces(&pieces, characters))
@@ -242,7 +243,8 @@ fn of_pieces(pieces: &[Piece], characters: usize) -> String {
         }
     }
     let mut out = String::new();
-    for (text, copied) in parts {
+    let last = parts.len().saturating_sub(1);
+    for (number, (text, copied)) in parts.into_iter().enumerate() {
         if copied {
             out.push_str(&markdown::code(&short(&text, characters.max(400))));
             continue;
@@ -253,8 +255,10 @@ fn of_pieces(pieces: &[Piece], characters: usize) -> String {
         if text.starts_with(' ') && !out.is_empty() {
             out.push(' ');
         }
-        // Before something to copy a colon is ours.
-        let (words, end) = match words.strip_suffix(':').filter(|_| text.ends_with(": ")) {
+        // A colon before something to copy or at the end is the end of a sentence, unless it could end the name of an emoji.
+        let is_end = |words: &&str| !words.rsplit(' ').next().is_some_and(|word| word.contains(':'));
+        let colon = words.strip_suffix(':').filter(|_| text.ends_with(": ") || number == last);
+        let (words, end) = match colon.filter(is_end) {
             Some(words) => (words, ": "),
             None => (words, if text.ends_with(' ') && !words.is_empty() { " " } else { "" }),
         };

@@ -5,6 +5,7 @@ use crate::audience::Relation;
 use crate::plan::{Action, Change};
 use crate::render::escape::markdown;
 use crate::render::layout::Words;
+use crate::render::one_line;
 use crate::render::plan::{Block, View, when};
 use crate::review::Side;
 use crate::text::{count, short};
@@ -77,7 +78,7 @@ pub fn message(view: &View, change: &Change) -> Option<String> {
     let first = all.iter().find(|seen| !seen.text.trim().is_empty())?;
     let more = all.iter().filter(|seen| seen.label != first.label).count();
     let more = if more > 0 { format!(" and {}", count(more, "other")) } else { String::new() };
-    Some(format!("{}{more}", short(first.text.trim(), CELL - 40)))
+    Some(format!("{}{more}", short(&one_line(first.text.trim()), CELL - 40)))
 }
 
 fn who(view: &View, block: &Block) -> Option<String> {

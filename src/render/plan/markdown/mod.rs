@@ -167,7 +167,11 @@ fn section(head: &str, told: &[Told], blocks: &[Block], view: &View) -> String {
         return String::new();
     }
     let mut out = head.to_owned();
-    told.iter().for_each(|told| if let Told::Whole(text) = told { out.push_str(text) });
+    for told in told {
+        if let Told::Whole(text) = told {
+            out.push_str(text);
+        }
+    }
     let lines: Vec<&str> =
         told.iter().filter_map(|told| if let Told::Line(text) = told { Some(text.as_str()) } else { None }).collect();
     let counted: Vec<&Block> =

@@ -41,7 +41,7 @@ pub fn heading(view: &View) -> String {
     let (changing, staying) = (changing(view), staying(view).join(", "));
     // What the ledger alone takes note of is no change.
     let changing = if changing.is_empty() { "nothing to apply".to_owned() } else { changing.join(", ") };
-    format!("## Plan for {target}: {changing}\n\n{staying}.{pressing}\n\n")
+    format!("## Plan for {target} — {changing}\n\n{staying}.{pressing}\n\n")
 }
 
 /// Messages that one person would get shortly after each other.
@@ -116,8 +116,12 @@ pub fn requests(view: &View, most: usize) -> Cut {
     for step in &sent {
         let Some(request) = &step.request else { continue };
         let path = short(&request.path, LINE);
-        let line =
-            format!("{:>3} {:<6} {path}  {}\n", told + 1, request.method.word(), short(&step.address.to_string(), LINE));
+        let line = format!(
+            "{:>3} {:<6} {path}  {}\n",
+            told + 1,
+            request.method.word(),
+            short(&step.address.to_string(), LINE)
+        );
         if lines.len() + line.len() > room {
             break;
         }

@@ -1,0 +1,78 @@
+//! One card per change.
+
+use maud::{Markup, html};
+
+use super::{Report, facts, message, top, who, zones};
+use crate::plan::Aim;
+use crate::render::layout::Row;
+use crate::render::one_line;
+use crate::render::plan::{self, Block, Risk, content, rows};
+use crate::review::Who;
+use crate::text::short;
+
+/// How much of a name is shown.
+const NAME: usize = 120;
+/// How much of a file's path is shown.
+const PLACE: usize = 300;
+
+impl Report<'_> {
+    /// What happens to a resource. What was `drifted` is shown as somebody changed it, not as it is put back.
+    pub(super) fn card(&self, number: usize, block: &Block, who: &[Who], drifted: bool) -> Markup {
+        let when = rows::of_times(&self.view, block);
+        let fields = match block.whole.filter(|_| drifted) {
+            Some(change) => content::drifted(change),
+            None => rows::of_fields(block),
+        };
+        // Who is meant has a part of its own.
+        let told = block.whole.map(|change| plan::who::rows(&self.view, change)).unwrap_or_default();
+        let told: Vec<Row> =
+            told.into_iter().filter(|row| ![plan::who::WHO, plan::who::EFFECT].contains(&&*row.label)).collect();
+        let content = html! {
+            (facts::rows(&when))
+            (facts::rows(&fields))
+            @if let Some(change) = block.whole {
+                (message::message(&self.view.review, change))
+                (who::who(change, who, drifted))
+                (zones::zones(&self.view.review, change))
+            }
+            (facts::rows(&told))
+            (facts::rows(&rows::of_words(&self.view, block)))
+        };
+        self.framed(number, block, &content)
+    }
+
+    /// The head of what is too large to be shown.
+    pub(super) fn bare_card(&self, number: usize, block: &Block) -> Markup {
+        let content =
+            html! { p { "This change is too large to be shown here; " code { "--format json" } " has all of it." } };
+        self.framed(number, block, &content)
+    }
+
+    fn framed(&self, number: usize, block: &Block, content: &Markup) -> Markup {
+        let name = block.changes().next().map(|change| change.name.as_str()).unwrap_or_default();
+        let has_name = !name.is_empty() && name != block.address.key;
+        html! {
+            article.card.(top::mood(block.action)) id=(format!("change-{number}")) {
+                header {
+                    h3 { (top::action(block.action)) " " span.address { (one_line(&block.address.to_string())) } }
+                    @if block.risk == Risk::Sends { span.chip.danger { "sends" } }
+                    @if has_name { p.name dir="auto" { (one_line(&short(name, NAME))) } }
+                    p.place { (self.place(block)) }
+                }
+                (content)
+            }
+        }
+    }
+
+    /// File and line, or why there is none.
+    fn place(&self, block: &Block) -> String {
+        match block.changes().find_map(|change| change.place.as_ref()) {
+            Some(place) => format!("{}:{}", one_line(&short(&place.file, PLACE)), place.line),
+            None if self.view.plan.aim == Aim::Nothing => String::new(),
+            None if block.retired.is_empty() && block.changes().all(|change| change.desired.is_none()) => {
+                "not in your files".to_owned()
+            }
+            None => String::new(),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What a person has to decide, to allow or to do, before anything else.
+
+use maud::{Markup, html};
+
+use super::{Report, facts};
+use crate::guard::Refused;
+use crate::render::one_line;
+use crate::render::plan::decisions::why;
+use crate::render::plan::{Block, Risk};
+use crate::timing::Collision;
+use crate::timing::words::length;
+
+/// How many of one kind are told here; the others stand further down.
+const EACH: usize = 12;
+
+/// The risks that people decide about, with what they are called.
+const RISKS: [(Risk, &str, &str); 5] = [
+    (Risk::Sends, "Sends", "danger"),
+    (Risk::Stuck, "Waits for you", "asks"),
+    (Risk::NoWayBack, "Cannot be undone", "danger"),
+    (Risk::Deletes, "Deletes", "old"),
+    (Risk::ByHand, "By hand", "asks"),
+];
+
+impl Report<'_> {
+    /// Whether anything is to be decided.
+    pub(super) fn decides(&self) -> bool {
+        !self.view.blocks.is_empty() || !self.view.drift.is_empty()
+    }
+
+    pub(super) fn decisions(&self) -> Markup {
+        let refused = self.ahead.refusals();
+        let blocks = &self.view.blocks;
+        let asked = |risk: Risk| blocks.iter().filter(move |block| block.risk == risk);
+        let near: Vec<Collision> = self.view.review.collisions().found.into_iter().filter(|one| one.news).collect();
+        let is_calm =
+            refused.is_empty() && near.is_empty() && RISKS.iter().all(|(risk, ..)| asked(*risk).next().is_none());
+        html! {
+            section #decisions {
+                h2 { "Decisions" }
+                @if is_calm { p.calm-note { (self.calm()) } }
+                ul.decisions {
+                    @for one in refused { (self.refusal(one)) }
+                    @for (risk, word, mood) in RISKS {
+                        @for block in asked(risk).take(EACH) { (self.decision(block, word, mood)) }
+                        @if let more @ 1.. = asked(risk).count().saturating_sub(EACH) {
+                            li class=(format!("decision {mood}")) {
+                                span class=(format!("chip {mood}")) { (word) } " and " (more) " more, further down"
+                            }
+                        }
+                    }
+                    @for one in near.iter().take(EACH) { (self.near(one)) }
+                    @if let more @ 1.. = near.len().saturating_sub(EACH) {
+                        li.decision.changed { span.chip.changed { "Near each other" } " and " (more) " more pairs" }
+                    }
+                }
+                @if self.decides() { (self.next()) }
+            }
+        }
+    }
+
+    fn calm(&self) -> &'static str {
+        if self.decides() {
+            "Nothing here sends a message at once, deletes anything or needs a hand."
+        } else {
+            "There is nothing to decide: the service is as it should be."
+        }
+    }
+
+    /// What would be refused, with the way out.
+    fn refusal(&self, refused: &Refused) -> Markup {
+        html! {
+            li.decision.danger {
+                p { span.chip.danger { "Refused" } " " span dir="auto" { (one_line(&refused.message)) } }
+                p.out { b { "Way out: " } (one_line(&refused.help)) }
+                @if !refused.addresses.is_empty() {
+                    p.which {
+                        @for (number, address) in refused.addresses.iter().take(EACH).enumerate() {
+                            @if number > 0 { ", " }
+                            (self.link(address))
+                        }
+                        @if refused.addresses.len() > EACH { " and " (refused.addresses.len() - EACH) " more" }
+                    }
+                }
+            }
+        }
+    }
+
+    fn decision(&self, block: &Block, word: &str, mood: &str) -> Markup {
+        html! {
+            li class=(format!("decision {mood}")) {
+                p { span class=(format!("chip {mood}")) { (word) } " " (self.link(&block.address)) }
+                @let why = why(&self.view, block);
+                @for words in &why { (facts::line(words)) }
+                @if why.is_empty() && block.risk == Risk::Deletes { p { "It is deleted on the service, and nothing stands in for it." } }
+            }
+        }
+    }
+
+    /// Two messages that one person gets shortly after each other.
+    fn near(&self, collision: &Collision) -> Markup {
+        let Collision { one, other, apart_seconds, who, .. } = collision;
+        html! {
+            li.decision.changed {
+                p { span.chip.changed { "Near each other" } " " (self.link(&one.address)) " and " (self.link(&other.address)) }
+                p {
+                    @match apart_seconds { 0 => "They go out at the same time", seconds => { "They go out " (length(*seconds)) " apart" } }
+                    @match who { Some(who) => { ", and one person can get both: " span dir="auto" { (one_line(who)) } } None => "." }
+                }
+            }
+        }
+    }
+
+    /// The command that goes on from here.
+    fn next(&self) -> Markup {
+        let plan = self.view.plan;
+        let waits = self.view.stuck() > 0 || !self.ahead.refusals().is_empty();
+        html! {
+            p.next {
+                @if plan.has_news() {
+                    @if waits { "As it is, this plan is not applied. Once that is decided: " } @else { "Next: " }
+                    code { (one_line(&self.ahead.apply())) }
+                } @else {
+                    "Nothing is left for pushplan to do before people have done their part."
+                }
+            }
+        }
+    }
+}

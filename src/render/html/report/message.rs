@@ -1,0 +1,121 @@
+//! The message as people will see it, on the screens of those who get it.
+
+use maud::{Markup, html};
+
+use crate::look::Seen;
+use crate::model::device::DeviceType;
+use crate::plan::{Action, Change};
+use crate::render::html::phone::{inbox, phone};
+use crate::render::one_line;
+use crate::review::prose::{self, Piece};
+use crate::review::{Review, Side};
+use crate::text::{count, short};
+
+/// How many messages of one change are drawn: variants, outcomes and samples.
+const DRAWN: usize = 6;
+/// How many characters of a text are shown.
+const TEXT: usize = 4000;
+/// How much of a text stands in a cell of a table.
+const CELL: usize = 180;
+/// Whom a message comes from, which no plan knows.
+const APP: &str = "Your app";
+
+/// The messages of a change as they will be, or as they were where it goes.
+fn messages(review: &Review, change: &Change) -> Vec<Seen> {
+    let side = if change.action == Action::Delete { Side::Before } else { Side::After };
+    let found = review.messages(change, side);
+    let found = if found.is_empty() { review.messages(change, Side::Before) } else { found };
+    found.into_iter().map(bounded).collect()
+}
+
+/// The same with long texts cut: whoever wants to read them all opens the file.
+fn bounded(mut seen: Seen) -> Seen {
+    let cut = |text: &mut String| {
+        if text.chars().nth(TEXT).is_some() {
+            *text = text.chars().take(TEXT).chain(['…']).collect();
+        }
+    };
+    let Seen { label, title, text, fits, buttons, presses, tap, message, unfilled, characters: _, rtl: _ } = &mut seen;
+    fits.iter_mut().for_each(|fit| cut(&mut fit.shown));
+    message.iter_mut().for_each(|message| [&mut message.title, &mut message.text].into_iter().for_each(cut));
+    let lists = buttons.iter_mut().chain(presses).chain(unfilled);
+    lists.chain(label).chain(title).chain(tap).for_each(cut);
+    cut(text);
+    seen
+}
+
+/// All that a change says, drawn.
+pub fn message(review: &Review, change: &Change) -> Markup {
+    let all = messages(review, change);
+    let same = change.action != Action::Create
+        && !all.is_empty()
+        && review.messages(change, Side::Before).into_iter().map(bounded).eq(all.iter().cloned());
+    html! {
+        @if !all.is_empty() {
+            section.part.message {
+                h4 {
+                    @match (change.action, same) {
+                        (Action::Delete, _) => "What people saw",
+                        (_, true) => "What people see: unchanged",
+                        (_, false) => "What people will see",
+                    }
+                }
+                @for (number, seen) in all.iter().take(DRAWN).enumerate() { (one(seen, all.first().filter(|_| number > 0))) }
+                @if let more @ 1.. = all.len().saturating_sub(DRAWN) { p.faint { "and " (count(more, "more message")) } }
+            }
+        }
+    }
+}
+
+/// One message. Those behind the first have fewer screens, and what they do alike is told once: they are there for their
+/// texts.
+fn one(seen: &Seen, first: Option<&Seen>) -> Markup {
+    let phones =
+        seen.fits.iter().filter(|fit| first.is_none() || fit.device != DeviceType::Web || seen.fits.len() == 1);
+    let acts = |seen: &Seen| (seen.tap.clone(), seen.presses.clone());
+    let is_told = first.is_some_and(|first| acts(first) == acts(seen));
+    html! {
+        @if let Some(label) = &seen.label { h5 dir="auto" { (one_line(label)) } }
+        div.phones {
+            @for fit in phones { (phone(seen, fit, APP)) }
+            @if let Some(message) = &seen.message { (inbox(message)) }
+        }
+        @if !seen.unfilled.is_empty() {
+            p.warn { "No value for " @for (number, key) in seen.unfilled.iter().enumerate() { @if number > 0 { ", " } code { (one_line(key)) } }
+                ": people read the braces unless the push gives one." }
+        }
+        @if let Some(tap) = seen.tap.as_ref().filter(|_| !is_told) { p.does { b { "A tap " } span dir="auto" { (one_line(tap)) } } }
+        @for press in seen.presses.iter().filter(|_| !is_told) { p.does dir="auto" { (one_line(press)) } }
+    }
+}
+
+/// The message in a few words, with what changes in it.
+pub fn in_brief(review: &Review, change: &Change) -> Option<Markup> {
+    let all = messages(review, change);
+    let first = all.iter().find(|seen| !seen.text.trim().is_empty())?;
+    let before = review.messages(change, Side::Before);
+    let was = before.iter().find(|seen| seen.label == first.label).map(|seen| seen.text.as_str());
+    let samples = all.iter().filter(|seen| seen.label != first.label).count();
+    let edited = was.filter(|was| *was != first.text && change.action != Action::Create);
+    let edits = edited.map(|was| match prose::words(&short(was, CELL), &short(&first.text, CELL)) {
+        Some(pieces) => pieces,
+        None => {
+            vec![Piece::Goes(short(was, CELL)), Piece::Same(" ".to_owned()), Piece::Comes(short(&first.text, CELL))]
+        }
+    });
+    Some(html! {
+        div dir="auto" {
+            @match edits {
+                Some(pieces) => @for piece in &pieces {
+                    @match piece {
+                        Piece::Same(text) => (one_line(text)),
+                        Piece::Goes(text) => del { (one_line(text)) },
+                        Piece::Comes(text) => ins { (one_line(text)) },
+                    }
+                },
+                None => (one_line(&short(&first.text, CELL))),
+            }
+        }
+        @if samples > 0 { div.faint { "and " (count(samples, "other")) } }
+    })
+}

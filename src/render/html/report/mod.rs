@@ -1,0 +1,136 @@
+//! A plan as one page, for whoever decides: what needs a word, what changes, whom it reaches and when, and which requests
+//! are sent. The same plan gives the same bytes.
+
+mod cards;
+mod decisions;
+mod facts;
+mod glance;
+mod graph;
+mod message;
+mod requests;
+mod rest;
+mod top;
+mod who;
+mod zones;
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use super::{page, phone};
+use crate::address::Address;
+use crate::digest::Digest;
+use crate::plan::Plan;
+use crate::render::one_line;
+use crate::render::plan::{Ahead, Block, View};
+use crate::review::Who;
+
+const CSS: &str = include_str!("report.css");
+
+/// How many changes have a card, the riskiest first.
+const CARDS: usize = 150;
+/// How many bytes all cards together may have.
+const CARD_BYTES: usize = 3_500_000;
+/// How many bytes one card may have. Of what is larger, only the head is shown.
+const LARGEST: usize = 250_000;
+
+/// The report of a plan.
+pub fn html(plan: &Plan, ahead: &Ahead) -> String {
+    let report = Report::of(plan, ahead);
+    let body = report.body();
+    page(&format!("Plan for {}", plan.target), &[phone::CSS, CSS].concat(), &body)
+}
+
+/// All that the parts of the page are made from.
+struct Report<'p> {
+    view: View<'p>,
+    ahead: &'p Ahead,
+    digest: Digest,
+    /// The number of each resource's card; those without one are told in a line.
+    numbers: BTreeMap<Address, usize>,
+    /// By the number of the card: whom the change reaches, which takes a while to work out.
+    who: BTreeMap<usize, Vec<Who>>,
+    cards: Vec<Markup>,
+    drawn: graph::Drawn,
+}
+
+impl<'p> Report<'p> {
+    fn of(plan: &'p Plan, ahead: &'p Ahead) -> Self {
+        let view = View::of(plan, &ahead.again);
+        let mut report = Self {
+            ahead,
+            digest: plan.digest(),
+            numbers: BTreeMap::new(),
+            who: BTreeMap::new(),
+            cards: Vec::new(),
+            drawn: graph::Drawn::of(&view),
+            view,
+        };
+        let mut bytes = 0;
+        let (mut cards, mut all) = (Vec::new(), BTreeMap::new());
+        for (number, block) in (1..).zip(report.all()).take(CARDS) {
+            let who = block.whole.map(|change| report.view.review.who(change)).unwrap_or_default();
+            let drifted = number > report.view.blocks.len();
+            let mut card = report.card(number, block, &who, drifted);
+            if card.0.len() > LARGEST {
+                card = report.bare_card(number, block);
+            }
+            bytes += card.0.len();
+            if bytes > CARD_BYTES {
+                break;
+            }
+            cards.push((block.address.clone(), card));
+            all.insert(number, who);
+        }
+        report.who = all;
+        report.numbers = cards.iter().map(|(address, _)| address.clone()).zip(1..).collect();
+        report.cards = cards.into_iter().map(|(_, card)| card).collect();
+        report
+    }
+
+    /// What happens, and then what is put back.
+    fn all(&self) -> impl Iterator<Item = &Block<'p>> {
+        self.view.blocks.iter().chain(&self.view.drift)
+    }
+
+    /// How many cards are about what happens; the others are about what is put back.
+    fn happening(&self) -> usize {
+        self.cards.len().min(self.view.blocks.len())
+    }
+
+    fn body(&self) -> Markup {
+        let is_nothing = self.view.blocks.is_empty() && self.view.drift.is_empty();
+        let (happens, drift) = self.cards.split_at(self.happening());
+        html! {
+            (self.top())
+            main {
+                (self.decisions())
+                @if !is_nothing { (self.glance()) }
+                @if !happens.is_empty() {
+                    section #changes {
+                        h2 { "Changes" }
+                        @for card in happens { (card) }
+                    }
+                }
+                (self.drift(drift))
+                (self.uncarded())
+                (self.graph())
+                (self.past())
+                (self.left_out())
+                (self.requests())
+            }
+            (self.footer())
+        }
+    }
+
+    /// The name of a resource, which leads to its card where it has one.
+    fn link(&self, address: &Address) -> Markup {
+        let text = one_line(&address.to_string());
+        html! {
+            @match self.numbers.get(&address.resource()) {
+                Some(number) => a.address href=(format!("#change-{number}")) { (text) },
+                None => span.address { (text) },
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What needs no card: changes of little risk in a large plan, what is put back, what has had its time, what was left out.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use super::{Report, top};
+use crate::plan::{Action, Change, Reason};
+use crate::render::one_line;
+use crate::render::plan::{Block, words};
+use crate::text::{count, short};
+
+/// How many bytes the lines of changes without a card may have.
+const BYTES: usize = 2_500_000;
+/// How many of those that have had their time, or were left out, are named.
+const NAMED: usize = 200;
+/// How much of a name is shown.
+const NAME: usize = 60;
+
+impl Report<'_> {
+    /// What was changed on the service alone.
+    pub(super) fn drift(&self, cards: &[Markup]) -> Markup {
+        html! {
+            @if !self.view.drift.is_empty() {
+                section #drift {
+                    h2 { "Changed on the service" }
+                    p {
+                        "Somebody changed this on the service since the last apply"
+                        @if let Some(at) = self.view.plan.told.last_apply { " (" (words::moment(at)) ")" }
+                        "; it is not in your files. This plan puts it back. To keep what the service has, write it into the file and plan again."
+                    }
+                    @for card in cards { (card) }
+                }
+            }
+        }
+    }
+
+    /// The changes without a card, each in a line.
+    pub(super) fn uncarded(&self) -> Markup {
+        let rest: Vec<&Block> = self.all().skip(self.cards.len()).collect();
+        if rest.is_empty() {
+            return html! {};
+        }
+        let mut lines = Vec::new();
+        let mut bytes = 0;
+        for block in &rest {
+            let line = row(block);
+            bytes += line.0.len();
+            if bytes > BYTES {
+                break;
+            }
+            lines.push(line);
+        }
+        let untold = &rest[lines.len()..];
+        html! {
+            section #rest {
+                h2 { "The other " (count(rest.len(), "change")) }
+                p { "They are less risky than those above: " (tally(&rest)) "." }
+                ul.rows { @for line in &lines { (line) } }
+                @if !untold.is_empty() {
+                    p { "Not listed, so that this page stays readable: " (count(untold.len(), "change")) " (" (tally(untold)) "). "
+                        code { "--format json" } " has all of them." }
+                }
+            }
+        }
+    }
+
+    pub(super) fn past(&self) -> Markup {
+        let past = &self.view.past;
+        html! {
+            @if !past.is_empty() {
+                section #past {
+                    h2 { "Past pushes" }
+                    ul.rows {
+                        @for change in past.iter().take(NAMED) {
+                            li { span.address { (one_line(&change.address.to_string())) } " " (went(change)) }
+                        }
+                    }
+                    @if past.len() > NAMED { p.faint { "and " (past.len() - NAMED) " more" } }
+                }
+            }
+        }
+    }
+
+    pub(super) fn left_out(&self) -> Markup {
+        let left = &self.view.plan.left_out;
+        html! {
+            @if !left.is_empty() {
+                section #left-out {
+                    h2 { "Left out" }
+                    p { "This plan is about a part of the project. It does not touch " (count(left.len(), "address")) ":" }
+                    ul.rows {
+                        @for address in left.iter().take(NAMED) { li { span.address { (one_line(&address.to_string())) } } }
+                    }
+                    @if left.len() > NAMED { p.faint { "and " (left.len() - NAMED) " more" } }
+                }
+            }
+        }
+    }
+}
+
+fn went(change: &Change) -> String {
+    let went = change.reasons.iter().find_map(|reason| match reason {
+        Reason::Went { at, edited } => Some(words::went(*at, *edited)),
+        Reason::TooLate { at } => Some(words::record(*at)),
+        _ => None,
+    });
+    went.unwrap_or_else(|| words::went(None, false))
+}
+
+fn row(block: &Block) -> Markup {
+    let name = block.changes().next().map(|change| change.name.as_str()).unwrap_or_default();
+    let place = block.changes().find_map(|change| change.place.as_ref());
+    html! {
+        li {
+            span class=(format!("chip {}", top::mood(block.action))) { (block.action.symbol()) " " (block.action.word()) }
+            " " span.address { (one_line(&block.address.to_string())) }
+            @if !name.is_empty() && name != block.address.key { " " bdi.faint { (one_line(&short(name, NAME))) } }
+            @if let Some(place) = place { " " span.place { (one_line(&short(&place.file, NAME))) ":" (place.line) } }
+        }
+    }
+}
+
+/// How many there are of each: `9800 to update, 50 to create`.
+fn tally(blocks: &[&Block]) -> String {
+    let mut numbers: BTreeMap<Action, usize> = BTreeMap::new();
+    for block in blocks {
+        *numbers.entry(block.action).or_default() += 1;
+    }
+    let told = |(action, number): (&Action, &usize)| match action {
+        Action::ByHand => format!("{number} by hand"),
+        action => format!("{number} to {}", action.word()),
+    };
+    numbers.iter().map(told).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,148 @@
+//! The head of the page: for whom, how much of each, where to find what.
+
+use maud::{Markup, html};
+
+use super::Report;
+use crate::plan::{Action, Aim};
+use crate::render::one_line;
+use crate::render::plan::words::moment;
+use crate::text::count;
+
+impl Report<'_> {
+    pub(super) fn top(&self) -> Markup {
+        let plan = self.view.plan;
+        html! {
+            header.top {
+                p.over {
+                    "Plan " b { (self.digest.short()) } " for " bdi { (one_line(&plan.origin)) }
+                }
+                h1 { (self.headline()) }
+                (self.badges())
+                p.made {
+                    "Made " (moment(plan.made)) ". It can be applied until " (moment(plan.expires)) "."
+                    @if let Some(file) = &self.ahead.saved { " Saved in " code { (one_line(file)) } "." }
+                }
+                (self.contents())
+            }
+        }
+    }
+
+    /// The plan in a few words.
+    fn headline(&self) -> Markup {
+        let plan = self.view.plan;
+        let target = html! { bdi { (one_line(&plan.target)) } };
+        let number = self.view.blocks.len() + self.view.drift.len();
+        match (number, plan.aim) {
+            (0, Aim::Nothing) => html! { "Nothing to delete on " (target) },
+            (0, _) => html! { "No changes for " (target) },
+            (number, _) => html! { (count(number, "change")) " for " (target) },
+        }
+    }
+
+    /// How much of each there is.
+    fn badges(&self) -> Markup {
+        let view = &self.view;
+        let at_once = view.sending_at_once();
+        let later = view.sending() - at_once;
+        let stuck = view.stuck();
+        let unchanged = view.count(Action::Keep) + view.count(Action::Past);
+        html! {
+            ul.badges {
+                @if at_once > 0 { (badge("danger", "▲", at_once, if at_once == 1 { "sends at once" } else { "send at once" })) }
+                @if later > 0 { (badge("danger", "△", later, if later == 1 { "sends later" } else { "send later" })) }
+                @if stuck > 0 { (badge("asks", "?", stuck, if stuck == 1 { "waits for a decision" } else { "wait for a decision" })) }
+                @for action in Action::ALL {
+                    @let number = view.count(action);
+                    @if let (1.., Some(words)) = (number, told(action)) {
+                        (badge(mood(action), action.symbol(), number, &words))
+                    }
+                }
+                (badge("calm", "=", unchanged, "unchanged"))
+                @if !view.plan.left_out.is_empty() {
+                    (badge("calm", "…", view.plan.left_out.len(), "left out"))
+                }
+            }
+        }
+    }
+
+    /// Where to find what, for those parts that are there.
+    fn contents(&self) -> Markup {
+        let view = &self.view;
+        let is_something = !view.blocks.is_empty() || !view.drift.is_empty();
+        let parts = [
+            (self.decides(), "decisions", "Decisions"),
+            (is_something, "glance", "At a glance"),
+            (self.happening() > 0, "changes", "Changes"),
+            (!view.drift.is_empty(), "drift", "Drift"),
+            (view.blocks.len() + view.drift.len() > self.cards.len(), "rest", "All others"),
+            (self.has_graph(), "graph", "What points at what"),
+            (!view.past.is_empty(), "past", "Past pushes"),
+            (!view.plan.left_out.is_empty(), "left-out", "Left out"),
+            (self.has_requests(), "requests", "Requests"),
+        ];
+        html! {
+            @if is_something {
+                nav.contents aria-label="Contents" {
+                    ul {
+                        @for (_, anchor, words) in parts.iter().filter(|(is_there, ..)| *is_there) {
+                            li { a href=(format!("#{anchor}")) { (words) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn footer(&self) -> Markup {
+        let plan = self.view.plan;
+        html! {
+            footer {
+                dl.about {
+                    div { dt { "Plan" } dd { code { (self.digest.as_str()) } } }
+                    div { dt { "Target" } dd { bdi { (one_line(&plan.target)) } } }
+                    div { dt { "Service" } dd { bdi { (one_line(&plan.origin)) } } }
+                    div { dt { "Made" } dd { (moment(plan.made)) } }
+                    div { dt { "Expires" } dd { (moment(plan.expires)) } }
+                    div { dt { "Ledger" } dd { "after record " (plan.ledger.seq) } }
+                    div { dt { "Made by" } dd { "pushplan " (one_line(&plan.tool)) } }
+                }
+            }
+        }
+    }
+}
+
+fn badge(mood: &str, sign: &str, number: usize, words: &str) -> Markup {
+    html! {
+        li class=(format!("badge {mood}")) {
+            span.sign aria-hidden="true" { (sign) } " " b { (number) } " " (words)
+        }
+    }
+}
+
+fn told(action: Action) -> Option<String> {
+    match action {
+        Action::Keep | Action::Past => None,
+        Action::ByHand => Some("by hand".to_owned()),
+        action => Some(format!("to {}", action.word())),
+    }
+}
+
+/// The colours of an action.
+pub(super) fn mood(action: Action) -> &'static str {
+    match action {
+        Action::Create | Action::Adopt => "new",
+        Action::Update | Action::Replace => "changed",
+        Action::Delete => "old",
+        Action::ByHand => "asks",
+        Action::Keep | Action::Forget | Action::Past => "calm",
+    }
+}
+
+/// The sign and the word of an action.
+pub(super) fn action(action: Action) -> Markup {
+    html! {
+        span class=(format!("chip {}", mood(action))) {
+            span aria-hidden="true" { (action.symbol()) } " " (action.word())
+        }
+    }
+}

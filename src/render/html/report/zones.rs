@@ -1,0 +1,121 @@
+//! What the clocks show where people get a message: a strip of a day for each, with quiet hours shaded.
+
+use jiff::civil::{DateTime, Time};
+use maud::{Markup, html};
+
+use crate::model::quiet::Quiet;
+use crate::model::schedule::When;
+use crate::plan::{Action, Change};
+use crate::render::one_line;
+use crate::review::{Review, Side};
+use crate::timing::{Times, words};
+
+/// How many times of one change are drawn.
+const DRAWN: usize = 4;
+/// How many clocks of one time are drawn.
+const CLOCKS: usize = 16;
+/// The minutes of a day.
+const DAY: i64 = 24 * 60;
+
+/// The strips of a change, for the times that it will have, or had where it goes.
+pub fn zones(review: &Review, change: &Change) -> Markup {
+    let side = if change.action == Action::Delete { Side::Before } else { Side::After };
+    let mut all = review.times(change, side);
+    // Variants that go out together have one picture.
+    let whens: Vec<When> = all.iter().map(|times| times.when).collect();
+    let mut number = 0;
+    all.retain(|_| {
+        number += 1;
+        !whens[..number - 1].contains(&whens[number - 1])
+    });
+    let quiet = review.plan.told.quiet;
+    html! {
+        @for times in all.iter().take(DRAWN) {
+            section.part.zones {
+                h4 { "When it arrives" @if let Some(label) = times.label.as_ref().filter(|_| all.len() > 1) { ": " (one_line(label)) } }
+                p { (one_line(&words::when(times, review.plan.made))) }
+                (strips(times, quiet))
+            }
+        }
+        @if let more @ 1.. = all.len().saturating_sub(DRAWN) { p.faint { "and " (more) " more times" } }
+    }
+}
+
+/// A clock of somebody.
+struct Clock {
+    whose: String,
+    at: DateTime,
+    quiet: bool,
+}
+
+fn clocks(times: &Times) -> Vec<Clock> {
+    let own = match times.when {
+        When::EachZone(at) => Clock { whose: "Everybody's own clock".to_owned(), at, quiet: times.quiet },
+        When::At(instant) => {
+            let whose = words::zone(&times.zone).rsplit('/').next().unwrap_or_default().replace('_', " ");
+            Clock { whose, at: times.zone.to_datetime(instant), quiet: times.quiet }
+        }
+    };
+    let there = times.there.iter().map(|there| Clock { whose: there.city.clone(), at: there.at, quiet: there.quiet });
+    std::iter::once(own).chain(there).collect()
+}
+
+fn strips(times: &Times, quiet: Option<Quiet>) -> Markup {
+    let mut clocks = clocks(times);
+    let left = clocks.len().saturating_sub(CLOCKS);
+    clocks.truncate(CLOCKS);
+    html! {
+        ul.clocks {
+            @for clock in &clocks { (strip(clock, quiet)) }
+        }
+        div.hours aria-hidden="true" { span { "0" } span { "6" } span { "12" } span { "18" } span { "24 h" } }
+        p.faint {
+            @if let Some(quiet) = quiet { "Shaded: quiet hours, " (hour(quiet.from)) " to " (hour(quiet.to)) " by their clock. " }
+            @if times.anywhere { "They can be anywhere; these are big cities of the world. " }
+            @if left > 0 { (left) " more clocks are not drawn." }
+        }
+    }
+}
+
+fn strip(clock: &Clock, quiet: Option<Quiet>) -> Markup {
+    let shown = clock.at.strftime("%H:%M %a").to_string();
+    let minute = i64::from(clock.at.hour()) * 60 + i64::from(clock.at.minute());
+    let is_quiet = if clock.quiet { ", in quiet hours" } else { "" };
+    html! {
+        li {
+            span.city { (one_line(&clock.whose)) }
+            svg.day viewBox=(format!("0 0 {DAY} 20")) preserveAspectRatio="none" role="img"
+                aria-label=(format!("{}: {shown}{is_quiet}", one_line(&clock.whose))) {
+                rect.hours-of-day width=(DAY) height="20" {}
+                @for (from, to) in quiet.map(shaded).unwrap_or_default() { rect.quiet x=(from) width=(to - from) height="20" {} }
+                @for hour in [6, 12, 18] { path.tick d=(format!("M{} 0V20", hour * 60)) {} }
+                path.mark.disturbs[clock.quiet] d=(format!("M{minute} 10h0")) {}
+            }
+            span.at { (shown) @if clock.quiet { " " span.chip.changed { "quiet" } } }
+        }
+    }
+}
+
+/// The minutes of a day that are quiet: one stretch, or two where it passes midnight.
+fn shaded(quiet: Quiet) -> Vec<(i64, i64)> {
+    let minute = |time: Time| i64::from(time.hour()) * 60 + i64::from(time.minute());
+    let (from, to) = (minute(quiet.from), minute(quiet.to));
+    if from <= to { vec![(from, to)] } else { vec![(0, to), (from, DAY)] }
+}
+
+fn hour(time: Time) -> String {
+    time.strftime("%H:%M").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_night_is_shaded_on_both_sides_of_midnight() {
+        let time = |text: &str| text.parse().expect("a time");
+        let quiet = |from, to| Quiet { from: time(from), to: time(to) };
+        assert_eq!(shaded(quiet("21:00", "08:30")), [(0, 510), (1260, 1440)]);
+        assert_eq!(shaded(quiet("13:00", "15:00")), [(780, 900)]);
+    }
+}
