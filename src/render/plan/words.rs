@@ -175,6 +175,16 @@ fn taken_from_ours(change: &Change, ids: &[String]) -> Row {
     row.line(Words::new("rename or remove it in the service's dashboard, or choose another name in your files"))
 }
 
+/// What became of one that has had its time.
+pub fn fate(change: &Change) -> String {
+    let told = change.reasons.iter().find_map(|reason| match reason {
+        Reason::Went { at, edited } => Some(went(*at, *edited)),
+        Reason::TooLate { at } => Some(record(*at)),
+        _ => None,
+    });
+    told.unwrap_or_else(|| went(None, false))
+}
+
 /// What became of something that has had its time.
 pub fn went(at: Option<Timestamp>, edited: bool) -> String {
     let went = at.map_or("has had its time".to_owned(), |at| format!("went out on {}", moment(at)));
