@@ -34,7 +34,8 @@ fn one_run_writes_all_forms_and_the_plan_itself() {
     assert_eq!(ran.stderr, "Wrote p.json\nWrote p.md\nWrote p.html\n");
     let json: Value = serde_json::from_str(&project.folder.read("p.json")).expect("JSON");
     assert_eq!(json["counts"]["create"], 3);
-    assert!(project.folder.read("p.html").starts_with("<!DOCTYPE html>"));
+    let page = project.folder.read("p.html");
+    assert!(page.starts_with("<!DOCTYPE html>") && !page.contains("Your app"), "the message comes from the project");
     let digest = json["digest"].as_str().expect("a digest");
     for file in ["p.md", "p.html"] {
         let text = project.folder.read(file);
