@@ -8,6 +8,7 @@ mod explain;
 mod fix;
 mod fmt;
 mod forget;
+mod forms;
 mod graph;
 mod history;
 mod init;

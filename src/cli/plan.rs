@@ -1,15 +1,16 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use jiff::Timestamp;
 
+use super::forms::{Format, Forms};
 use super::planning::{Chosen, Place, Site, Wish, unreadable};
 use super::{Context, Ended, ledger, private, runtime};
 use crate::failure::{Exit, Failure};
 use crate::guard::guards;
 use crate::plan::Plan as Planned;
 use crate::render::plan::Ahead;
-use crate::render::{self, Again};
+use crate::render::{self, Again, Style};
 
 /// Show what would change, and change nothing.
 #[derive(Debug, Args)]
@@ -20,44 +21,27 @@ pub struct Plan {
     #[command(flatten)]
     chosen: Chosen,
 
-    /// Save the plan, for `pushplan apply FILE`
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-
-    /// Form of the plan: text for people, JSON for programs
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[command(flatten)]
+    forms: Forms,
 
     /// Exit with 2 if there are changes
     #[arg(long)]
     detailed_exitcode: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    Text,
-    Json,
-}
-
 impl Plan {
     pub fn run(&self, context: &Context) -> Ended {
-        let site = self.place.read_for(context, Timestamp::now(), self.format == Format::Json)?;
+        let programs = self.forms.printed() == Some(Format::Json);
+        let site = self.place.read_for(context, Timestamp::now(), programs)?;
         let wish = Wish { choice: self.chosen.choice(), ..Wish::default() };
         let again = self.place.again("apply", &wish.choice);
-        let plan = make(&site, &wish, again, self.out.as_deref(), self.format, context)?;
+        let plan = make(&site, &wish, again, &self.forms, context)?;
         Ok(if self.detailed_exitcode && !plan.is_empty() { Exit::Changes } else { Exit::Done })
     }
 }
 
-/// Makes a plan, saves it where that is asked for, and prints it.
-pub fn make(
-    site: &Site,
-    wish: &Wish,
-    again: Again,
-    out: Option<&Path>,
-    format: Format,
-    context: &Context,
-) -> Result<Planned, Failure> {
+/// Makes a plan, saves it where that is asked for, and shows it.
+pub fn make(site: &Site, wish: &Wish, again: Again, forms: &Forms, context: &Context) -> Result<Planned, Failure> {
     if let Some(words) = ledger::pending(&site.log.kept().map_err(unreadable)?) {
         context.out.note(&words);
     }
@@ -68,26 +52,39 @@ pub fn make(
         planned
     })?;
     let plan = planned.plan;
-    if let Some(path) = out {
-        save(&plan, path)?;
+    if let Some(path) = &forms.saved {
+        write(path, &plan.save())?;
     }
-    let ahead =
-        Ahead { again, saved: out.map(|path| path.display().to_string()), refused: guards(&plan, &site.limits()) };
-    show(&plan, &ahead, format, context);
+    let saved = forms.saved.as_ref().map(|path| path.display().to_string());
+    let ahead = Ahead { again, saved, refused: guards(&plan, &site.limits()) };
+    for (format, file) in &forms.shown {
+        show(&plan, &ahead, *format, file.as_deref(), context)?;
+    }
     Ok(plan)
 }
 
-/// Prints a plan.
-fn show(plan: &Planned, ahead: &Ahead, format: Format, context: &Context) {
-    let style = context.out.style();
-    match format {
-        Format::Text => context.out.print(&render::plan::text(plan, ahead, style)),
-        Format::Json => context.out.json(&render::plan::json(plan, ahead)),
+/// Prints a plan in a form, or writes it to a file.
+fn show(plan: &Planned, ahead: &Ahead, format: Format, file: Option<&Path>, context: &Context) -> Result<(), Failure> {
+    let style = if file.is_some() { Style::PLAIN } else { context.out.style() };
+    let text = match format {
+        Format::Text => render::plan::text(plan, ahead, style),
+        Format::Json => render::plan::json(plan, ahead),
+        Format::Html => render::html::report::html(plan, ahead),
+    };
+    match (file, format) {
+        (Some(path), _) => {
+            write(path, &text)?;
+            context.out.note(&format!("Wrote {}", path.display()));
+        }
+        (None, Format::Text) => context.out.print(&text),
+        (None, Format::Json) => context.out.json(&text),
+        (None, Format::Html) => context.out.exact(text.as_bytes()),
     }
+    Ok(())
 }
 
 /// Writes a plan where only its owner can read it: it holds what will be sent, and to whom.
-fn save(plan: &Planned, path: &Path) -> Result<(), Failure> {
-    private::write(path, plan.save().as_bytes())
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    private::write(path, text.as_bytes())
         .map_err(|error| Failure::new(format!("{} cannot be written: {error}", path.display())))
 }

@@ -4,6 +4,7 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::apply::{Allowed, Format, How};
+use super::forms::{self, Forms};
 use super::planning::{Place, Wish};
 use super::{Context, Ended, plan};
 use crate::plan::Aim;
@@ -42,8 +43,9 @@ impl Revert {
         let wish = Wish { aim: Aim::Before(self.number), ..Wish::default() };
         let again = self.place.again(&format!("revert {}", self.number), &wish.choice);
         if let Some(path) = &self.out {
-            let format = if self.how.format == Format::Text { plan::Format::Text } else { plan::Format::Json };
-            return plan::make(&site, &wish, again, Some(path), format, context).map(|_| crate::failure::Exit::Done);
+            let format = if self.how.format == Format::Text { forms::Format::Text } else { forms::Format::Json };
+            let forms = Forms::one(format, Some(path.clone()));
+            return plan::make(&site, &wish, again, &forms, context).map(|_| crate::failure::Exit::Done);
         }
         let question = format!("Go back to what was there before {}? Only `yes` goes on:", self.number);
         self.how

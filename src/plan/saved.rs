@@ -40,6 +40,10 @@ impl Plan {
         match form.map(u32::try_from) {
             Some(Ok(FORMAT)) => {}
             Some(Ok(other)) => return Err(NoPlan::OtherForm(other)),
+            _ if value.get("format_version").is_some() => {
+                let told = "it is one that is shown, with --format json; `--out` before any --format saves one";
+                return Err(NoPlan::NotAPlan(told.to_owned()));
+            }
             _ => return Err(NoPlan::NotAPlan("it does not say that it is a plan".to_owned())),
         }
         let saved: Saved =

@@ -88,8 +88,10 @@ pub struct Words {
 pub struct Piece {
     pub text: String,
     pub paint: Paint,
-    /// It is there to be copied: it is never broken.
+    /// It is never broken.
     pub whole: bool,
+    /// It is there to be copied.
+    pub copied: bool,
 }
 
 impl Words {
@@ -102,19 +104,19 @@ impl Words {
     }
 
     pub fn paint(mut self, text: &str, paint: Paint) -> Self {
-        self.pieces.push(Piece { text: one_line(text), paint, whole: false });
+        self.pieces.push(Piece { text: one_line(text), paint, whole: false, copied: false });
         self
     }
 
     /// Something to copy, such as a command.
     pub fn copy(mut self, text: &str) -> Self {
-        self.pieces.push(Piece { text: one_line(text), paint: Paint::Strong, whole: true });
+        self.pieces.push(Piece { text: one_line(text), paint: Paint::Strong, whole: true, copied: true });
         self
     }
 
     /// A few words that stay on one line, where they fit on one.
     pub fn together(mut self, text: &str, paint: Paint) -> Self {
-        self.pieces.push(Piece { text: one_line(text), paint, whole: true });
+        self.pieces.push(Piece { text: one_line(text), paint, whole: true, copied: false });
         self
     }
 
@@ -241,7 +243,7 @@ impl Row {
     /// The same with a text before its first line.
     pub fn after(mut self, text: &str) -> Self {
         if let Some(line) = self.lines.first_mut() {
-            line.pieces.insert(0, Piece { text: one_line(text), paint: Paint::Plain, whole: false });
+            line.pieces.insert(0, Piece { text: one_line(text), paint: Paint::Plain, whole: false, copied: false });
         }
         self
     }

@@ -80,6 +80,8 @@ pub fn there(there: &There) -> String {
 pub fn elsewhere(times: &Times, most: usize) -> Vec<String> {
     let mut fame: Vec<usize> = (0..times.there.len()).collect();
     fame.sort_by_key(|at| cities::fame(&times.there[*at].zone));
+    // One more needs no more room than the words that there is one.
+    let most = if fame.len().checked_sub(1) == Some(most) { fame.len() } else { most };
     let (told, left) = fame.split_at(most.min(fame.len()));
     let mut told = told.to_vec();
     told.sort_unstable();

@@ -15,7 +15,8 @@ use std::path::Path;
 
 use pushplan::guard::{Limits, guards};
 use pushplan::plan::Plan;
-use pushplan::render::plan::{Ahead, markdown};
+use pushplan::render::Style;
+use pushplan::render::plan::{Ahead, markdown, text};
 
 fn shown(plan: &Plan) -> String {
     markdown(plan, &Ahead::default())
@@ -57,4 +58,33 @@ fn what_would_be_refused_is_said_with_the_way_out() {
 #[test]
 fn the_same_plan_is_shown_in_the_same_bytes() {
     assert_eq!(shown(&plans::campaign()), shown(&plans::campaign()));
+}
+
+/// What a reader sees, without the breaks of lines and what a block begins its lines with.
+fn packed(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+#[test]
+fn what_the_text_of_a_plan_says_its_markdown_says_too() {
+    // Where nothing changes, one sentence says so.
+    for (name, plan) in plans::all().into_iter().filter(|(name, _)| *name != "nothing") {
+        let page = packed(&read::read(&shown(&plan)).texts);
+        let text = text(&plan, &Ahead::default(), Style { width: 2_000, ..Style::PLAIN });
+        // Headings have words of their own.
+        let rows = text.lines().take_while(|line| !line.starts_with("Plan: "));
+        for line in rows.filter(|line| !line.starts_with("≠ ")) {
+            // What comes and goes within a line stands on two of them here.
+            let pieces = ["[-", "-]", "{+", "+}"]
+                .iter()
+                .fold(vec![line], |all, mark| all.iter().flat_map(|one| one.split(mark)).collect())
+                .into_iter();
+            // Labels stand apart from what they label.
+            for words in pieces.flat_map(|piece| piece.split("  ")).flat_map(|piece| piece.split(" -> ")) {
+                // Numbers of lists are none of its texts.
+                let words = packed(words.trim().trim_start_matches(|c: char| c.is_ascii_digit()));
+                assert!(page.contains(&words), "{name}: {words:?} of {line:?} is not there");
+            }
+        }
+    }
 }

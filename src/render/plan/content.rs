@@ -57,8 +57,9 @@ fn is_told(change: &Change, path: &str) -> bool {
         path.strip_prefix(&at).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     };
     let is_time = path.ends_with("scheduled_time") || path.ends_with("schedule");
+    let sets_off = path == "immediate_trigger" || path.starts_with("immediate_trigger.");
     let runs = || change.desired.as_ref().or(before(change)).is_some_and(|spec| api.runs(spec).is_some());
-    api.audiences().iter().any(within) || is_time && runs()
+    api.audiences().iter().any(within) || is_time && runs() || sets_off
 }
 
 /// What people call a field: `push.notification.alert` is the alert, whatever it stands in.

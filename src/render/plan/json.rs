@@ -4,13 +4,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Ahead, View, is_told, words};
+use super::facts::{Audience, Collision, Message, Time, User};
+use super::{Ahead, View, is_told, requests, words};
 use crate::guard::Refused;
 use crate::kinds;
 use crate::plan::{self, Action, Moved, Plan};
 use crate::render::layout::{Row, Words};
-use crate::review::before;
 use crate::review::fields::Difference;
+use crate::review::{self, before};
 
 /// What `pushplan plan --format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -41,6 +42,12 @@ pub struct Document {
     pub steps: Vec<Step>,
     /// Addresses that --only and --except left out.
     pub left_out: Vec<String>,
+    /// Messages that one person would get shortly after each other.
+    pub collisions: Vec<Collision>,
+    /// How many pairs of messages were not compared, because there are too many.
+    pub uncompared: usize,
+    /// When something was last applied.
+    pub last_apply: Option<String>,
     /// Why `pushplan apply` would refuse it as it is.
     pub refused: Vec<Refusal>,
 }
@@ -120,6 +127,20 @@ pub struct Change {
     pub last_applied: Option<Value>,
     /// When it messages people by itself: the first and the last time. Null where it does not.
     pub runs: Option<Runs>,
+    /// Each time at which it messages people, by whose clock.
+    pub times: Vec<Time>,
+    /// What has to happen for its messages to be sent, in words. Null where they wait for nothing.
+    pub set_off_by: Option<String>,
+    /// Who is meant, and how that changes.
+    pub audiences: Vec<Audience>,
+    /// What people will read.
+    pub messages: Vec<Message>,
+    /// Those whose audiences name it, where it is a segment, with what the change means for them.
+    pub used_by: Vec<User>,
+    /// When the service last used it.
+    pub last_used: Option<String>,
+    /// What is left where a run stops between its requests.
+    pub if_it_stops: Option<String>,
     pub reasons: Vec<Reason>,
     /// What else there is to know, in words.
     pub notes: Vec<String>,
@@ -194,6 +215,9 @@ pub struct Field {
     /// What it will be. Left out where it will not be there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<Value>,
+    /// It is the same and stands elsewhere in its list: the places before and after, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved: Option<(usize, usize)>,
 }
 
 /// When something messages people by itself.
@@ -277,6 +301,9 @@ impl Document {
             changes: plan.changes.iter().filter(told).map(|change| Change::new(&view, change)).collect(),
             steps: plan.steps.iter().map(Step::new).collect(),
             left_out: plan.left_out.iter().map(ToString::to_string).collect(),
+            collisions: view.collisions.all.found.iter().map(Collision::new).collect(),
+            uncompared: view.collisions.all.uncompared,
+            last_apply: plan.told.last_apply.map(|at| at.to_string()),
             refused: ahead.refused.iter().map(Refusal::new).collect(),
         }
     }
@@ -334,6 +361,7 @@ impl Change {
         } = change;
         let after = desired.as_ref().filter(|_| *action != Action::Delete);
         let found = Difference::between(before(change), after);
+        let side = if after.is_some() { review::Side::After } else { review::Side::Before };
         let runs = desired.as_ref().or(before(change)).and_then(|spec| kinds::api(address).runs(spec));
         Self {
             resource: address.resource().to_string(),
@@ -354,6 +382,13 @@ impl Change {
                 first: runs.first.map(|at| at.to_string()),
                 last: runs.last.map(|at| at.to_string()),
             }),
+            times: Time::all(view, change),
+            set_off_by: view.review.set_off(change, side),
+            audiences: view.review.who(change).iter().map(Audience::new).collect(),
+            messages: view.review.messages(change, side).into_iter().map(Message::new).collect(),
+            used_by: User::all(view, change),
+            last_used: view.plan.told.of.get(address).and_then(|aside| aside.last_used).map(|at| at.to_string()),
+            if_it_stops: requests::if_it_stops(view, change),
             reasons: reasons.iter().map(|reason| Reason::new(view, change, reason)).collect(),
             notes: words::notes(view, change).iter().flat_map(lines).collect(),
             sends: sends.iter().map(Send::new).collect(),
@@ -367,7 +402,7 @@ impl Change {
 
 impl Field {
     fn new(field: crate::review::fields::Field) -> Self {
-        Self { path: field.path, old: field.old.cloned(), new: field.new.cloned() }
+        Self { path: field.path, old: field.old.cloned(), new: field.new.cloned(), moved: field.moved }
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(super) mod content;
 pub(super) mod decisions;
+mod facts;
 pub mod json;
 mod markdown;
 mod message;

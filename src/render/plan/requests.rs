@@ -2,11 +2,31 @@
 
 use super::{Block, View};
 use crate::ledger::Verb;
-use crate::plan::{Action, Step};
+use crate::plan::{Action, Change, Step};
 use crate::render::layout::{Paint, Row, Words};
 
 /// How many requests of one block are shown.
 const REQUESTS: usize = 12;
+
+/// What is left where a run stops half-way through a change.
+pub fn if_it_stops(view: &View, change: &Change) -> Option<String> {
+    stops(&steps(view, std::iter::once(change)))
+}
+
+/// The steps of changes, each with whether it is their own. Where something is replaced, also those that re-point its users.
+fn steps<'p>(view: &View<'p>, changes: impl Iterator<Item = &'p Change>) -> Vec<(&'p Step, bool)> {
+    let mut steps: Vec<(&Step, bool)> = Vec::new();
+    for change in changes {
+        steps.extend(view.steps_of(change).iter().map(|step| (*step, true)));
+        if change.action == Action::Replace {
+            let users = view.users_of(&change.address).iter();
+            steps.extend(users.flat_map(|user| view.steps_of(user)).map(|step| (*step, false)));
+        }
+    }
+    steps.sort_by_key(|(step, _)| step.number);
+    steps.dedup_by_key(|(step, _)| step.number);
+    steps
+}
 
 /// What is missing where a run stops between the deletion of an old version and the creation of the new one.
 fn stops(steps: &[(&Step, bool)]) -> Option<String> {
@@ -21,16 +41,7 @@ fn stops(steps: &[(&Step, bool)]) -> Option<String> {
 
 /// The requests of a block in the order in which they are sent. Where it is replaced, also those that re-point its users.
 pub fn row(view: &View, block: &Block) -> Option<Row> {
-    let mut steps: Vec<(&Step, bool)> = Vec::new();
-    for change in block.changes() {
-        steps.extend(view.steps_of(change).iter().map(|step| (*step, true)));
-        if change.action == Action::Replace {
-            let users = view.users_of(&change.address).iter();
-            steps.extend(users.flat_map(|user| view.steps_of(user)).map(|step| (*step, false)));
-        }
-    }
-    steps.sort_by_key(|(step, _)| step.number);
-    steps.dedup_by_key(|(step, _)| step.number);
+    let steps = steps(view, block.changes());
     let stops = stops(&steps);
     let mut lines: Vec<((&str, String), usize)> = Vec::new();
     for (step, own) in steps {

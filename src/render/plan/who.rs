@@ -166,7 +166,7 @@ fn users(view: &View, change: &Change) -> Option<Row> {
 }
 
 /// What a change of a segment means for one that names it.
-fn touched(view: &View, change: &Change, user: &Change) -> String {
+pub fn touched(view: &View, change: &Change, user: &Change) -> String {
     let holds = change.reasons.iter().any(
         |reason| matches!(reason, Reason::StillUsed { by, .. } if by.contains(&Thing::Ours(user.address.clone()))),
     );

@@ -38,7 +38,7 @@ fn piece(piece: &Piece) -> Markup {
     let text = &piece.text;
     match piece.paint {
         Paint::Plain if text.trim() == "->" => html! { " → " },
-        _ if piece.whole => html! { code { (text) } },
+        _ if piece.copied => html! { code { (text) } },
         Paint::New => html! { ins { (bare(text, "{+", "+}")) } },
         Paint::Old => html! { del { (bare(text, "[-", "-]")) } },
         paint => match class(paint) {

@@ -212,10 +212,10 @@ pub fn line(words: &Words, characters: usize) -> String {
     let mut pieces = rest.to_vec();
     match pieces.first_mut().filter(|_| !sign.is_empty()) {
         Some(name) if name.paint == Paint::Strong => {
-            *name = Piece { text: format!("{sign} {}", name.text), whole: true, ..name.clone() };
+            *name = Piece { text: format!("{sign} {}", name.text), copied: true, ..name.clone() };
         }
         _ if sign.is_empty() => {}
-        _ => pieces.insert(0, Piece { text: format!("{sign} "), paint: Paint::Plain, whole: false }),
+        _ => pieces.insert(0, Piece { text: format!("{sign} "), paint: Paint::Plain, whole: false, copied: false }),
     }
     // What an audience means, where it is told as a name.
     if let Some(first) = pieces.first_mut().filter(|first| first.paint == Paint::Faint && first.text.starts_with("= "))
@@ -234,7 +234,7 @@ pub fn inline(words: &Words, characters: usize) -> String {
 fn of_pieces(pieces: &[Piece], characters: usize) -> String {
     let mut parts: Vec<(String, bool)> = Vec::new();
     for piece in pieces {
-        let copied = piece.whole && piece.paint == Paint::Strong;
+        let copied = piece.copied;
         // What stands apart on a terminal has a comma here.
         let text = if piece.text == "   " { ", " } else { &piece.text };
         match parts.last_mut().filter(|(_, before)| !before && !copied) {

@@ -1,0 +1,169 @@
+//! In which forms a plan is shown, and where: `--format json --out plan.json --format html --out report.html`.
+
+use std::path::PathBuf;
+
+use clap::builder::EnumValueParser;
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, ValueEnum, value_parser};
+
+/// A form of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people at a terminal
+    Text,
+    /// For programs
+    Json,
+    /// A page for a browser, in one file
+    Html,
+}
+
+/// What is asked for: a file to save the plan in, and forms to show it in, each in a file or on standard output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forms {
+    pub saved: Option<PathBuf>,
+    pub shown: Vec<(Format, Option<PathBuf>)>,
+}
+
+impl Forms {
+    /// The form that goes to standard output.
+    pub fn printed(&self) -> Option<Format> {
+        self.shown.iter().find(|(_, file)| file.is_none()).map(|(format, _)| *format)
+    }
+
+    /// One form on standard output.
+    pub fn one(format: Format, saved: Option<PathBuf>) -> Self {
+        Self { saved, shown: vec![(format, None)] }
+    }
+}
+
+const FORMAT: &str = "format";
+const OUT: &str = "out";
+
+impl Args for Forms {
+    fn augment_args(command: Command) -> Command {
+        command
+            .arg(
+                Arg::new(FORMAT)
+                    .long(FORMAT)
+                    .value_name("FORM")
+                    .action(ArgAction::Append)
+                    .value_parser(EnumValueParser::<Format>::new())
+                    .help("Form of the plan [default: text]; several may be asked for, all but one with --out")
+                    .hide_possible_values(false),
+            )
+            .arg(
+                Arg::new(OUT)
+                    .long(OUT)
+                    .value_name("FILE")
+                    .action(ArgAction::Append)
+                    .value_parser(value_parser!(PathBuf))
+                    .help("Before any --format: save the plan, for `pushplan apply FILE`. Behind one: write that form to a file"),
+            )
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Forms {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        enum Said {
+            Form(Format),
+            File(PathBuf),
+        }
+        let places = |name: &str| matches.indices_of(name).into_iter().flatten();
+        let forms = matches.get_many::<Format>(FORMAT).into_iter().flatten().map(|form| Said::Form(*form));
+        let files = matches.get_many::<PathBuf>(OUT).into_iter().flatten().map(|file| Said::File(file.clone()));
+        let mut said: Vec<(usize, Said)> = places(FORMAT).zip(forms).chain(places(OUT).zip(files)).collect();
+        said.sort_by_key(|(place, _)| *place);
+        let mut asked = Self { saved: None, shown: Vec::new() };
+        for (_, said) in said {
+            match said {
+                Said::Form(format) => asked.shown.push((format, None)),
+                Said::File(file) => {
+                    let free = match asked.shown.last_mut() {
+                        Some((_, of_form)) => of_form.replace(file).is_none(),
+                        None => asked.saved.replace(file).is_none(),
+                    };
+                    if !free {
+                        return Err(wrong(
+                            "--out stands twice for the same thing; write --format FORM before each file",
+                        ));
+                    }
+                }
+            }
+        }
+        if asked.shown.is_empty() {
+            asked.shown.push((Format::Text, None));
+        }
+        if asked.shown.iter().filter(|(_, file)| file.is_none()).count() > 1 {
+            return Err(wrong("only one form can go to standard output; write --out FILE behind the other --format"));
+        }
+        let mut files: Vec<&PathBuf> =
+            asked.shown.iter().filter_map(|(_, file)| file.as_ref()).chain(&asked.saved).collect();
+        files.sort();
+        let number = files.len();
+        files.dedup();
+        if files.len() < number {
+            return Err(wrong("the same file is named twice"));
+        }
+        Ok(asked)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+fn wrong(message: &str) -> Error {
+    Error::raw(ErrorKind::ArgumentConflict, format!("{message}\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(arguments: &[&str]) -> Result<Forms, String> {
+        let command = Forms::augment_args(Command::new("plan"));
+        let matches =
+            command.try_get_matches_from([&["plan"], arguments].concat()).map_err(|error| error.to_string())?;
+        Forms::from_arg_matches(&matches).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_file_belongs_to_the_form_before_it() {
+        use Format::{Html, Json, Text};
+        let file = |name: &str| Some(PathBuf::from(name));
+        for (arguments, saved, shown) in [
+            (&[][..], None, vec![(Text, None)]),
+            (&["--out", "p"], file("p"), vec![(Text, None)]),
+            (&["--out", "p", "--format", "json"], file("p"), vec![(Json, None)]),
+            (&["--format", "html", "--out", "r.html"], None, vec![(Html, file("r.html"))]),
+            (
+                &[
+                    "--out", "p", "--format", "json", "--out", "p.json", "--format", "html", "--out", "r", "--format",
+                    "text",
+                ],
+                file("p"),
+                vec![(Json, file("p.json")), (Html, file("r")), (Text, None)],
+            ),
+        ] {
+            assert_eq!(read(arguments), Ok(Forms { saved, shown }), "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn what_would_be_lost_is_refused() {
+        for (arguments, why) in [
+            (&["--format", "text", "--format", "json"][..], "only one form can go to standard output"),
+            (&["--out", "a", "--out", "b"], "--out stands twice"),
+            (&["--format", "json", "--out", "a", "--out", "b"], "--out stands twice"),
+            (&["--out", "a", "--format", "json", "--out", "a"], "the same file is named twice"),
+        ] {
+            let told = read(arguments).expect_err("refused");
+            assert!(told.contains(why), "{told}");
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! What a review tells of a change, for programs.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{View, who};
+use crate::audience::Relation;
+use crate::kinds::{Resource, Segment};
+use crate::look::Seen;
+use crate::model::schedule::When;
+use crate::plan;
+use crate::review::{Mark, Side, Who};
+use crate::timing::{self, Times, words};
+
+/// A time at which people get a message.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Time {
+    /// Which of several messages: variant 2.
+    pub label: Option<String>,
+    /// The moment, or the clock time where each device goes by its own.
+    pub at: String,
+    /// Whether each device goes by its own clock.
+    pub by_own_clock: bool,
+    /// What it was, where it was another.
+    pub was: Option<String>,
+    /// The author's time zone.
+    pub zone: String,
+    /// The same in words, with how far away it is.
+    pub words: String,
+    /// Whether it is in quiet hours by the author's clock, where people can have that.
+    pub quiet: bool,
+    /// What the other clocks show that its readers can have.
+    pub there: Vec<There>,
+    /// Whether they can be anywhere: then these are big cities of the world.
+    pub anywhere: bool,
+}
+
+/// A clock somewhere else.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct There {
+    pub city: String,
+    pub zone: String,
+    /// What the clock shows.
+    pub at: String,
+    /// Whether it is in quiet hours.
+    pub quiet: bool,
+}
+
+/// Who is meant.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Audience {
+    /// In a sentence.
+    pub words: String,
+    /// Who is in the segment, where that is all that is named.
+    pub meaning: Option<String>,
+    /// The conditions, each compound above its members.
+    pub tree: Vec<Condition>,
+    /// How it changes. Null where there is nothing to compare.
+    pub effect: Option<Effect>,
+    /// What was last applied, where both sides have moved on from it.
+    pub last_applied: Option<String>,
+}
+
+/// A line of a tree of conditions.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Condition {
+    /// How deep it stands, from 0.
+    pub depth: usize,
+    pub text: String,
+    /// same, comes or goes.
+    pub mark: &'static str,
+}
+
+/// How an audience changes.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Effect {
+    /// same, broader, narrower, disjoint, different or too_complex.
+    pub relation: &'static str,
+    /// A device that joins.
+    pub joins: Option<String>,
+    /// A device that leaves.
+    pub leaves: Option<String>,
+    pub words: String,
+}
+
+/// A message as people will see it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Message {
+    /// Which of several it is, or the name of the sample whose values it has.
+    pub label: Option<String>,
+    pub title: Option<String>,
+    /// The text, with its variables filled in.
+    pub text: String,
+    pub characters: usize,
+    /// What each screen shows of it.
+    pub fits: Vec<Fit>,
+    pub buttons: Vec<String>,
+    /// What its buttons do, a sentence each.
+    pub presses: Vec<String>,
+    /// What a tap does. Null where it only opens the app.
+    pub tap: Option<String>,
+    pub right_to_left: bool,
+    /// The Message Center message that comes with it.
+    pub message: Option<Center>,
+    /// Placeholders that have no value.
+    pub unfilled: Vec<String>,
+}
+
+/// A Message Center message.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Center {
+    pub title: String,
+    pub text: String,
+}
+
+/// What a screen shows of a text.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Fit {
+    pub screen: String,
+    pub shown: String,
+    /// Whether that is all of it.
+    pub whole: bool,
+    pub characters: usize,
+}
+
+/// Something whose audience names a segment.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct User {
+    pub address: String,
+    /// What the change means for it.
+    pub words: String,
+}
+
+/// Two messages that one person would get shortly after each other.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Collision {
+    pub one: String,
+    pub other: String,
+    pub apart_seconds: i64,
+    /// A device that gets both. Null where that is too complex to tell.
+    pub who: Option<String>,
+    /// Told of the first.
+    pub words: String,
+}
+
+impl Time {
+    /// The times of a change, as they will be; as they were where it goes.
+    pub fn all(view: &View, change: &plan::Change) -> Vec<Self> {
+        let (old, new) = (view.review.times(change, Side::Before), view.review.times(change, Side::After));
+        let shown = if new.is_empty() { &old } else { &new };
+        let was = |number: usize, times: &Times| {
+            let before = old.get(number).filter(|before| !new.is_empty() && before.when != times.when)?;
+            Some(written(before.when))
+        };
+        let one = |(number, times): (usize, &Times)| Self {
+            label: times.label.clone(),
+            at: written(times.when),
+            by_own_clock: matches!(times.when, When::EachZone(_)),
+            was: was(number, times),
+            zone: words::zone(&times.zone).to_owned(),
+            words: words::when(times, view.plan.made),
+            quiet: times.quiet,
+            there: times.there.iter().map(There::new).collect(),
+            anywhere: times.anywhere,
+        };
+        shown.iter().enumerate().map(one).collect()
+    }
+}
+
+fn written(when: When) -> String {
+    match when {
+        When::At(instant) => instant.to_string(),
+        When::EachZone(time) => time.to_string(),
+    }
+}
+
+impl There {
+    fn new(there: &timing::There) -> Self {
+        let timing::There { city, zone, at, quiet } = there.clone();
+        Self { city, zone, at: at.to_string(), quiet }
+    }
+}
+
+impl Audience {
+    pub fn new(who: &Who) -> Self {
+        let Who { words, meaning, tree, last_applied, effect } = who.clone();
+        let condition = |marked: crate::review::Marked| Condition {
+            depth: marked.line.depth,
+            text: marked.line.text,
+            mark: match marked.mark {
+                Mark::Same => "same",
+                Mark::Comes => "comes",
+                Mark::Goes => "goes",
+            },
+        };
+        let tree = tree.into_iter().map(condition).collect();
+        Self { words, meaning, tree, effect: effect.as_ref().map(Effect::new), last_applied }
+    }
+}
+
+impl Effect {
+    fn new(effect: &Relation) -> Self {
+        let (relation, joins, leaves) = match effect {
+            Relation::Same => ("same", None, None),
+            Relation::Broader { joins } => ("broader", Some(joins), None),
+            Relation::Narrower { leaves } => ("narrower", None, Some(leaves)),
+            Relation::Disjoint { joins, leaves } => ("disjoint", Some(joins), Some(leaves)),
+            Relation::Different { joins, leaves } => ("different", Some(joins), Some(leaves)),
+            Relation::TooComplex => ("too_complex", None, None),
+        };
+        let words = |device: Option<&crate::audience::Device>| device.map(ToString::to_string);
+        Self { relation, joins: words(joins), leaves: words(leaves), words: effect.to_string() }
+    }
+}
+
+impl Message {
+    pub fn new(seen: Seen) -> Self {
+        let Seen { label, title, text, characters, fits, buttons, presses, tap, rtl, message, unfilled } = seen;
+        let fit = |fit: crate::look::Fit| Fit {
+            screen: fit.screen.to_owned(),
+            shown: fit.shown,
+            whole: fit.whole,
+            characters: fit.characters,
+        };
+        Self {
+            label,
+            title,
+            text,
+            characters,
+            fits: fits.into_iter().map(fit).collect(),
+            buttons,
+            presses,
+            tap,
+            right_to_left: rtl,
+            message: message.map(|center| Center { title: center.title, text: center.text }),
+            unfilled,
+        }
+    }
+}
+
+impl User {
+    pub fn all(view: &View, change: &plan::Change) -> Vec<Self> {
+        if *change.address.kind != *Segment::KEY {
+            return Vec::new();
+        }
+        let one =
+            |user: &&plan::Change| Self { address: user.address.to_string(), words: who::touched(view, change, user) };
+        view.review.users(&change.address.key).iter().map(one).collect()
+    }
+}
+
+impl Collision {
+    pub fn new(collision: &timing::Collision) -> Self {
+        let timing::Collision { one, other, apart_seconds, who, .. } = collision;
+        Self {
+            one: one.to_string(),
+            other: other.to_string(),
+            apart_seconds: *apart_seconds,
+            who: who.clone(),
+            words: words::collision(collision, true),
+        }
+    }
+}
