@@ -10,13 +10,16 @@ mod limits;
 mod plans;
 mod read;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use pushplan::guard::{Limits, guards};
-use pushplan::plan::Plan;
+use pushplan::model::quiet::Quiet;
+use pushplan::plan::{Action, Aside, Plan};
 use pushplan::render::Style;
 use pushplan::render::plan::{Ahead, markdown, text};
+use serde_json::json;
 
 fn shown(plan: &Plan) -> String {
     markdown(plan, &Ahead::default())
@@ -45,6 +48,33 @@ fn every_plan_is_shown_as_expected() {
         read::assert_sound(&shown);
         assert!(!shown.lines().next().expect("a marker").contains("truncated"), "{name}");
     }
+}
+
+/// A campaign with all that its readers can be told, and a push that is near to another.
+fn told() -> Plan {
+    let mut found = plans::campaign();
+    let time = |text: &str| text.parse().expect("a time");
+    found.told.quiet = Some(Quiet { from: time("21:00"), to: time("08:00") });
+    found.told.last_apply = Some(build::time("2026-11-10T16:20:00Z"));
+    let zone = Some("America/New_York".to_owned());
+    found.told.of.insert(build::address("scheduled_pushes/black-friday"), Aside { zone, ..Aside::default() });
+    let values = BTreeMap::from([("FIRST_NAME".to_owned(), "Wolfeschlegelsteinhausenbergerdorff".to_owned())]);
+    let previews = [("long".to_owned(), values)].into();
+    found.told.of.insert(build::address("templates/winback"), Aside { previews, ..Aside::default() });
+    for change in found.changes.iter_mut().filter(|change| *change.address.kind == *"templates") {
+        for spec in change.desired.iter_mut().chain(&mut change.live) {
+            spec["variables"] = json!([{"key": "FIRST_NAME", "default_value": "there"}]);
+        }
+    }
+    let push = json!({"audience": {"tag": "US", "group": "ua_locale_country"}, "device_types": ["ios"], "notification": {"alert": "Last hours"}});
+    let push = json!({"name": "Last hours", "schedule": [{"scheduled_time": "2026-11-27T1500"}], "push": push});
+    found.changes.push(build::change(Action::Create, "scheduled_pushes/last-hours").desired(push).change);
+    found
+}
+
+#[test]
+fn a_reader_sees_the_clocks_over_there_the_samples_and_what_is_near() {
+    golden("told.md", &shown(&told()));
 }
 
 #[test]

@@ -236,10 +236,15 @@ fn of_pieces(pieces: &[Piece], characters: usize) -> String {
     for piece in pieces {
         let copied = piece.copied;
         // What stands apart on a terminal has a comma here.
-        let text = if piece.text == "   " { ", " } else { &piece.text };
+        let text = match piece.text.as_str() {
+            "   " => ", ".to_owned(),
+            // An arrow that is ours: a sign that needs no escape reads better.
+            text if text == " -> " || piece.paint == Paint::Changed => text.replace(" -> ", " → "),
+            text => text.to_owned(),
+        };
         match parts.last_mut().filter(|(_, before)| !before && !copied) {
-            Some((last, _)) => last.push_str(text),
-            None => parts.push((text.to_owned(), copied)),
+            Some((last, _)) => last.push_str(&text),
+            None => parts.push((text, copied)),
         }
     }
     let mut out = String::new();
