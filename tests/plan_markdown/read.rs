@@ -130,6 +130,10 @@ pub fn assert_sound(text: &str) -> Document {
     assert!(document.foreign.is_empty(), "{:?} in\n{text}", document.foreign);
     document.assert_unlinked();
     assert!(document.cells.iter().all(|cells| *cells == 4), "{:?} in\n{text}", document.cells);
+    // A parser drops what is too much for a row, so that bars are counted too.
+    for row in text.lines().filter(|line| line.starts_with('|')) {
+        assert_eq!(row.matches('|').count(), 5, "{row}");
+    }
     let mut tags = document.tags.iter().map(String::as_str);
     let marker = tags.next().expect("a marker");
     assert!(marker.starts_with("!-- pushplan target=") && marker.split(' ').count() <= 6, "{marker}");

@@ -83,7 +83,7 @@ fn gist(view: &View, block: &Block) -> String {
         Risk::Sends => of_parts(block),
         Risk::Stuck => "waits for a decision".to_owned(),
         Risk::ByHand => "by hand".to_owned(),
-        Risk::Text => glance::message(view, change).map(|says| format!("says “{says}”")).unwrap_or_default(),
+        Risk::Text => glance::says(view, change).map(|(says, _)| format!("says “{says}”")).unwrap_or_default(),
         Risk::Time => first(when::rows(view, change)).map(|row| plain(&row)).unwrap_or_default(),
         _ => by_action().or_else(effect).or_else(|| first(content::rows(change)).map(labelled)).unwrap_or_default(),
     }

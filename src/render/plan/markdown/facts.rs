@@ -212,7 +212,7 @@ pub fn line(words: &Words, characters: usize) -> String {
     let mut pieces = rest.to_vec();
     match pieces.first_mut().filter(|_| !sign.is_empty()) {
         Some(name) if name.paint == Paint::Strong => {
-            *name = Piece { text: format!("{sign} {}", name.text), whole: true, ..name.clone() };
+            *name = Piece { text: format!("{sign} {}", name.text), copied: true, ..name.clone() };
         }
         _ if sign.is_empty() => {}
         _ => pieces.insert(0, Piece { text: format!("{sign} "), paint: Paint::Plain, whole: false, copied: false }),
@@ -236,10 +236,15 @@ fn of_pieces(pieces: &[Piece], characters: usize) -> String {
     for piece in pieces {
         let copied = piece.copied;
         // What stands apart on a terminal has a comma here.
-        let text = if piece.text == "   " { ", " } else { &piece.text };
+        let text = match piece.text.as_str() {
+            "   " => ", ".to_owned(),
+            // An arrow that is ours: a sign that needs no escape reads better.
+            text if text == " -> " || piece.paint == Paint::Changed => text.replace(" -> ", " → "),
+            text => text.to_owned(),
+        };
         match parts.last_mut().filter(|(_, before)| !before && !copied) {
-            Some((last, _)) => last.push_str(text),
-            None => parts.push((text.to_owned(), copied)),
+            Some((last, _)) => last.push_str(&text),
+            None => parts.push((text, copied)),
         }
     }
     let mut out = String::new();

@@ -1,10 +1,9 @@
 //! The plan as a table, for those who ask what people will get: what, which message, who, when.
 
-use super::{Cut, decisions};
+use super::{Cut, decisions, facts};
 use crate::audience::Relation;
 use crate::plan::{Action, Change};
 use crate::render::escape::markdown;
-use crate::render::layout::Words;
 use crate::render::one_line;
 use crate::render::plan::{Block, View, when};
 use crate::review::Side;
@@ -38,7 +37,9 @@ pub fn glance(view: &View, most: usize) -> Cut {
     if out.is_empty() && left == 0 {
         return Cut::default();
     }
-    let more = if left > 0 { format!("\nand {}\n", count(left, "more row")) } else { String::new() };
+    let are = if left == 1 { "is" } else { "are" };
+    let more = format!("\n{} {are} not in this table.\n", count(left, "more change"));
+    let more = if left > 0 { more } else { String::new() };
     Cut { text: format!("{HEAD}{out}{more}\n"), left }
 }
 
@@ -51,7 +52,9 @@ fn row(view: &View, block: &Block) -> Option<String> {
     if !is_told(block) {
         return None;
     }
-    let cells = [block.whole.and_then(|change| message(view, change)), who(view, block), when(view, block)];
+    let text = |text: String| markdown::text(&short(&text, CELL));
+    let message = block.whole.and_then(|change| message(view, change));
+    let cells = [message.map(text), who(view, block).map(text), when(view, block)];
     if cells.iter().all(Option::is_none) {
         return None;
     }
@@ -62,8 +65,8 @@ fn row(view: &View, block: &Block) -> Option<String> {
     };
     let mut row = format!("| {} |", code(&what));
     for cell in cells {
-        let cell = cell.map(|text| markdown::text(&short(&text, CELL))).unwrap_or_default();
-        row.push_str(&if cell.is_empty() { " |".to_owned() } else { format!(" {cell} |") });
+        let cell = cell.filter(|cell| !cell.is_empty());
+        row.push_str(&cell.map_or(" |".to_owned(), |cell| format!(" {cell} |")));
     }
     if row.len() > LARGEST {
         row = format!("| {} | too long to be told here | | |", code(&short(&what, CELL / 4)));
@@ -72,13 +75,19 @@ fn row(view: &View, block: &Block) -> Option<String> {
 }
 
 /// The first message, as it will be or as it was where it goes.
-pub fn message(view: &View, change: &Change) -> Option<String> {
+fn message(view: &View, change: &Change) -> Option<String> {
+    let (first, more) = says(view, change)?;
+    let more = if more > 0 { format!(" (and {})", count(more, "other")) } else { String::new() };
+    Some(format!("{first}{more}"))
+}
+
+/// The first message of a change, on one line, and how many others there are.
+pub fn says(view: &View, change: &Change) -> Option<(String, usize)> {
     let all = view.review.messages(change, Side::After);
     let all = if all.is_empty() { view.review.messages(change, Side::Before) } else { all };
     let first = all.iter().find(|seen| !seen.text.trim().is_empty())?;
     let more = all.iter().filter(|seen| seen.label != first.label).count();
-    let more = if more > 0 { format!(" and {}", count(more, "other")) } else { String::new() };
-    Some(format!("{}{more}", short(&one_line(first.text.trim()), CELL - 40)))
+    Some((short(&one_line(first.text.trim()), CELL - 40), more))
 }
 
 fn who(view: &View, block: &Block) -> Option<String> {
@@ -94,7 +103,7 @@ fn who(view: &View, block: &Block) -> Option<String> {
     let effect = first.effect.as_ref().filter(|effect| **effect != Relation::Same).map(ToString::to_string);
     let effect = effect.as_deref().and_then(|effect| effect.split(": ").next().map(str::to_owned));
     let effect = effect.map(|effect| format!(" ({effect})")).unwrap_or_default();
-    let more = if all.len() > 1 { format!(" and {}", count(all.len() - 1, "other")) } else { String::new() };
+    let more = if all.len() > 1 { format!(" (and {})", count(all.len() - 1, "other")) } else { String::new() };
     Some(format!("{}{effect}{more}", short(&first.words, CELL - 40)))
 }
 
@@ -103,5 +112,5 @@ fn when(view: &View, block: &Block) -> Option<String> {
         return Some(decisions::when(block).trim_start_matches("Sends ").to_owned());
     }
     let row = when::rows(view, block.whole?).into_iter().next()?;
-    row.lines.first().map(Words::plain)
+    row.lines.first().map(|words| facts::inline(words, CELL))
 }

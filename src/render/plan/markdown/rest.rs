@@ -109,8 +109,8 @@ pub fn requests(view: &View, most: usize) -> Cut {
     let head = format!("<details><summary>{}, in order</summary>\n\n", count(sent.len(), "request"));
     const FOOT: &str = "\nEach is written down before it leaves. Where an apply stops half-way, the next one goes on from there \
                         and sends nothing twice.\n\n</details>\n\n";
-    // A fence may have to be longer than what is in it.
-    let room = most.saturating_sub(head.len() + FOOT.len() + 100) / 2;
+    // Each fence is longer than any run of its sign in a line.
+    let room = most.saturating_sub(head.len() + FOOT.len() + 2 * LINE + 200);
     let mut lines = String::new();
     let mut told = 0;
     for step in &sent {
