@@ -23,7 +23,7 @@ use crate::model::level::Level;
 use crate::plan::{Action, Change, Moved, Reason};
 
 pub use renames::moves;
-pub use units::{Unit, digest, units};
+pub use units::{Unit, composites, digest, units};
 
 /// Everything that the comparison may know.
 #[derive(Debug)]

@@ -231,19 +231,21 @@ fn together(one: &Audience, other: &Audience) -> Option<(Terms, Id, Id)> {
     Some((terms, one.root, place))
 }
 
-/// In words, for a plan: `broader: everyone who matched still matches; a device in GB joins`.
+/// In words, for a plan: `broader: everyone who matched still matches; others join, such as a device in GB`.
 impl fmt::Display for Relation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Same => f.write_str("same: exactly those who matched before"),
             Self::Broader { joins } => {
-                write!(f, "broader: everyone who matched still matches; {joins} joins")
+                write!(f, "broader: everyone who matched still matches; others join, such as {joins}")
             }
-            Self::Narrower { leaves } => write!(f, "narrower: nobody joins; {leaves} leaves"),
+            Self::Narrower { leaves } => write!(f, "narrower: nobody joins; some leave, such as {leaves}"),
             Self::Disjoint { joins, leaves } => {
-                write!(f, "disjoint: nobody who matched still matches; {joins} joins, {leaves} leaves")
+                write!(f, "disjoint: nobody who matched still matches, such as {leaves}; others join, such as {joins}")
             }
-            Self::Different { joins, leaves } => write!(f, "different: {joins} joins, {leaves} leaves, others stay"),
+            Self::Different { joins, leaves } => {
+                write!(f, "different: some join, such as {joins}; some leave, such as {leaves}")
+            }
             Self::TooComplex => f.write_str("too complex to compare"),
         }
     }

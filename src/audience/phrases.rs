@@ -105,19 +105,16 @@ fn property(group: &Group, values: &BTreeSet<Value>) -> String {
         Values::Country | Values::TimeZone => {
             let place = |value: &Value| match value.text() {
                 Some(tag) if group.sentinel() == Some(tag) => format!("an unknown {}", group.noun),
-                Some(tag) if group.values == Values::TimeZone => city(tag),
                 tag => short(tag.unwrap_or_default()),
             };
-            format!("in {}", listed(values, place))
+            // A zone that reads like a city would be taken for one.
+            let known = values.iter().all(|value| value.text() != group.sentinel());
+            let what = if group.values == Values::TimeZone && known { "the time zone " } else { "" };
+            format!("in {what}{}", listed(values, place))
         }
         Values::Language => format!("with the language {}", names(values)),
         _ => format!("with {} {}", group.noun, names(values)),
     }
-}
-
-/// `America/New_York` is New York.
-fn city(zone: &str) -> String {
-    short(&zone.rsplit('/').next().unwrap_or(zone).replace('_', " "))
 }
 
 fn flag(group: &Group, values: &BTreeSet<Value>, not: bool) -> String {

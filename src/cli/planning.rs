@@ -76,6 +76,8 @@ pub struct Site {
     pub manifests: Manifests,
     pub target: String,
     pub units: BTreeMap<Address, Unit>,
+    /// Where those are declared that are applied in parts.
+    composites: BTreeMap<Address, crate::plan::Place>,
     pub min_lead: SignedDuration,
     pub settle: SignedDuration,
     pub send_within: SignedDuration,
@@ -130,6 +132,7 @@ impl Place {
         }
         let (desired, _) = manifests.resolve(Some(&name));
         let units = compare::units(&desired, &manifests.sources);
+        let composites = compare::composites(&desired, &manifests.sources);
         let Target { min_lead, settle, send_within, max_deletes, quiet_hours, apart, .. } = target;
         let seconds = |delay: &Option<crate::node::At<crate::model::delay::Delay>>, usual: SignedDuration| {
             delay.as_ref().map_or(usual, |delay| SignedDuration::from_secs(delay.value.0))
@@ -143,6 +146,7 @@ impl Place {
             apart: apart.as_ref().map(|apart| SignedDuration::from_secs(apart.value.0)),
             log: FileLog::new(&root, &name),
             units,
+            composites,
             target: name,
             manifests,
         })
@@ -280,6 +284,9 @@ impl Site {
             if aside != Aside::default() {
                 of.insert(change.address.clone(), aside);
             }
+        }
+        for (address, place) in &self.composites {
+            of.entry(address.clone()).or_default().place = Some(place.clone());
         }
         let named = self.manifests.project.file.project.as_ref().and_then(|about| about.name.as_ref());
         let project = named.map(|name| name.value.clone());

@@ -149,7 +149,10 @@ impl Asked {
         if self.names.is_empty() {
             return Ok(cases);
         }
-        let has = |case: &Case, word: &str| case.name.to_lowercase().contains(&word.to_lowercase());
+        let has = |case: &Case, word: &str| {
+            let stem = case.place.file.rsplit('/').next().and_then(|file| file.split('.').next());
+            case.name.to_lowercase().contains(&word.to_lowercase()) || stem == Some(word)
+        };
         if let Some(word) = self.names.iter().find(|word| !cases.iter().any(|case| has(case, word))) {
             let failure = Failure::usage(format!("no case has `{word}` in its name, and no file is called so"));
             return Err(match text::nearest(word, cases.iter().map(|case| case.name.as_str())) {

@@ -47,11 +47,7 @@ pub fn digest(units: &BTreeMap<Address, Unit>) -> Digest {
 pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
     let mut units = BTreeMap::new();
     for (address, declared) in &desired.resources {
-        let span = declared.key.span;
-        let place = span.file().map(|file| {
-            let source = sources.get(file);
-            Place { file: source.path.clone(), line: source.position(span.range().start).line }
-        });
+        let place = place(declared, sources);
         let aside = aside(declared);
         for (key, spec) in declared.spec.units(&address.key) {
             let lifecycle = &declared.lifecycle;
@@ -69,6 +65,23 @@ pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
         }
     }
     units
+}
+
+/// Where those are declared that are applied in parts.
+pub fn composites(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Place> {
+    let composite = |(address, declared): (&Address, &Declared)| {
+        let units = declared.spec.units(&address.key);
+        let whole = units.iter().any(|(key, _)| *key == address.key);
+        Some((address.clone(), place(declared, sources)?)).filter(|_| !whole)
+    };
+    desired.resources.iter().filter_map(composite).collect()
+}
+
+/// File and line of a declaration.
+fn place(declared: &Declared, sources: &Sources) -> Option<Place> {
+    let span = declared.key.span;
+    let source = sources.get(span.file()?);
+    Some(Place { file: source.path.clone(), line: source.position(span.range().start).line })
 }
 
 /// What its author said that the service never learns.

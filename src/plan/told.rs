@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::Place;
 use crate::address::Address;
 use crate::model::quiet::Quiet;
 
@@ -43,6 +44,9 @@ pub struct Aside {
     /// When the service last used it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used: Option<Timestamp>,
+    /// Where it is declared, where what is applied of it are its parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
     /// Sample values for its variables, by the name of the sample.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub previews: BTreeMap<String, BTreeMap<String, String>>,

@@ -12,12 +12,17 @@ pub struct Page {
     /// Addresses that it links to, each with how often.
     pub links: BTreeMap<String, usize>,
     pub images: BTreeMap<String, usize>,
+    /// What else it loads, runs or sends to: `iframe https://shop.example`, `script`.
+    pub loads: BTreeMap<String, usize>,
     /// Keys of `{{KEY}}`, wherever they stand.
     pub placeholders: BTreeMap<String, usize>,
 }
 
 /// Elements whose content nobody sees.
 const UNSEEN: [&str; 4] = ["script", "style", "head", "template"];
+/// Elements that load something, run it, or send what people write.
+const LOADING: [&str; 11] =
+    ["script", "iframe", "form", "object", "embed", "video", "audio", "source", "link", "style", "base"];
 /// Elements that go on in the line that they stand in.
 const INLINE: [&str; 16] =
     ["a", "b", "i", "u", "em", "strong", "span", "small", "font", "sub", "sup", "code", "mark", "abbr", "img", "label"];
@@ -57,8 +62,12 @@ impl Page {
             match &unseen {
                 Some(name) if tag.closes && tag.name == *name => unseen = None,
                 Some(_) => {}
-                None if !tag.closes && UNSEEN.contains(&tag.name.as_str()) => unseen = Some(tag.name),
-                None => page.see(&tag, &mut text),
+                None => {
+                    page.see(&tag, &mut text);
+                    if !tag.closes && UNSEEN.contains(&tag.name.as_str()) {
+                        unseen = Some(tag.name);
+                    }
+                }
             }
         }
         if unseen.is_none() && !rest.starts_with('<') {
@@ -74,7 +83,10 @@ impl Page {
                 *into(self).entry(at.clone()).or_default() += 1;
             }
         };
+        let target = ["src", "href", "action", "data"].iter().find_map(|name| tag.attributes.get(*name));
+        let loads = target.map_or(tag.name.clone(), |at| format!("{} {at}", tag.name));
         match tag.name.as_str() {
+            name if !tag.closes && LOADING.contains(&name) => count(|page| &mut page.loads, Some(&loads)),
             "a" if !tag.closes => count(|page| &mut page.links, tag.attributes.get("href")),
             "img" => count(|page| &mut page.images, tag.attributes.get("src")),
             _ => {}
@@ -216,6 +228,9 @@ mod tests {
         assert_eq!(page.text, "Sale & more\nHi {{NAME}},\ntake 20%off\n[a shoe]");
         assert_eq!(page.links.keys().collect::<Vec<_>>(), ["https://shop.example/?a=1&b=2"]);
         assert_eq!(page.images.keys().collect::<Vec<_>>(), ["s.png"]);
+        assert_eq!(page.loads.keys().collect::<Vec<_>>(), ["script"]);
+        let page = Page::of("<form action='https://a.example'></form><iframe src=https://b.example></iframe>");
+        assert_eq!(page.loads.keys().collect::<Vec<_>>(), ["form https://a.example", "iframe https://b.example"]);
         assert_eq!(page.placeholders.keys().collect::<Vec<_>>(), ["NAME"]);
     }
 

@@ -146,7 +146,11 @@ pub fn calendar(desired: &Desired, asked: &Asked) -> Calendar {
             shown: shown(when, &zone),
             times: Times::new(when, &schedule.zone, reached, asked.quiet),
             message: message(&said),
-            who: audience::words(audience),
+            who: if variant.is_some() {
+                format!("a part of {}", audience::words(audience))
+            } else {
+                audience::words(audience)
+            },
             devices: devices(&said),
             passed,
             collisions: Vec::new(),

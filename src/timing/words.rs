@@ -113,6 +113,8 @@ pub fn collision(collision: &Collision, of_earlier: bool) -> String {
         seconds => format!("{} {side} {another}", length(*seconds)),
     };
     match who {
+        // Who gets both so shortly after each other depends on the clock.
+        _ if is_moment(one) != is_moment(other) => format!("{near}, for some of those who get both"),
         Some(who) => format!("{near}: both can reach {who}"),
         None => format!("{near}: whether both reach the same people is too complex to tell"),
     }

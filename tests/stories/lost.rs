@@ -95,7 +95,7 @@ fn a_lost_push_that_has_gone_out_meanwhile_stays_in_doubt_whatever_time_it_is_gi
     assert_eq!(service.writes(), Vec::<String>::new());
     project.good(&["resolve", "scheduled_pushes/sale", "--created", "an-id"]);
     let ran = project.good(&["apply", "--yes"]);
-    says(&ran.stdout, &["· scheduled_pushes/sale went out on Mon 22 Jan 2035 10:00 UTC; it will not be sent again"]);
+    says(&ran.stdout, &["· scheduled_pushes/sale was due on Mon 22 Jan 2035 10:00 UTC; it will not be sent again"]);
     assert_eq!(service.writes(), Vec::<String>::new());
 }
 

@@ -59,7 +59,7 @@ fn a_past_push_is_shown_once_and_never_made_again() {
         sale(&project);
         let service = project.serve();
         let ran = project.good(&["plan"]);
-        let went = "· scheduled_pushes/sale went out on Mon 22 Jan 2024 10:00 UTC; it will not be sent again";
+        let went = "· scheduled_pushes/sale was due on Mon 22 Jan 2024 10:00 UTC; it will not be sent again";
         assert_eq!(changes(&ran), ["+ segments/a", went]);
         project.good(&["apply", "--yes"]);
         assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
@@ -143,7 +143,7 @@ fn the_clock_of_the_built_in_service_says_what_is_past() {
     project.good(&["apply", "--yes"]);
     service.post("/local/clock", &json!({ "by": "2h" }));
     let ran = project.good(&["plan"]);
-    says(&ran.stdout, &["· scheduled_pushes/sale went out on Mon 22 Jan 2035 10:00 UTC", "No changes."]);
+    says(&ran.stdout, &["· scheduled_pushes/sale was due on Mon 22 Jan 2035 10:00 UTC", "No changes."]);
     project.good(&["apply", "--yes"]);
     assert_eq!(project.changes(&[]), Vec::<String>::new());
 }

@@ -36,17 +36,32 @@ pub fn rows(change: &Change) -> Vec<Row> {
     }
 }
 
-/// What somebody changed on the service since the last apply, as they changed it.
-pub fn drifted(change: &Change) -> Vec<Row> {
-    let was = change.ledger.as_ref().or(change.desired.as_ref());
-    match (&change.live, change.moved) {
-        (Some(live), Some(Moved::Service)) => {
-            let found = Difference::between(was, Some(live));
-            // By its whole path it can be left to the dashboard.
-            found.fields.iter().map(|field| Row { label: field.path.clone(), ..row(field, Vec::new()) }).collect()
-        }
-        _ => rows(change),
+/// What somebody did on the service since the last apply, as a change from what was applied to what is there now.
+pub fn as_drifted(change: &Change) -> Change {
+    let was = change.ledger.clone().or_else(|| change.desired.clone());
+    match change.moved {
+        Some(Moved::Service) => Change {
+            desired: change.live.clone(),
+            live: was,
+            ledger: None,
+            moved: None,
+            action: Action::Update,
+            ..change.clone()
+        },
+        _ => change.clone(),
     }
+}
+
+/// The fields that somebody changed there.
+pub fn drifted(change: &Change) -> Vec<Row> {
+    if change.moved != Some(Moved::Service) {
+        return rows(change);
+    }
+    let theirs = as_drifted(change);
+    let found = Difference::between(before(&theirs), after(&theirs));
+    let told = found.fields.iter().filter(|field| !is_told(&theirs, &field.path));
+    // By its whole path it can be left to the dashboard.
+    told.map(|field| Row { label: field.path.clone(), ..row(field, Vec::new()) }).collect()
 }
 
 /// Whether a field is told elsewhere: its audience, or its times.
@@ -124,12 +139,33 @@ fn difference(change: &Change) -> Vec<Row> {
         let texts = text_of(field.old).zip(text_of(field.new));
         match texts.filter(|(_, new)| is_page(new)) {
             Some((old, new)) => rows.extend(page(&label(&field.path), &Page::of(old), &Page::of(new), Paint::New)),
+            None if comes_or_goes(field) => rows.extend(opened(change, field)),
             None => rows.push(row(field, last_applied(change, field).into_iter().collect())),
         }
     }
     if !rows.is_empty() && found.same > 0 {
         let are = if found.same == 1 { "field is" } else { "fields are" };
         rows.push(faint(&format!("{} {are} unchanged", found.same)));
+    }
+    rows
+}
+
+/// Whether a whole map comes or goes, such as a variant.
+fn comes_or_goes(field: &Field) -> bool {
+    field.moved.is_none() && field.old.xor(field.new).is_some_and(Value::is_object)
+}
+
+/// Such a map field by field.
+fn opened(change: &Change, field: &Field) -> Vec<Row> {
+    let Some(value) = field.old.xor(field.new) else { return Vec::new() };
+    let mut rows = Vec::new();
+    for (below, value) in fields(value, &[]) {
+        let path = format!("{}.{below}", field.path);
+        if !is_told(change, &path) {
+            let side = Some(value);
+            let (old, new) = if field.old.is_some() { (side, None) } else { (None, side) };
+            rows.push(row(&Field { path, old, new, moved: None }, Vec::new()));
+        }
     }
     rows
 }
@@ -249,6 +285,7 @@ fn page(name: &str, old: &Page, new: &Page, paint: Paint) -> Vec<Row> {
     for (what, was, is) in [
         ("links", &old.links, &new.links),
         ("images", &old.images, &new.images),
+        ("loads", &old.loads, &new.loads),
         ("placeholders", &old.placeholders, &new.placeholders),
     ] {
         let times = |number: usize| if number > 1 { format!(" ({number} times)") } else { String::new() };
@@ -275,7 +312,9 @@ fn page(name: &str, old: &Page, new: &Page, paint: Paint) -> Vec<Row> {
     if rows.is_empty() {
         rows.push(Row::new(
             name,
-            Words::new("only its markup changes: it reads the same, and links and shows the same"),
+            Words::new(
+                "its markup or style changes; text, links and images are the same: look at it before it goes out",
+            ),
         ));
     }
     rows

@@ -22,7 +22,7 @@ use crate::address::Address;
 use crate::audience::Relation;
 use crate::guard::{self, Guard, Refused};
 use crate::kinds::{self, Delete};
-use crate::plan::{Action, Change, Moved, Plan, Reason, Step};
+use crate::plan::{Action, Change, Moved, Place, Plan, Reason, Step};
 use crate::render::Again;
 use crate::review::{self, Review, Who};
 use crate::timing::{Collision, Collisions};
@@ -219,6 +219,12 @@ impl<'p> View<'p> {
         let past = plan.changes.iter().filter(|change| change.action == Action::Past).collect();
         let collisions = Near { all: review.collisions() };
         Self { plan, again, review, collisions, blocks, drift, past, users, steps }
+    }
+
+    /// Where a block's resource is declared.
+    pub fn place_of(&self, block: &Block<'p>) -> Option<&'p Place> {
+        let whole = || self.plan.told.of.get(&block.address).and_then(|aside| aside.place.as_ref());
+        block.changes().find_map(|change| change.place.as_ref()).or_else(whole)
     }
 
     /// The steps that carry out a change.

@@ -41,10 +41,21 @@ pub fn of_fields(block: &Block) -> Vec<Row> {
 
 /// What somebody changed on the service, and what putting it back means.
 pub fn of_drift(view: &View, block: &Block) -> Vec<Row> {
-    let Some(change) = block.whole else { return of_content(view, block) };
-    let effects = who::rows(view, change).into_iter().filter(|row| row.label == who::EFFECT);
-    let effects = effects.map(|row| row.after("putting it back: "));
-    content::drifted(change).into_iter().chain(effects).collect()
+    let effect = |change| who::rows(view, change).into_iter().filter(|row| row.label == who::EFFECT);
+    let mut rows: Vec<Row> = Vec::new();
+    if let Some(change) = block.whole {
+        let theirs = content::as_drifted(change);
+        rows.extend(when::rows(view, &theirs));
+        rows.extend(who::rows(view, &theirs).into_iter().filter(|row| row.label == who::WHO));
+        rows.extend(content::drifted(change));
+        rows.extend(effect(change).map(|row| row.after("putting it back: ")));
+    }
+    let parts: Vec<Change> = block.parts.iter().map(|part| content::as_drifted(part)).collect();
+    rows.extend(parts.iter().take(PARTS).map(part));
+    if parts.len() > PARTS {
+        rows.push(Row::new("…", Words::new(&format!("and {} more", parts.len() - PARTS))));
+    }
+    rows
 }
 
 /// What a block says in words: when, what is sent at once, why, and which requests.

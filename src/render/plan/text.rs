@@ -73,7 +73,7 @@ pub(super) fn name<'p>(block: &Block<'p>) -> Option<&'p str> {
 
 /// File and line, or that there are none.
 pub(super) fn place(view: &View, block: &Block) -> String {
-    match block.changes().find_map(|change| change.place.as_ref()) {
+    match view.place_of(block) {
         Some(place) => format!("{}:{}", place.file, place.line),
         // Who deletes everything knows that some of it is declared.
         None if view.plan.aim == Aim::Nothing => String::new(),

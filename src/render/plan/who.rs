@@ -5,7 +5,7 @@ use crate::audience::Relation;
 use crate::kinds::{self, Resource, Segment};
 use crate::plan::{Action, Change, Reason, Thing};
 use crate::render::layout::{Paint, Row, Words};
-use crate::review::{Mark, Marked, Who};
+use crate::review::{Mark, Marked, Who, before};
 
 /// The label of who is meant.
 pub const WHO: &str = "who";
@@ -171,7 +171,9 @@ pub fn touched(view: &View, change: &Change, user: &Change) -> String {
         |reason| matches!(reason, Reason::StillUsed { by, .. } if by.contains(&Thing::Ours(user.address.clone()))),
     );
     let api = kinds::api(&user.address);
-    let spec = user.desired.as_ref().or(user.live.as_ref()).or(user.ledger.as_ref());
+    // What waits for a person goes out as it is.
+    let old = before(user).filter(|_| holds || user.action == Action::ByHand);
+    let spec = old.or(user.desired.as_ref()).or(before(user));
     let runs = spec.and_then(|spec| api.runs(spec)).and_then(|runs| runs.first);
     let when = runs.map(words::moment).unwrap_or_default();
     let goes = if runs.is_some_and(|at| at <= view.plan.made) { "began" } else { "goes out" };

@@ -9,6 +9,7 @@ use crate::kinds::{self, Delete, Read, Update};
 use crate::ledger::Verb;
 use crate::plan::{Action, Aim, Change, Moved, Reason};
 use crate::render::layout::{Paint, Row, Words};
+use crate::review::before;
 use crate::text::{all_of, count};
 pub use crate::timing::words::{distance, moment};
 
@@ -187,7 +188,7 @@ pub fn fate(change: &Change) -> String {
 
 /// What became of something that has had its time.
 pub fn went(at: Option<Timestamp>, edited: bool) -> String {
-    let went = at.map_or("has had its time".to_owned(), |at| format!("went out on {}", moment(at)));
+    let went = at.map_or("has had its time".to_owned(), |at| format!("was due on {}", moment(at)));
     let edits = if edited { ", whatever was edited since; under a new key it would be a new one" } else { "" };
     format!("{went}; it will not be sent again{edits}")
 }
@@ -220,6 +221,13 @@ fn replacing(view: &View, change: &Change) -> String {
     format!("{} cannot be changed like this in place{}: {order}", a(noun(change)), limit(view, change))
 }
 
+/// That the old one goes out as it is where nobody does anything about it.
+fn still_due(view: &View, change: &Change) -> Option<String> {
+    let runs = before(change).and_then(|spec| kinds::api(&change.address).runs(spec))?;
+    let at = runs.first.filter(|at| *at > view.plan.made)?;
+    Some(format!("unless you act, the old one goes out as it is on {}, {}", moment(at), distance(view.plan.made, at)))
+}
+
 /// The page that tells more: ` (AP101)`.
 fn limit(view: &View, change: &Change) -> String {
     let limit = kinds::api(&change.address).limit(view.plan.level);
@@ -245,6 +253,10 @@ fn by_hand(view: &View, change: &Change, old: Option<&str>) -> Row {
     };
     let done = Words::after("2. ", Paint::Plain).copy(&view.again.other(&done));
     let first = Words::after("1. ", Paint::Plain);
+    let row = match still_due(view, change) {
+        Some(words) => row.line(Words::default().paint(&words, Paint::Danger)),
+        None => row,
+    };
     if change.desired.is_none() {
         return row.line(first.and(&format!("remove it{old} in the service's dashboard"))).line(done);
     }

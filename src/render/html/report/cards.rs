@@ -6,7 +6,7 @@ use super::{Report, facts, message, top, who, zones};
 use crate::plan::Aim;
 use crate::render::layout::Row;
 use crate::render::one_line;
-use crate::render::plan::{self, Block, Risk, content, rows};
+use crate::render::plan::{self, Block, Risk, rows};
 use crate::review::Who;
 use crate::text::short;
 
@@ -18,11 +18,15 @@ const PLACE: usize = 300;
 impl Report<'_> {
     /// What happens to a resource. What was `drifted` is shown as somebody changed it, not as it is put back.
     pub(super) fn card(&self, number: usize, block: &Block, who: &[Who], drifted: bool) -> Markup {
+        if drifted {
+            let content = html! {
+                (facts::rows(&rows::of_drift(&self.view, block)))
+                (facts::rows(&rows::of_words(&self.view, block)))
+            };
+            return self.framed(number, block, &content);
+        }
         let when = rows::of_times(&self.view, block);
-        let fields = match block.whole.filter(|_| drifted) {
-            Some(change) => content::drifted(change),
-            None => rows::of_fields(block),
-        };
+        let fields = rows::of_fields(block);
         // Who is meant has a part of its own.
         let told = block.whole.map(|change| plan::who::rows(&self.view, change)).unwrap_or_default();
         let told: Vec<Row> =
@@ -32,7 +36,7 @@ impl Report<'_> {
             (facts::rows(&fields))
             @if let Some(change) = block.whole {
                 (message::message(&self.view.review, change))
-                (who::who(change, who, drifted))
+                (who::who(change, who))
                 (zones::zones(&self.view.review, change))
             }
             (facts::rows(&told))
@@ -66,7 +70,7 @@ impl Report<'_> {
 
     /// File and line, or why there is none.
     fn place(&self, block: &Block) -> String {
-        match block.changes().find_map(|change| change.place.as_ref()) {
+        match self.view.place_of(block) {
             Some(place) => format!("{}:{}", one_line(&short(&place.file, PLACE)), place.line),
             None if self.view.plan.aim == Aim::Nothing => String::new(),
             None if block.retired.is_empty() && block.changes().all(|change| change.desired.is_none()) => {

@@ -12,13 +12,13 @@ use crate::review::{Mark, Marked, Who};
 const LINES: usize = 120;
 
 /// The audiences of a change, where it is about them.
-pub fn who(change: &Change, all: &[Who], drifted: bool) -> Markup {
+pub fn who(change: &Change, all: &[Who]) -> Markup {
     let is_kept = matches!(change.action, Action::Adopt | Action::Forget | Action::Keep | Action::Past);
     html! {
         @for who in all.iter().filter(|who| !is_kept && is_told(change, who)) {
             section.part.who {
                 h4 { "Who is meant" }
-                (effect(who, drifted))
+                (effect(who))
                 (tree(&who.tree, is_edited(who)))
                 @if let Some(meaning) = &who.meaning { p.meaning dir="auto" { "= " (one_line(meaning)) } }
                 @if let Some(last) = &who.last_applied {
@@ -41,12 +41,11 @@ fn is_told(change: &Change, who: &Who) -> bool {
 }
 
 /// What was changed on the service comes back: its effect is the other way round.
-fn effect(who: &Who, drifted: bool) -> Markup {
+fn effect(who: &Who) -> Markup {
     let is_same = |effect: &&Relation| **effect == Relation::Same && !is_edited(who);
     html! {
         @if let Some(effect) = who.effect.as_ref().filter(|effect| !is_same(effect)) {
             p.effect {
-                @if drifted { "putting it back: " }
                 span class=(format!("chip {}", mood(effect))) { (headline(effect)) }
                 " " span dir="auto" { (one_line(&rest(effect))) }
                 @if !is_edited(who) { " (through a segment that it names)" }

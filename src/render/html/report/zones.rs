@@ -16,6 +16,8 @@ const DRAWN: usize = 4;
 const CLOCKS: usize = 16;
 /// The minutes of a day.
 const DAY: i64 = 24 * 60;
+/// As near to its ends as a mark can be seen whole.
+const EDGE: i64 = 12;
 
 /// The strips of a change, for the times that it will have, or had where it goes.
 pub fn zones(review: &Review, change: &Change) -> Markup {
@@ -89,7 +91,7 @@ fn strip(clock: &Clock, quiet: Option<Quiet>) -> Markup {
                 rect.hours-of-day width=(DAY) height="20" {}
                 @for (from, to) in quiet.map(shaded).unwrap_or_default() { rect.quiet x=(from) width=(to - from) height="20" {} }
                 @for hour in [6, 12, 18] { path.tick d=(format!("M{} 0V20", hour * 60)) {} }
-                path.mark.disturbs[clock.quiet] d=(format!("M{minute} 10h0")) {}
+                path.mark.disturbs[clock.quiet] d=(format!("M{} 10h0", minute.clamp(EDGE, DAY - EDGE))) {}
             }
             span.at { (shown) @if clock.quiet { " " span.chip.changed { "quiet" } } }
         }

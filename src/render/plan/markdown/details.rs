@@ -34,7 +34,7 @@ pub fn details(view: &View, block: &Block, drifted: bool) -> (String, bool) {
     let content = if drifted { rows::of_drift(view, block) } else { rows::of_content(view, block) };
     let (differences, mut rest) = facts::apart(content);
     rest.extend(said);
-    let head = head(view, block);
+    let head = head(view, block, drifted);
     let place = place(view, block);
     let place = if place.is_empty() { place } else { format!("{}\n\n", markdown::text(&short(&place, 2 * ADDRESS))) };
     for bounds in BOUNDS {
@@ -50,9 +50,9 @@ pub fn details(view: &View, block: &Block, drifted: bool) -> (String, bool) {
 }
 
 /// The folded line: what happens, to what, and what that does.
-fn head(view: &View, block: &Block) -> String {
+fn head(view: &View, block: &Block, drifted: bool) -> String {
     let name = name(block).map(|name| format!(" “{}”", short(name, NAME))).unwrap_or_default();
-    let gist = gist(view, block);
+    let gist = gist(view, block, drifted);
     let gist = if gist.is_empty() { gist } else { format!(" — {}", short(&gist, GIST)) };
     let line = format!("{}{name}{gist}", short(&block.address.to_string(), ADDRESS));
     format!("<details><summary>{} {}</summary>\n\n", sign(block.action), markdown::text(&line))
@@ -64,8 +64,11 @@ fn sign(action: Action) -> String {
 }
 
 /// What a change does, in a few words.
-fn gist(view: &View, block: &Block) -> String {
+fn gist(view: &View, block: &Block, drifted: bool) -> String {
     let Some(change) = block.whole else { return of_parts(block) };
+    if drifted {
+        return if change.moved == Some(Moved::Removed) { "removed" } else { "edited" }.to_owned() + " on the service";
+    }
     let effect = || who::rows(view, change).into_iter().find(|row| row.label == who::EFFECT).map(|row| plain(&row));
     let first = |rows: Vec<Row>| rows.into_iter().find(|row| !row.label.is_empty());
     let labelled = |row: Row| format!("{} {}", row.label, plain(&row));
