@@ -281,7 +281,15 @@ impl Site {
                 of.insert(change.address.clone(), aside);
             }
         }
-        Told { quiet: self.quiet, apart_seconds: self.apart.map(|apart| apart.as_secs()), of, ..Told::default() }
+        let named = self.manifests.project.file.project.as_ref().and_then(|about| about.name.as_ref());
+        let project = named.map(|name| name.value.clone());
+        Told {
+            project,
+            quiet: self.quiet,
+            apart_seconds: self.apart.map(|apart| apart.as_secs()),
+            of,
+            ..Told::default()
+        }
     }
 
     /// A ledger is about one application. In any other, nothing of it would be there, and all of it would be made again.

@@ -11,6 +11,9 @@ use crate::model::quiet::Quiet;
 /// Facts for readers alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
+    /// What the project calls itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// When people are not to be disturbed, by the clock where they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet: Option<Quiet>,

@@ -17,7 +17,7 @@ const DRAWN: usize = 6;
 const TEXT: usize = 4000;
 /// How much of a text stands in a cell of a table.
 const CELL: usize = 180;
-/// Whom a message comes from, which no plan knows.
+/// Whom a message comes from, where the project has no name.
 const APP: &str = "Your app";
 
 /// The messages of a change as they will be, or as they were where it goes.
@@ -47,6 +47,7 @@ fn bounded(mut seen: Seen) -> Seen {
 /// All that a change says, drawn.
 pub fn message(review: &Review, change: &Change) -> Markup {
     let all = messages(review, change);
+    let app = review.plan.told.project.as_deref().unwrap_or(APP);
     let same = change.action != Action::Create
         && !all.is_empty()
         && review.messages(change, Side::Before).into_iter().map(bounded).eq(all.iter().cloned());
@@ -60,7 +61,7 @@ pub fn message(review: &Review, change: &Change) -> Markup {
                         (_, false) => "What people will see",
                     }
                 }
-                @for (number, seen) in all.iter().take(DRAWN).enumerate() { (one(seen, all.first().filter(|_| number > 0))) }
+                @for (number, seen) in all.iter().take(DRAWN).enumerate() { (one(seen, all.first().filter(|_| number > 0), app)) }
                 @if let more @ 1.. = all.len().saturating_sub(DRAWN) { p.faint { "and " (count(more, "more message")) } }
             }
         }
@@ -69,7 +70,7 @@ pub fn message(review: &Review, change: &Change) -> Markup {
 
 /// One message. Those behind the first have fewer screens, and what they do alike is told once: they are there for their
 /// texts.
-fn one(seen: &Seen, first: Option<&Seen>) -> Markup {
+fn one(seen: &Seen, first: Option<&Seen>, app: &str) -> Markup {
     let phones =
         seen.fits.iter().filter(|fit| first.is_none() || fit.device != DeviceType::Web || seen.fits.len() == 1);
     let acts = |seen: &Seen| (seen.tap.clone(), seen.presses.clone());
@@ -77,7 +78,7 @@ fn one(seen: &Seen, first: Option<&Seen>) -> Markup {
     html! {
         @if let Some(label) = &seen.label { h5 dir="auto" { (one_line(label)) } }
         div.phones {
-            @for fit in phones { (phone(seen, fit, APP)) }
+            @for fit in phones { (phone(seen, fit, app)) }
             @if let Some(message) = &seen.message { (inbox(message)) }
         }
         @if !seen.unfilled.is_empty() {
