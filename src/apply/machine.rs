@@ -255,7 +255,12 @@ impl Run {
 
     pub(super) fn is_too_late(&self, step: &Step, now: Now) -> bool {
         let until = requests::creatable_until(step, self.lead());
-        self.settings.protections.past && until.is_some_and(|until| until < now.wall)
+        self.settings.protections.past && until.is_some_and(|until| until < self.there(now))
+    }
+
+    /// What time it is where the service is.
+    fn there(&self, now: Now) -> Timestamp {
+        now.wall.checked_add(self.settings.ahead).unwrap_or(Timestamp::MAX)
     }
 
     pub(super) fn too_late(&self) -> String {
@@ -280,7 +285,7 @@ impl Run {
             let Ok(made) = requests::request(step, &self.made, self.plan.level) else { continue };
             let within = self.settings.send_within;
             let lead = requests::creatable_until(step, self.lead()).filter(|_| self.settings.protections.past);
-            let left = lead.map_or(within, |until| until.duration_since(now.wall).min(within));
+            let left = lead.map_or(within, |until| until.duration_since(self.there(now)).min(within));
             let not_after = Deadline::after(now, left);
             intents.push(Intent {
                 address: step.address.clone(),

@@ -112,6 +112,8 @@ pub struct Settings {
     pub attempts: u32,
     /// How long it waits before the second attempt; twice as long before each further one.
     pub backoff: SignedDuration,
+    /// How far the service's clock is ahead of ours, where it has one of its own. Whether a push is too late goes by that.
+    pub ahead: SignedDuration,
     pub protections: Protections,
 }
 
@@ -125,6 +127,7 @@ impl Settings {
             send_within: SignedDuration::from_secs(60),
             attempts: 4,
             backoff: SignedDuration::from_secs(1),
+            ahead: SignedDuration::ZERO,
             protections: Protections::default(),
         }
     }

@@ -292,6 +292,7 @@ impl How {
         let settings = Settings {
             concurrency: usize::from(self.concurrency),
             send_within: site.send_within,
+            ahead: opened.ahead,
             on_error: match self.on_error {
                 WhenFailed::Stop => OnError::Stop,
                 WhenFailed::Continue => OnError::Continue,

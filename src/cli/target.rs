@@ -27,7 +27,7 @@ pub struct Opened {
     transport: Arc<Transport>,
     service: Option<Running>,
     /// How far its clock is ahead of the real time, where it has one of its own.
-    ahead: SignedDuration,
+    pub ahead: SignedDuration,
 }
 
 /// Clocks that differ by no more than this show the same time.

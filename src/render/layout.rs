@@ -164,6 +164,10 @@ impl Words {
                     line.push_str(&" ".repeat(self.hang));
                     column = self.hang;
                 }
+                // What stood between words on the line before is no indent.
+                if bare.is_empty() && !lines.is_empty() && column == self.hang {
+                    continue;
+                }
                 line.push_str(&painted(bare, piece.paint, style));
                 line.push_str(&word[bare.len()..]);
                 column += word.width();
@@ -185,14 +189,19 @@ fn words(text: &str, width: usize) -> Vec<&str> {
             found.push(word);
             continue;
         }
-        let (mut start, mut column) = (0, 0);
+        // A path is best broken between its parts: then ids stay whole.
+        let (mut start, mut column, mut slash) = (0, 0, 0);
         for (at, cluster) in clusters(word) {
             let wide = cluster.width();
             if column + wide > width && cluster != " " && at > start {
-                found.push(&word[start..at]);
-                (start, column) = (at, 0);
+                let end = if slash > start { slash } else { at };
+                found.push(&word[start..end]);
+                (start, column) = (end, word[end..at].width());
             }
             column += wide;
+            if cluster == "/" {
+                slash = at + 1;
+            }
         }
         found.push(&word[start..]);
     }
@@ -344,6 +353,25 @@ mod tests {
         let path = "a.very.long.path.of.a.field";
         rows(&mut out, &[Row::new(path, Words::new("text")), Row::new(path, Words::new("a longer text"))], 0, PLAIN);
         assert_eq!(out, format!("{path}  text\n{path}\n           a longer text\n"));
+    }
+
+    #[test]
+    fn a_line_does_not_begin_with_the_gap_before_it() {
+        for (gap, second) in [(" ", "b"), ("  ", "b"), ("     ", "b")] {
+            let first = "a".repeat(40);
+            assert_eq!(Words::new(&first).and(gap).together(second, Paint::Plain).lines(40, PLAIN), [&*first, second]);
+        }
+    }
+
+    #[test]
+    fn a_path_is_broken_between_its_parts() {
+        let words =
+            Words::after("1 ", Paint::Plain).and("/api/experiments/scheduled/8e80a367-8368-4cad-a887-f821b472413e");
+        let lines = ["1 /api/experiments/scheduled/", "  8e80a367-8368-4cad-a887-f821b472413e"];
+        assert_eq!(words.lines(40, PLAIN), lines);
+        // What is too wide for a line by itself is broken anywhere.
+        let words = Words::new("/a/").and(&"x".repeat(50));
+        assert_eq!(words.lines(40, PLAIN).len(), 3);
     }
 
     #[test]

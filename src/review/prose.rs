@@ -1,6 +1,7 @@
 //! How a text became another one, word by word.
 
 use similar::{Algorithm, DiffOp, DiffableStr, capture_diff_slices};
+use unicode_width::UnicodeWidthChar;
 
 /// A piece of a text, and what happened to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +20,6 @@ const MOST: usize = 100_000;
 
 /// The words that go and come. `None` where the two have little in common, or are no prose.
 pub fn words(old: &str, new: &str) -> Option<Vec<Piece>> {
-    let is_prose = |text: &str| text.split_whitespace().nth(1).is_some();
     if !(is_prose(old) && is_prose(new)) || old.len().max(new.len()) > MOST {
         return None;
     }
@@ -41,6 +41,12 @@ pub fn words(old: &str, new: &str) -> Option<Vec<Piece>> {
     let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
     let same: usize = pieces.iter().map(|piece| if let Piece::Same(text) = piece { letters(text) } else { 0 }).sum();
     (same * ALIKE >= letters(old).max(letters(new))).then(|| joined(pieces))
+}
+
+/// Whether a text has several words. Chinese and Japanese are written without blanks between them.
+fn is_prose(text: &str) -> bool {
+    let unspaced = |c: &char| c.is_alphabetic() && c.width() == Some(2);
+    text.split_whitespace().nth(1).is_some() || text.chars().filter(unspaced).nth(3).is_some()
 }
 
 /// The places of the words that stay, in both texts: of all ways to choose them, the one that keeps the most letters. So a
@@ -135,16 +141,30 @@ fn flush(out: &mut Vec<Piece>, goes: &mut String, comes: &mut String) {
     }
 }
 
-/// Pieces of a long text, with what stays the same shortened to so many characters beside each change.
+/// Pieces of a long text, with what stays the same shortened to so many characters beside each change: whole words, where
+/// there are any.
 pub fn around(pieces: Vec<Piece>, context: usize) -> Vec<Piece> {
     let last = pieces.len().saturating_sub(1);
     let shorten = |(number, piece): (usize, Piece)| match piece {
         Piece::Same(text) if text.chars().count() > 2 * context + 1 => {
             let characters: Vec<char> = text.chars().collect();
-            let head: String = if number == 0 { String::new() } else { characters[..context].iter().collect() };
-            let tail: String =
-                if number == last { String::new() } else { characters[characters.len() - context..].iter().collect() };
-            Piece::Same(format!("{head}…{tail}"))
+            let (head, rest) = characters.split_at(context);
+            let (before, tail) = characters.split_at(characters.len() - context);
+            let is_blank = |c: &char| c.is_whitespace();
+            let head = match head.iter().rposition(is_blank) {
+                Some(blank) if !rest.first().is_some_and(is_blank) => &head[..blank],
+                _ => head,
+            };
+            let tail = match tail.iter().position(is_blank) {
+                Some(blank) if !before.last().is_some_and(is_blank) => &tail[blank + 1..],
+                _ => tail,
+            };
+            let (head, tail): (String, String) = (head.iter().collect(), tail.iter().collect());
+            Piece::Same(match number {
+                0 => format!("…{tail}"),
+                _ if number == last => format!("{} …", head.trim_end()),
+                _ => format!("{} … {}", head.trim_end(), tail.trim_start()),
+            })
         }
         piece => piece,
     };
@@ -179,6 +199,7 @@ mod tests {
             ("Your order is on its way.", "Your order is on its way 🎉", "Your order is on its way[-.-]{+ 🎉+}"),
             ("one two three", "uno dos tres", "other"),
             ("sale", "winter sale", "other"),
+            ("全场八折，只限今天", "全场七折，只限今天", "全场[-八-]{+七+}折，只限今天"),
             ("save 10% now, all of you", "save 20% now, all of you", "save [-10-]{+20+}% now, all of you"),
         ] {
             assert_eq!(told(old, new), shown);
@@ -191,6 +212,12 @@ mod tests {
         let pieces = words(&format!("{long}old end of it"), &format!("{long}new end of it")).expect("an edit");
         let shown = around(pieces, 10);
         assert_eq!(shown[0], Piece::Same("…word word ".to_owned()));
+        let text =
+            |first: &str, second: &str| format!("It {first} {}{second} {}", "begin ".repeat(9), "end ".repeat(9));
+        let pieces = words(&text("was", "then"), &text("is", "now")).expect("an edit");
+        let same: Vec<Piece> = around(pieces, 10).into_iter().filter(|it| matches!(it, Piece::Same(_))).collect();
+        let expected = ["It ", " begin … begin ", " end end …"].map(|text| Piece::Same(text.to_owned()));
+        assert_eq!(same, expected);
     }
 
     proptest! {

@@ -149,6 +149,19 @@ fn the_clock_of_the_built_in_service_says_what_is_past() {
 }
 
 #[test]
+fn the_clock_of_the_built_in_service_says_what_can_still_be_made() {
+    let project = Project::new(SALE);
+    let service = project.serve_with(&["--clock", "2024-01-22T09:00Z"]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.names("/api/schedules", "schedules", "name"), ["sale"]);
+    // What is too late there is so also where the real time says something else.
+    service.post("/local/clock", &json!({ "by": "57m" }));
+    project.edit("  sale:", "  another:");
+    assert_eq!(project.run(&["apply", "--yes"]).code, 7);
+    assert_eq!(service.names("/api/schedules", "schedules", "name"), ["sale"]);
+}
+
+#[test]
 fn a_push_that_somebody_put_off_is_not_past_while_it_waits() {
     let project = Project::new(SALE);
     let service = project.serve();

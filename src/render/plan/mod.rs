@@ -214,7 +214,9 @@ impl<'p> View<'p> {
         }
         blocks.sort_by_key(|block| block.risk);
         let (drift, blocks) = blocks.into_iter().partition(|block| {
-            block.risk >= Risk::Audience && block.action != Action::Replace && block.changes().all(is_drift)
+            // What is let go of is not put back.
+            let puts_back = !matches!(block.action, Action::Replace | Action::Forget);
+            block.risk >= Risk::Audience && puts_back && block.changes().all(is_drift)
         });
         let past = plan.changes.iter().filter(|change| change.action == Action::Past).collect();
         let collisions = Near { all: review.collisions() };

@@ -42,9 +42,6 @@ fn lines(view: &View, before: Option<&Times>, times: &Times, label: Option<&str>
     };
     let mut first = Words::new(&label);
     first = if before.is_some() { first.paint(&told, Paint::Changed) } else { first.and(&told) };
-    if times.quiet {
-        first = first.and(" ").paint("(quiet)", Paint::Asks);
-    }
     let over_there = words::elsewhere(times, words::MOST);
     let mut second = Words::default();
     for (number, told) in over_there.iter().enumerate() {

@@ -65,7 +65,11 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
         Reason::InDashboard { old } => by_hand(view, change, old.as_deref()),
         Reason::Collision { ids } if change.ledger.is_some() => taken_from_ours(change, ids),
         Reason::Collision { ids } if ids.len() == 1 => {
-            asks("taken", format!("{} of this name is there already and is not ours: {}", a(noun), ids[0]))
+            let there = match address.part() {
+                Some(_) => "the service has this already, and it is not ours".to_owned(),
+                None => format!("{} of this name is there already and is not ours: {}", a(noun), ids[0]),
+            };
+            asks("taken", there)
                 .line(Words::new("to take it over as it is: ").copy(&view.again.other(&format!("adopt {address}"))))
         }
         Reason::Collision { ids } => {
@@ -136,7 +140,10 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
             asks("gone", "the service no longer has it; it is never made a second time by itself".to_owned())
                 .line(Words::new("to have it made again: ").copy(&view.again.other(&format!("forget {address}"))))
         }
-        Reason::Renamed { from } => plain("moved", format!("from {from}; the service keeps it as it is")),
+        Reason::Renamed { from } => {
+            let stays = if change.action == Action::Keep { "; the service keeps it as it is" } else { "" };
+            plain("moved", format!("from {from}{stays}"))
+        }
         Reason::NothingRenamed { from } => {
             plain("renamed", format!("nothing of ours that it could be is known as {from}: this is a new one"))
         }
@@ -290,6 +297,8 @@ fn drift(change: &Change) -> Option<Row> {
         (Moved::Removed, Action::Create | Action::Replace) => {
             "removed on the service since the last apply; this puts it back"
         }
+        // That it is let go of says so already.
+        (Moved::Removed, Action::Forget) => return None,
         (Moved::Removed, _) => "removed on the service since the last apply",
     };
     Some(Row::new(DRIFT, Words::new(words)).paint(Paint::Asks))
@@ -314,10 +323,19 @@ fn of_action(view: &View, change: &Change) -> Option<Row> {
         Action::Forget => {
             let words = match view.plan.aim {
                 Aim::Nothing => "nothing of it is left to delete; the ledger lets go",
+                _ if change.moved.is_none() && has_run(view, change) => {
+                    "it has had its time and your files do not name it; the ledger lets go"
+                }
                 _ => "the service no longer has it and your files do not name it; the ledger lets go",
             };
             Some(Row::new("forget", Words::new(words)))
         }
         _ => None,
     }
+}
+
+/// Whether its time has come by what was last applied.
+fn has_run(view: &View, change: &Change) -> bool {
+    let runs = change.ledger.as_ref().and_then(|spec| kinds::api(&change.address).runs(spec));
+    runs.is_some_and(|runs| runs.first.is_none_or(|first| first <= view.plan.made))
 }

@@ -1,0 +1,97 @@
+//! What the text of a plan tells, the document for programs has.
+
+use serde_json::Value;
+
+/// Rows whose words are in the document as they stand.
+const TOLD_ALIKE: &[&str] = &[
+    "effect",
+    "shown as",
+    "undo",
+    "replace",
+    "held",
+    "points at",
+    "recovered",
+    "moved",
+    "taken",
+    "drift",
+    "forget",
+    "unprotected",
+    "gone",
+    "waits",
+    "by hand",
+    "too late",
+    "devices",
+];
+
+/// What only leads to a fact: labels, and words that stand for a number or a list that the document has.
+const LEADS: &[&str] = &[
+    "request",
+    "order",
+    "when",
+    "who",
+    "undo",
+    "taken",
+    "held",
+    "gone",
+    "drift",
+    "devices",
+    "all",
+    "more",
+    "clocks",
+    "hour",
+    "day",
+    "through",
+    "that",
+    "names",
+    "nothing",
+    "your",
+    "files",
+    "links",
+    "images",
+    "placeholders",
+    "from",
+    "place",
+    "hours",
+    "after",
+    "can",
+    "reach",
+    "both",
+    "near",
+];
+
+/// That every fact of a text, none of whose lines is broken, is in the document.
+pub fn all_are_in(name: &str, text: &str, document: &Value) {
+    let mut known = String::new();
+    gather(document, &mut known);
+    // That only the markup of a page differs is for its reader to see in the two bodies.
+    let told = |line: &&str| line.starts_with("    ") && !line.contains("only its markup changes");
+    for line in text.lines().filter(told) {
+        if let Some(told) = TOLD_ALIKE.iter().find_map(|label| line[4..].strip_prefix(label)?.strip_prefix("  ")) {
+            let told = told.trim().trim_end_matches(" (through a segment that it names)");
+            assert!(known.contains(told), "{name}: not in the document: {told:?}\n{text}");
+        }
+        // Words that go and come are marked in the text, and in two fields of the document.
+        let marked = ["[-", "-]", "{+", "+}"].iter().fold(line.to_owned(), |line, mark| line.replace(mark, " "));
+        for word in marked.split_whitespace() {
+            let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+            let is_day = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"].contains(&bare);
+            let is_there = known.contains(bare) || LEADS.contains(&bare) || is_day;
+            assert!(is_there, "{name}: not in the document: {bare:?} of {line:?}");
+        }
+    }
+}
+
+/// All texts and numbers of a document, a line each.
+fn gather(value: &Value, out: &mut String) {
+    match value {
+        Value::Object(map) => map.iter().for_each(|(key, value)| {
+            out.push_str(key);
+            out.push('\n');
+            gather(value, out);
+        }),
+        Value::Array(items) => items.iter().for_each(|item| gather(item, out)),
+        Value::String(text) => out.push_str(text),
+        plain => out.push_str(&plain.to_string()),
+    }
+    out.push('\n');
+}
