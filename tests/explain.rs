@@ -2,7 +2,7 @@
 
 mod support;
 
-use pushplan::codes::CODES;
+use pushplan::codes::{CODES, LIMITS};
 use pushplan::kinds::KINDS;
 use support::{Folder, Ran};
 
@@ -40,6 +40,17 @@ fn a_code_in_any_case_prints_its_page() {
         assert_eq!(ran.code, 0, "{}", code.name);
         assert!(ran.stdout.starts_with(&format!("{}: {}\n", code.name, code.title)), "{}", ran.stdout);
         assert!(!ran.stdout.contains("```") && !ran.stdout.contains("\n#"), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn what_the_api_does_not_allow_has_a_page_too() {
+    let listed = explain(&[]).stdout;
+    for limit in LIMITS {
+        assert!(listed.contains(&format!("{}  {}", limit.name, limit.title)), "{listed}");
+        let ran = explain(&[&limit.name.to_lowercase()]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(ran.stdout.starts_with(&format!("{}: {}\n", limit.name, limit.title)), "{}", ran.stdout);
     }
 }
 

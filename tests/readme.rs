@@ -24,7 +24,8 @@ fn run(line: &str, folder: &Path) -> String {
     lasting(&text)
 }
 
-/// A text with what differs from run to run left open: ids that the service chooses, and the digest of a plan.
+/// A text with what differs from run to run left open: ids that the service chooses, the digest of a plan, and
+/// times.
 fn lasting(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -40,7 +41,24 @@ fn lasting(text: &str) -> String {
         });
         rest = &rest[end..];
     }
-    out + rest
+    undated(&(out + rest))
+}
+
+/// The sample's times are counted from today: `Sun 29 Nov 2026 16:00 UTC` is another one tomorrow.
+fn undated(text: &str) -> String {
+    const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+    let line = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let mut out: Vec<&str> = Vec::new();
+        let mut at = 0;
+        while at < words.len() {
+            let is_time = DAYS.contains(&words[at]) && words.get(at + 5).is_some_and(|word| word.starts_with("UTC"));
+            out.push(if is_time { "<time>" } else { words[at] });
+            at += if is_time { 6 } else { 1 };
+        }
+        out.join(" ")
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use clap::Args;
 
 use super::{Context, Ended};
-use crate::codes::{self, CODES};
+use crate::codes::{self, CODES, LIMITS};
 use crate::failure::{Exit, Failure};
 use crate::kinds::KINDS;
 use crate::manifest::PROJECT_FILE;
@@ -40,6 +40,9 @@ fn about(topic: &str) -> Result<String, Failure> {
     if let Some(code) = codes::code(topic) {
         return Ok(explain::page(code));
     }
+    if let Some(limit) = codes::limit(topic) {
+        return Ok(explain::limit(limit));
+    }
     if let Some(sample) = SAMPLES.iter().find(|sample| is_of(sample, topic)) {
         return Ok(sample.text.to_owned());
     }
@@ -57,7 +60,11 @@ fn is_of(sample: &Sample, topic: &str) -> bool {
 }
 
 fn unknown(topic: &str, path: &str, book: &Book) -> Failure {
-    let names = CODES.iter().map(|code| code.name).chain(KINDS.iter().flat_map(|kind| [kind.key, kind.noun]));
+    let names = CODES
+        .iter()
+        .map(|code| code.name)
+        .chain(LIMITS.iter().map(|limit| limit.name))
+        .chain(KINDS.iter().flat_map(|kind| [kind.key, kind.noun]));
     let names = names.chain(SAMPLES.iter().map(|sample| sample.name));
     let near = text::nearest(topic, names).map(str::to_owned).or_else(|| book.nearest(path));
     let failure = Failure::usage(format!("`{topic}` is not a code, a kind, a field or a file"));

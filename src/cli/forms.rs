@@ -1,4 +1,4 @@
-//! In which forms a plan is shown, and where: `--format json --out plan.json --format html --out report.html`.
+//! In which forms a plan is shown, and where: `--format markdown --out plan.md --format html --out report.html`.
 
 use std::path::PathBuf;
 
@@ -13,6 +13,8 @@ pub enum Format {
     Text,
     /// For programs
     Json,
+    /// For a pull request, at most 60,000 bytes
+    Markdown,
     /// A page for a browser, in one file
     Html,
 }
@@ -134,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_file_belongs_to_the_form_before_it() {
-        use Format::{Html, Json, Text};
+        use Format::{Html, Json, Markdown, Text};
         let file = |name: &str| Some(PathBuf::from(name));
         for (arguments, saved, shown) in [
             (&[][..], None, vec![(Text, None)]),
@@ -143,11 +145,11 @@ mod tests {
             (&["--format", "html", "--out", "r.html"], None, vec![(Html, file("r.html"))]),
             (
                 &[
-                    "--out", "p", "--format", "json", "--out", "p.json", "--format", "html", "--out", "r", "--format",
-                    "text",
+                    "--out", "p", "--format", "markdown", "--out", "p.md", "--format", "html", "--out", "r",
+                    "--format", "text",
                 ],
                 file("p"),
-                vec![(Json, file("p.json")), (Html, file("r")), (Text, None)],
+                vec![(Markdown, file("p.md")), (Html, file("r")), (Text, None)],
             ),
         ] {
             assert_eq!(read(arguments), Ok(Forms { saved, shown }), "{arguments:?}");

@@ -69,6 +69,7 @@ fn show(plan: &Planned, ahead: &Ahead, format: Format, file: Option<&Path>, cont
     let text = match format {
         Format::Text => render::plan::text(plan, ahead, style),
         Format::Json => render::plan::json(plan, ahead),
+        Format::Markdown => render::plan::markdown(plan, ahead),
         Format::Html => render::html::report::html(plan, ahead),
     };
     match (file, format) {
@@ -78,7 +79,7 @@ fn show(plan: &Planned, ahead: &Ahead, format: Format, file: Option<&Path>, cont
         }
         (None, Format::Text) => context.out.print(&text),
         (None, Format::Json) => context.out.json(&text),
-        (None, Format::Html) => context.out.exact(text.as_bytes()),
+        (None, Format::Markdown | Format::Html) => context.out.exact(text.as_bytes()),
     }
     Ok(())
 }

@@ -3,7 +3,11 @@
 //! A code is a row here and a page beside this file: `AU101.md` holds what `pushplan explain AU101` prints, with a wrong
 //! and a right sample that a test runs.
 
+mod limits;
+
 use crate::finding::Severity;
+
+pub use limits::{AP101, AP102, AP103, AP104, AP105, LIMITED, LIMITS, Limit, limit};
 
 /// One kind of finding: its name, its usual weight and what it is about.
 #[derive(Debug, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::remote::{Found, Lifecycle, Read, Runs, canonical, id_in, moments, text};
 use super::{Audience, Create, Delete, Parts, Remote, Resource, Role, Said, Sending, Update};
+use crate::codes::{self, Limit};
 use crate::exchange::{Answer, Request, part};
 use crate::model::audience::Selector;
 use crate::model::device::DeviceTypes;
@@ -112,6 +113,10 @@ impl Resource for Experiment {
 
 impl Remote for Experiment {
     const AUDIENCES: &'static [&'static str] = &["/audience"];
+
+    fn limit(_: Level) -> Option<&'static Limit> {
+        Some(&codes::AP104)
+    }
 
     fn lifecycle(level: Level) -> Lifecycle {
         let read = if level >= Level::Extended { Read::Listed } else { Read::LedgerOnly };

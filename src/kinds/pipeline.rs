@@ -2,6 +2,7 @@ use serde_json::Value;
 
 use super::remote::{Firing, Found, Lifecycle, Read, TagTrigger, canonical, id_in, last_part, text};
 use super::{Create, Delete, Parts, Remote, Resource, Role, Update, remote};
+use crate::codes::{self, Limit};
 use crate::exchange::{Answer, Request, part};
 use crate::model::delay::Delay;
 use crate::model::device::DeviceType;
@@ -92,6 +93,10 @@ impl Resource for Pipeline {
 const ADDED: &[&str] = &["uid", "id", "url", "status", "creation_time", "last_modified_time", "ok"];
 
 impl Remote for Pipeline {
+    fn limit(level: Level) -> Option<&'static Limit> {
+        (level == Level::Documented).then_some(&codes::AP102)
+    }
+
     fn lifecycle(level: Level) -> Lifecycle {
         let (update, delete) = match level {
             Level::Documented => (Update::Never, Delete::Never),

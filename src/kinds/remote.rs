@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{Resource, Spec};
+use crate::codes::Limit;
 use crate::exchange::{Answer, Request};
 use crate::model::audience::written;
 use crate::model::delay::Delay;
@@ -152,6 +153,11 @@ pub trait Remote: Resource {
 
     fn lifecycle(level: Level) -> Lifecycle;
 
+    /// What the API does not allow, which is why a change of it is made otherwise.
+    fn limit(_level: Level) -> Option<&'static Limit> {
+        None
+    }
+
     /// The single things that it is applied as, each with its key and spec.
     fn units(&self, key: &str) -> Vec<(String, Value)> {
         vec![(key.to_owned(), serde_json::to_value(self).expect("a resource has text keys only"))]
@@ -250,6 +256,7 @@ pub trait Api: Debug + Send + Sync {
     fn audiences(&self) -> &'static [&'static str];
     fn listed(&self) -> &'static str;
     fn lifecycle(&self, level: Level) -> Lifecycle;
+    fn limit(&self, level: Level) -> Option<&'static Limit>;
     fn list(&self, level: Level) -> Vec<Request>;
     fn is_whole(&self, items: usize) -> bool;
     fn found(&self, object: &Value) -> Option<Found>;
@@ -286,6 +293,9 @@ impl<R: Remote> Api for Row<R> {
     }
     fn lifecycle(&self, level: Level) -> Lifecycle {
         R::lifecycle(level)
+    }
+    fn limit(&self, level: Level) -> Option<&'static Limit> {
+        R::limit(level)
     }
     fn list(&self, level: Level) -> Vec<Request> {
         R::list(level)

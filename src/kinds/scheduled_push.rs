@@ -2,6 +2,7 @@ use serde_json::Value;
 
 use super::remote::{Found, Lifecycle, Read, Runs, canonical, id_in, last_part, moments, text};
 use super::{Create, Delete, Parts, Remote, Resource, Role, Sending, Update};
+use crate::codes::{self, Limit};
 use crate::exchange::{Answer, Request, part};
 use crate::model::level::Level;
 use crate::model::many::Many;
@@ -46,6 +47,10 @@ impl Resource for ScheduledPush {
 impl Remote for ScheduledPush {
     const AUDIENCES: &'static [&'static str] = &["/push/audience"];
     const LISTED: &'static str = "schedules";
+
+    fn limit(level: Level) -> Option<&'static Limit> {
+        (level == Level::Documented).then_some(&codes::AP103)
+    }
 
     fn lifecycle(level: Level) -> Lifecycle {
         let (read, update, delete) = match level {

@@ -3,6 +3,7 @@ use serde_json::Value;
 
 use super::remote::{Found, Lifecycle, Read, canonical, id_in, text};
 use super::{Audience, Create, Delete, Parts, Remote, Resource, Role, Update};
+use crate::codes::{self, Limit};
 use crate::exchange::{Answer, Request, part};
 use crate::model::audience::Selector;
 use crate::model::level::Level;
@@ -36,6 +37,10 @@ impl Resource for Segment {
 impl Remote for Segment {
     const AUDIENCES: &'static [&'static str] = &["/criteria"];
     const NAME: &'static str = "display_name";
+
+    fn limit(level: Level) -> Option<&'static Limit> {
+        (level == Level::Documented).then_some(&codes::AP101)
+    }
 
     fn lifecycle(level: Level) -> Lifecycle {
         let update = if level >= Level::Extended { Update::InPlace } else { Update::Replacing };

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::remote::{Found, Lifecycle, Read, canonical, id_in, text};
 use super::{Create, Delete, Parts, Remote, Resource, Said, Update};
+use crate::codes::{self, Limit};
 use crate::exchange::{Answer, Request, part};
 use crate::model::level::Level;
 use crate::model::push::Content;
@@ -62,6 +63,10 @@ impl Resource for Template {
 }
 
 impl Remote for Template {
+    fn limit(level: Level) -> Option<&'static Limit> {
+        (level == Level::Documented).then_some(&codes::AP105)
+    }
+
     fn lifecycle(_: Level) -> Lifecycle {
         Lifecycle { read: Read::Listed, create: Create::Anew, update: Update::InPlace, delete: Delete::Anytime }
     }

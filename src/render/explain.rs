@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 
-use crate::codes::{CODES, Code, FAMILIES};
+use crate::codes::{CODES, Code, FAMILIES, LIMITED, LIMITS, Limit};
 use crate::kinds::KINDS;
 use crate::manifest::fields::Place;
 
@@ -23,6 +23,11 @@ pub fn topics(files: &[(&str, &str)]) -> String {
         }
         out.push('\n');
     }
+    heading(&mut out, LIMITED);
+    for limit in LIMITS {
+        row(&mut out, &[(limit.name, 5)], limit.title);
+    }
+    out.push('\n');
     heading(&mut out, "kinds");
     let widest = KINDS.iter().map(|kind| kind.key.len()).max().unwrap_or_default();
     for kind in KINDS {
@@ -39,14 +44,24 @@ pub fn topics(files: &[(&str, &str)]) -> String {
     out
 }
 
-/// The page of a code, its Markdown laid out for a terminal.
+/// The page of a code.
 pub fn page(code: &Code) -> String {
+    let off = if code.is_free() { "can be turned off" } else { "cannot be turned off" };
+    laid_out(code.page, &format!("\n\nSeverity: {}; {off}", code.severity.word()))
+}
+
+/// The page of what the API does not allow.
+pub fn limit(limit: &Limit) -> String {
+    laid_out(limit.page, "")
+}
+
+/// Markdown for a terminal, with something behind its title.
+fn laid_out(page: &str, behind: &str) -> String {
     let mut out = String::new();
-    let mut lines = code.page.lines();
+    let mut lines = page.lines();
     while let Some(line) = lines.next() {
         if let Some(title) = line.strip_prefix("# ") {
-            let off = if code.is_free() { "can be turned off" } else { "cannot be turned off" };
-            let _ = writeln!(out, "{BOLD}{title}{BOLD:#}\n\nSeverity: {}; {off}", code.severity.word());
+            let _ = writeln!(out, "{BOLD}{title}{BOLD:#}{behind}");
         } else if let Some(title) = line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#')) {
             heading(&mut out, title);
         } else if let Some(info) = line.strip_prefix("```") {

@@ -7,6 +7,7 @@ mod documented;
 mod drift;
 mod exits;
 mod first_run;
+mod forms;
 mod guards;
 mod let_go;
 mod lost;

@@ -31,7 +31,9 @@ pub fn text(text: &str) -> String {
         let is_number = matches!(c, '.' | ')') && line[start..at].bytes().all(|byte| byte.is_ascii_digit());
         let is_sign = match c {
             c if c.is_whitespace() => at < start || at >= end,
-            '&' | '<' | '>' | '"' | '\'' | '\\' | '`' | '*' | '_' | '~' | '[' | ']' | '|' | '#' | '$' | '^' => true,
+            // Between letters and digits it marks nothing.
+            '_' => !(next.is_ascii_alphanumeric() && at > 0 && bytes[at - 1].is_ascii_alphanumeric()),
+            '&' | '<' | '>' | '"' | '\\' | '`' | '*' | '~' | '[' | ']' | '|' | '#' | '$' | '^' => true,
             // References of other hosts: `!12`, `%34`.
             '!' | '%' => next.is_ascii_digit() || matches!(next, b'[' | b'"'),
             _ => false,

@@ -1,8 +1,10 @@
 //! The plan, as people and programs read it: one file per form, all of the same [`View`].
 
 pub(super) mod content;
+pub(super) mod decisions;
 mod facts;
 pub mod json;
+mod markdown;
 mod message;
 mod requests;
 pub(super) mod rows;
@@ -26,6 +28,7 @@ use crate::review::{self, Review, Who};
 use crate::timing::{Collision, Collisions};
 
 pub use json::json;
+pub use markdown::markdown;
 pub use text::{before_apply, refusals, text};
 
 /// What comes after a plan.

@@ -8,9 +8,9 @@ use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::text::{count, quoted, short};
 
 /// How many of those that have had their time, or were left out, are named.
-const NAMED: usize = 10;
+pub(super) const NAMED: usize = 10;
 /// How much of a name stands in a first line.
-const NAME: usize = 60;
+pub(super) const NAME: usize = 60;
 
 /// The whole plan: what happens, the riskiest first; what was changed on the service; what has had its time; how much of
 /// each there is, and what to do next.
@@ -47,24 +47,13 @@ pub fn refusals<'r>(refused: impl IntoIterator<Item = &'r Refused>, style: Style
 }
 
 fn one(out: &mut String, view: &View, block: &Block, said: Vec<Row>, drifted: bool, style: Style) {
-    let name = block.changes().next().map(|change| change.name.as_str());
-    let name = name.filter(|name| !name.is_empty() && *name != block.address.key);
     let paint = if block.risk == super::Risk::Sends { Paint::Danger } else { rows::paint_of(block.action) };
     let mut left =
         Words::default().paint(block.action.symbol(), paint).and(" ").paint(&block.address.to_string(), Paint::Strong);
-    if let Some(name) = name {
+    if let Some(name) = name(block) {
         left = left.and("  ").and(&quoted(&short(name, NAME)));
     }
-    let place = block.changes().find_map(|change| change.place.as_ref());
-    let right = match place {
-        Some(place) => Words::default().paint(&format!("{}:{}", place.file, place.line), Paint::Faint),
-        // Who deletes everything knows that some of it is declared.
-        None if view.plan.aim == Aim::Nothing => Words::default(),
-        None if block.retired.is_empty() && block.changes().all(|change| change.desired.is_none()) => {
-            Words::default().paint("not in your files", Paint::Faint)
-        }
-        None => Words::default(),
-    };
+    let right = Words::default().paint(&place(view, block), Paint::Faint);
     layout::head(out, &left, &right, style);
     let content = match drifted {
         true => rows::of_drift(view, block),
@@ -74,6 +63,25 @@ fn one(out: &mut String, view: &View, block: &Block, said: Vec<Row>, drifted: bo
         layout::rows(out, &rows, 4, style);
     }
     out.push('\n');
+}
+
+/// The name that the service knows it by, where its key does not say it.
+pub(super) fn name<'p>(block: &Block<'p>) -> Option<&'p str> {
+    let name = block.changes().next().map(|change| change.name.as_str());
+    name.filter(|name| !name.is_empty() && *name != block.address.key)
+}
+
+/// File and line, or that there are none.
+pub(super) fn place(view: &View, block: &Block) -> String {
+    match block.changes().find_map(|change| change.place.as_ref()) {
+        Some(place) => format!("{}:{}", place.file, place.line),
+        // Who deletes everything knows that some of it is declared.
+        None if view.plan.aim == Aim::Nothing => String::new(),
+        None if block.retired.is_empty() && block.changes().all(|change| change.desired.is_none()) => {
+            "not in your files".to_owned()
+        }
+        None => String::new(),
+    }
 }
 
 fn drift(out: &mut String, view: &View, style: Style) {
@@ -102,14 +110,8 @@ fn drift(out: &mut String, view: &View, style: Style) {
 
 fn past(out: &mut String, past: &[&Change], style: Style) {
     for change in past.iter().take(NAMED) {
-        let went = change.reasons.iter().find_map(|reason| match reason {
-            Reason::Went { at, edited } => Some(words::went(*at, *edited)),
-            Reason::TooLate { at } => Some(words::record(*at)),
-            _ => None,
-        });
-        let went = went.unwrap_or_else(|| words::went(None, false));
-        let line =
-            Words::default().paint(Action::Past.symbol(), Paint::Faint).and(&format!(" {} {went}", change.address));
+        let words = format!(" {} {}", change.address, words::fate(change));
+        let line = Words::default().paint(Action::Past.symbol(), Paint::Faint).and(&words);
         layout::paragraph(out, &line, 0, style);
     }
     if past.len() > NAMED {
@@ -138,34 +140,12 @@ fn end(view: &View, ahead: Option<&Ahead>, style: Style) -> String {
     let mut out = String::new();
     let plan = view.plan;
     if view.blocks.is_empty() && view.drift.is_empty() {
-        let target = &plan.target;
-        let line = match (plan.aim, plan.left_out.len()) {
-            (Aim::Nothing, _) if plan.choice.is_all() => format!("Nothing to delete. {target} has nothing of ours."),
-            (Aim::Nothing, _) => format!("Nothing to delete. {target} has nothing of ours in this part."),
-            (Aim::Manifests, 0) => {
-                format!("No changes. {target} matches your files ({}).", count(view.matching(), "resource"))
-            }
-            (Aim::Before(number), 0) => format!("No changes. {target} is as it was before {number}."),
-            (_, left) => {
-                let unchanged = view.count(Action::Keep) + view.count(Action::Past);
-                format!("No changes in what was chosen: {unchanged} unchanged, {left} left out.")
-            }
-        };
-        layout::paragraph(&mut out, &Words::new(&line), 0, style);
+        layout::paragraph(&mut out, &Words::new(&nothing(view)), 0, style);
         return out;
     }
     let mut line = Words::new(&summary(view));
-    let at_once = view.sending_at_once();
-    for (sending, when) in [(at_once, "at once"), (view.sending() - at_once, "later")] {
-        if sending > 0 {
-            let send = if sending == 1 { "sends" } else { "send" };
-            line = line.and(" ").paint(&format!("{sending} {send} {when}."), Paint::Danger);
-        }
-    }
-    let stuck = view.stuck();
-    if stuck > 0 {
-        let wait = if stuck == 1 { "waits" } else { "wait" };
-        line = line.and(" ").paint(&format!("{stuck} {wait} for your decision."), Paint::Asks);
+    for (words, paint) in pressing(view) {
+        line = line.and(" ").paint(&words, paint);
     }
     layout::paragraph(&mut out, &line, 0, style);
     let mut line = Words::new("Plan ").paint(&plan.digest().short(), Paint::Strong);
@@ -186,8 +166,42 @@ fn end(view: &View, ahead: Option<&Ahead>, style: Style) -> String {
     out
 }
 
+/// That there is nothing to do.
+pub(super) fn nothing(view: &View) -> String {
+    let plan = view.plan;
+    let target = &plan.target;
+    match (plan.aim, plan.left_out.len()) {
+        (Aim::Nothing, _) if plan.choice.is_all() => format!("Nothing to delete. {target} has nothing of ours."),
+        (Aim::Nothing, _) => format!("Nothing to delete. {target} has nothing of ours in this part."),
+        (Aim::Manifests, 0) => {
+            format!("No changes. {target} matches your files ({}).", count(view.matching(), "resource"))
+        }
+        (Aim::Before(number), 0) => format!("No changes. {target} is as it was before {number}."),
+        (_, left) => {
+            let unchanged = view.count(Action::Keep) + view.count(Action::Past);
+            format!("No changes in what was chosen: {unchanged} unchanged, {left} left out.")
+        }
+    }
+}
+
+/// How many changes send, and how many wait for somebody.
+pub(super) fn pressing(view: &View) -> Vec<(String, Paint)> {
+    let (at_once, stuck) = (view.sending_at_once(), view.stuck());
+    let later = view.sending() - at_once;
+    let said = |number: usize, one: &str, many: &str, rest: &str| {
+        let verb = if number == 1 { one } else { many };
+        format!("{number} {verb} {rest}.")
+    };
+    let all = [
+        (at_once, said(at_once, "sends", "send", "at once"), Paint::Danger),
+        (later, said(later, "sends", "send", "later"), Paint::Danger),
+        (stuck, said(stuck, "waits", "wait", "for your decision"), Paint::Asks),
+    ];
+    all.into_iter().filter(|(number, ..)| *number > 0).map(|(_, words, paint)| (words, paint)).collect()
+}
+
 /// What to do next: to apply what can be, to decide what waits, or to do what only people can.
-fn next(line: Words, view: &View, ahead: &Ahead) -> Words {
+pub(super) fn next(line: Words, view: &View, ahead: &Ahead) -> Words {
     let plan = view.plan;
     let is_for_people = |change: &&Change| change.reasons.iter().any(|it| matches!(it, Reason::InDashboard { .. }));
     let by_hand: Vec<&Change> = plan.changes.iter().filter(is_for_people).collect();
@@ -205,21 +219,25 @@ fn next(line: Words, view: &View, ahead: &Ahead) -> Words {
 
 /// `Plan: 1 to create, 2 to update, 14 unchanged.`
 pub fn summary(view: &View) -> String {
+    let all: Vec<String> = changing(view).into_iter().chain(staying(view)).collect();
+    format!("Plan: {}.", all.join(", "))
+}
+
+/// How many changes there are of each action.
+pub(super) fn changing(view: &View) -> Vec<String> {
     let told = |action: Action| match action {
         Action::Keep | Action::Past => None,
         Action::ByHand => Some("by hand".to_owned()),
         action => Some(format!("to {}", action.word())),
     };
     let number = |action: Action| Some((view.count(action), told(action)?));
-    let mut parts: Vec<String> = Action::ALL
-        .into_iter()
-        .filter_map(number)
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, words)| format!("{number} {words}"))
-        .collect();
-    parts.push(format!("{} unchanged", view.count(Action::Keep) + view.count(Action::Past)));
-    if !view.plan.left_out.is_empty() {
-        parts.push(format!("{} left out", view.plan.left_out.len()));
-    }
-    format!("Plan: {}.", parts.join(", "))
+    let numbers = Action::ALL.into_iter().filter_map(number).filter(|(number, _)| *number > 0);
+    numbers.map(|(number, words)| format!("{number} {words}")).collect()
+}
+
+/// How much is not touched.
+pub(super) fn staying(view: &View) -> Vec<String> {
+    let unchanged = format!("{} unchanged", view.count(Action::Keep) + view.count(Action::Past));
+    let left = view.plan.left_out.len();
+    std::iter::once(unchanged).chain((left > 0).then(|| format!("{left} left out"))).collect()
 }

@@ -175,6 +175,16 @@ fn taken_from_ours(change: &Change, ids: &[String]) -> Row {
     row.line(Words::new("rename or remove it in the service's dashboard, or choose another name in your files"))
 }
 
+/// What became of one that has had its time.
+pub fn fate(change: &Change) -> String {
+    let told = change.reasons.iter().find_map(|reason| match reason {
+        Reason::Went { at, edited } => Some(went(*at, *edited)),
+        Reason::TooLate { at } => Some(record(*at)),
+        _ => None,
+    });
+    told.unwrap_or_else(|| went(None, false))
+}
+
 /// What became of something that has had its time.
 pub fn went(at: Option<Timestamp>, edited: bool) -> String {
     let went = at.map_or("has had its time".to_owned(), |at| format!("went out on {}", moment(at)));
@@ -207,7 +217,13 @@ fn replacing(view: &View, change: &Change) -> String {
         (_, Some(_)) => format!("the new one is created first{users}, the old one is deleted last"),
         (_, None) => format!("the new one is created{users}, the old one stays for now"),
     };
-    format!("{} cannot be changed like this in place: {order}", a(noun(change)))
+    format!("{} cannot be changed like this in place{}: {order}", a(noun(change)), limit(view, change))
+}
+
+/// The page that tells more: ` (AP101)`.
+fn limit(view: &View, change: &Change) -> String {
+    let limit = kinds::api(&change.address).limit(view.plan.level);
+    limit.map(|limit| format!(" ({})", limit.name)).unwrap_or_default()
 }
 
 fn by_hand(view: &View, change: &Change, old: Option<&str>) -> Row {
@@ -219,6 +235,7 @@ fn by_hand(view: &View, change: &Change, old: Option<&str>) -> Row {
         _ => format!("this API cannot change {} any more", a(noun)),
     };
     let old = old.map(|id| format!(" ({id})")).unwrap_or_default();
+    let cannot = cannot + &limit(view, change);
     let row = Row::new("by hand", Words::new(&cannot)).paint(Paint::Asks);
     // What is still declared would be made anew by an apply.
     let forget = if lifecycle.read == Read::LedgerOnly { " --even-if-pending" } else { "" };

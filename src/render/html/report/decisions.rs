@@ -4,9 +4,9 @@ use maud::{Markup, html};
 
 use super::{Report, facts};
 use crate::guard::Refused;
-use crate::render::layout::Words;
 use crate::render::one_line;
-use crate::render::plan::{Block, Risk, rows};
+use crate::render::plan::decisions::why;
+use crate::render::plan::{Block, Risk};
 use crate::timing::Collision;
 use crate::timing::words::length;
 
@@ -90,7 +90,7 @@ impl Report<'_> {
         html! {
             li class=(format!("decision {mood}")) {
                 p { span class=(format!("chip {mood}")) { (word) } " " (self.link(&block.address)) }
-                @let why = self.why(block);
+                @let why = why(&self.view, block);
                 @for words in &why { (facts::line(words)) }
                 @if why.is_empty() && block.risk == Risk::Deletes { p { "It is deleted on the service, and nothing stands in for it." } }
             }
@@ -109,20 +109,6 @@ impl Report<'_> {
                 }
             }
         }
-    }
-
-    /// The words of a block that a decision is about.
-    fn why(&self, block: &Block) -> Vec<Words> {
-        let labels: &[&str] = match block.risk {
-            Risk::Sends => &["SENDS"],
-            Risk::Stuck => &["taken", "in doubt", "too late", "waits", "gone"],
-            Risk::NoWayBack => &["undo"],
-            Risk::Deletes => &["devices", "protected", "last used", "used by"],
-            _ => &["by hand", "waits", "gone"],
-        };
-        let when = rows::of_times(&self.view, block).into_iter().take(1).filter(|_| block.risk == Risk::NoWayBack);
-        let said = rows::of_words(&self.view, block).into_iter().filter(|row| labels.contains(&row.label.as_str()));
-        when.chain(said).flat_map(|row| row.lines).collect()
     }
 
     /// The command that goes on from here.

@@ -1,0 +1,39 @@
+//! What the service's API does not allow, which plans name: each with a page that says what pushplan does instead.
+
+/// Something that cannot be done.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Limit {
+    pub name: &'static str,
+    pub title: &'static str,
+    /// What `explain` prints, in Markdown.
+    pub page: &'static str,
+}
+
+/// What the family stands for.
+pub const LIMITED: &str = "what the API does not allow";
+
+macro_rules! limits {
+    ($($name:ident $title:literal)*) => {
+        $(pub static $name: Limit = Limit {
+            name: stringify!($name),
+            title: $title,
+            page: include_str!(concat!(stringify!($name), ".md")),
+        };)*
+
+        /// All of them, by number.
+        pub static LIMITS: &[&Limit] = &[$(&$name),*];
+    };
+}
+
+limits! {
+    AP101 "a segment cannot be edited"
+    AP102 "a pipeline can be neither changed nor removed"
+    AP103 "a scheduled push can be neither changed nor called off"
+    AP104 "an experiment is changed by a new one, until it starts"
+    AP105 "the variables of a template cannot be changed"
+}
+
+/// The one of that name, in any letter case.
+pub fn limit(name: &str) -> Option<&'static Limit> {
+    LIMITS.iter().copied().find(|limit| limit.name.eq_ignore_ascii_case(name))
+}

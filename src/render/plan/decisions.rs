@@ -1,0 +1,36 @@
+//! What a person has to decide, to allow or to do, before anything else.
+
+use super::{Block, Risk, View, rows, when};
+use crate::plan::Action;
+use crate::render::layout::{Row, Words};
+
+/// The risks that people decide about, with what they are called.
+pub const RISKS: [(Risk, &str); 5] = [
+    (Risk::Sends, "Sends"),
+    (Risk::Stuck, "Waits for a decision"),
+    (Risk::NoWayBack, "Cannot be undone"),
+    (Risk::Deletes, "Deletes"),
+    (Risk::ByHand, "By hand"),
+];
+
+/// The words of a block that a decision is about.
+pub fn why(view: &View, block: &Block) -> Vec<Words> {
+    let labels: &[&str] = match block.risk {
+        Risk::Sends => &["SENDS"],
+        Risk::Stuck => &["taken", "in doubt", "too late", "waits", "gone"],
+        Risk::NoWayBack => &["undo"],
+        Risk::Deletes => &["devices", "protected", "last used"],
+        _ => &["by hand", "waits", "gone", "too late", "old one"],
+    };
+    let is_about = |row: &Row| labels.contains(&row.label.as_str());
+    let when = block.whole.filter(|_| block.risk == Risk::NoWayBack).map(|change| when::rows(view, change));
+    let said = rows::of_words(view, block).into_iter().filter(is_about);
+    // For what, says a row; that it waits, its label.
+    let told = |row: Row| if row.label == "waits" { row.after("waits: ").lines } else { row.lines };
+    when.into_iter().flatten().chain(said).flat_map(told).collect()
+}
+
+/// Whether it sends or deletes something: what every form tells, however much there is.
+pub fn is_grave(block: &Block) -> bool {
+    block.changes().any(|change| !change.sends.is_empty() || change.action == Action::Delete)
+}

@@ -1,0 +1,98 @@
+//! What a person has to decide, in a box that hosts draw in red.
+
+use super::Cut;
+use super::facts::{self, item};
+use crate::guard::Refused;
+use crate::plan::Change;
+use crate::render::escape::markdown;
+use crate::render::plan::decisions::{RISKS, why};
+use crate::render::plan::text::{NAME, name};
+use crate::render::plan::{Ahead, Block, Risk, View};
+use crate::text::short;
+
+/// How many of one risk are told here; all of them stand further down.
+const EACH: usize = 12;
+/// How many lines are told of one of them.
+const LINES: usize = 6;
+/// How many characters a text has, and how many where that makes it too large.
+const CHARACTERS: [usize; 3] = [300, 120, 20];
+/// How many bytes one of them has at the most.
+const LARGEST: usize = 1_800;
+
+/// The decisions, in at most so many bytes. Nothing where there are none.
+pub fn decisions(view: &View, ahead: &Ahead, most: usize) -> Cut {
+    const OPEN: &str = "> [!CAUTION]\n";
+    // What is left out has a line at the end.
+    let most = most.saturating_sub(OPEN.len() + 400);
+    let (mut out, mut left) = (String::new(), 0);
+    let mut add = |text: &str| {
+        let quoted: String = text.lines().map(|line| format!("> {line}\n")).collect();
+        let fits = out.len() + quoted.len() <= most;
+        if fits {
+            out.push_str(&quoted);
+        }
+        fits
+    };
+    for refused in ahead.refusals() {
+        left += usize::from(!add(&refusal(refused)));
+    }
+    for (risk, word) in RISKS {
+        let mut told = 0;
+        let asked = view.blocks.iter().filter(|block| block.risk == risk);
+        let all = asked.clone().count();
+        for block in asked.take(EACH) {
+            if !add(&decision(view, block, word)) {
+                break;
+            }
+            told += 1;
+        }
+        if all > told && !add(&format!("- **{word}** and {} more, further down", all - told)) {
+            left += all - told;
+        }
+    }
+    if out.is_empty() && left == 0 {
+        return Cut::default();
+    }
+    if left > 0 {
+        out.push_str(&format!("> - and {left} more to decide\n"));
+    }
+    Cut { text: format!("{OPEN}{out}\n"), left }
+}
+
+fn refusal(Refused { message, help, .. }: &Refused) -> String {
+    bounded(|characters| {
+        let text = |text: &str| markdown::text(&short(text, 2 * characters));
+        item("**Refused**", &[text(message), format!("Way out: {}", text(help))])
+    })
+}
+
+fn decision(view: &View, block: &Block, word: &str) -> String {
+    let word = if block.risk == Risk::Sends { when(block) } else { word };
+    let why = why(view, block);
+    bounded(|characters| {
+        let text = |text: &str| markdown::text(&format!("“{}”", short(text, characters.min(NAME))));
+        let name = name(block).map(|name| format!(" {}", text(name))).unwrap_or_default();
+        let address = markdown::code(&short(&block.address.to_string(), characters));
+        let more = why.len().saturating_sub(LINES);
+        let mut lines: Vec<String> = why.iter().take(LINES).map(|words| facts::line(words, characters)).collect();
+        if more > 0 {
+            lines.push(format!("and {more} more"));
+        }
+        let colon = if lines.is_empty() { "" } else { ":" };
+        item(&format!("**{word}** {address}{name}{colon}"), &lines)
+    })
+}
+
+/// Whether any message goes out at once.
+pub fn when(block: &Block) -> &'static str {
+    let at_once = |change: &Change| change.sends.iter().any(|send| send.after_seconds == 0);
+    if block.changes().any(at_once) { "Sends at once" } else { "Sends later" }
+}
+
+/// The longest form that is not too large; at the worst, its first line.
+fn bounded(make: impl Fn(usize) -> String) -> String {
+    let forms: Vec<String> = CHARACTERS.into_iter().map(make).collect();
+    let first = |form: &String| format!("{}\n", form.lines().next().unwrap_or_default());
+    let shortest = forms.last().map(first).unwrap_or_default();
+    forms.into_iter().find(|form| form.len() <= LARGEST).unwrap_or(shortest)
+}

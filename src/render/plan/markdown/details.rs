@@ -1,0 +1,143 @@
+//! One change, folded up to the line that says what it does.
+
+use std::collections::BTreeMap;
+
+use super::{Bounds, decisions, facts, glance};
+use crate::kinds;
+use crate::plan::{Action, Moved};
+use crate::render::escape::markdown;
+use crate::render::layout::{Row, Words};
+use crate::render::plan::text::{NAME, name, place};
+use crate::render::plan::{Block, Risk, View, content, rows, when, who, words};
+use crate::text::short;
+
+/// How many characters the folded line says of what happens.
+const GIST: usize = 120;
+/// How many characters of an address are shown.
+const ADDRESS: usize = 160;
+/// How many bytes a change has at the most.
+const LARGEST: usize = 9_000;
+/// How much of it is shown, from all that a person reads to what is left where that is too long.
+const BOUNDS: [Bounds; 3] = [
+    Bounds { lines: 120, characters: 1_000 },
+    Bounds { lines: 60, characters: 240 },
+    Bounds { lines: 24, characters: 80 },
+];
+
+/// A change with all that is to be said of it, and whether some of that is left out because it is too long.
+pub fn details(view: &View, block: &Block, drifted: bool) -> (String, bool) {
+    let mut said = rows::of_words(view, block);
+    if drifted && block.changes().all(|change| change.moved == Some(Moved::Service)) {
+        // The heading says it already.
+        said.retain(|row| row.label != words::DRIFT);
+    }
+    let content = if drifted { rows::of_drift(view, block) } else { rows::of_content(view, block) };
+    let (differences, mut rest) = facts::apart(content);
+    rest.extend(said);
+    let head = head(view, block);
+    let place = place(view, block);
+    let place = if place.is_empty() { place } else { format!("{}\n\n", markdown::text(&short(&place, 2 * ADDRESS))) };
+    for bounds in BOUNDS {
+        let (block, list) = (facts::block(&differences, bounds), facts::list(&rest, bounds));
+        let gap = if block.is_empty() || list.is_empty() { "" } else { "\n" };
+        let whole = format!("{head}{place}{block}{gap}{list}\n</details>\n\n");
+        if whole.len() <= LARGEST {
+            let is_cut = bounds.lines != BOUNDS[0].lines;
+            return (whole, is_cut);
+        }
+    }
+    (format!("{head}Too long to be shown here; `--format json` has all of it.\n\n</details>\n\n"), true)
+}
+
+/// The folded line: what happens, to what, and what that does.
+fn head(view: &View, block: &Block) -> String {
+    let name = name(block).map(|name| format!(" “{}”", short(name, NAME))).unwrap_or_default();
+    let gist = gist(view, block);
+    let gist = if gist.is_empty() { gist } else { format!(" — {}", short(&gist, GIST)) };
+    let line = format!("{}{name}{gist}", short(&block.address.to_string(), ADDRESS));
+    format!("<details><summary>{} {}</summary>\n\n", sign(block.action), markdown::text(&line))
+}
+
+/// The sign of an action within HTML.
+fn sign(action: Action) -> String {
+    action.symbol().replace('<', "&lt;")
+}
+
+/// What a change does, in a few words.
+fn gist(view: &View, block: &Block) -> String {
+    let Some(change) = block.whole else { return of_parts(block) };
+    let effect = || who::rows(view, change).into_iter().find(|row| row.label == who::EFFECT).map(|row| plain(&row));
+    let first = |rows: Vec<Row>| rows.into_iter().find(|row| !row.label.is_empty());
+    let labelled = |row: Row| format!("{} {}", row.label, plain(&row));
+    let by_action = || match change.action {
+        Action::Create if block.risk == Risk::NoWayBack => {
+            Some(format!("new {}, which cannot be undone", words::noun(change)))
+        }
+        Action::Create => Some(format!("new {}", words::noun(change))),
+        Action::Delete => Some("deleted".to_owned()),
+        Action::Adopt => Some("taken up as it is".to_owned()),
+        Action::Forget => Some("let go".to_owned()),
+        _ => None,
+    };
+    match block.risk {
+        Risk::Sends => of_parts(block),
+        Risk::Stuck => "waits for a decision".to_owned(),
+        Risk::ByHand => "by hand".to_owned(),
+        Risk::Text => glance::message(view, change).map(|says| format!("says “{says}”")).unwrap_or_default(),
+        Risk::Time => first(when::rows(view, change)).map(|row| plain(&row)).unwrap_or_default(),
+        _ => by_action().or_else(effect).or_else(|| first(content::rows(change)).map(labelled)).unwrap_or_default(),
+    }
+}
+
+fn plain(row: &Row) -> String {
+    row.lines.first().map(Words::plain).unwrap_or_default()
+}
+
+/// What happens to those of its parts that change.
+fn of_parts(block: &Block) -> String {
+    let sends: usize = block.changes().map(|change| change.sends.len()).sum();
+    if sends > 0 {
+        let messages = if sends == 1 { "1 message".to_owned() } else { format!("{sends} messages") };
+        return format!("{}, {messages}", decisions::when(block).to_lowercase());
+    }
+    match block.parts.len() {
+        _ if block.action == Action::Delete => "deleted".to_owned(),
+        0 => String::new(),
+        1 => format!("1 of {} changes", block.total),
+        number => format!("{number} of {} change", block.total),
+    }
+}
+
+/// A change on one line, where there is no room for more.
+pub fn line(block: &Block) -> String {
+    let gist = match block.risk {
+        Risk::Sends => of_parts(block),
+        Risk::Stuck => "waits for a decision".to_owned(),
+        _ => match block.action {
+            Action::ByHand => "by hand".to_owned(),
+            Action::Keep => "kept".to_owned(),
+            action => action.word().to_owned(),
+        },
+    };
+    format!("- {} {gist}\n", markdown::code(&short(&block.address.to_string(), ADDRESS / 2)))
+}
+
+/// What those are that there is no room to name, the commonest first: `delete 9000 segments`.
+pub fn counted(blocks: &[&Block]) -> String {
+    const KINDS: usize = 12;
+    let mut numbers: BTreeMap<(&str, String), usize> = BTreeMap::new();
+    for block in blocks {
+        let does = if block.risk == Risk::Sends { "send" } else { block.action.word() };
+        let kind = kinds::kind(&block.address.kind).map_or("others", |kind| kind.key).replace('_', " ");
+        *numbers.entry((does, kind)).or_default() += 1;
+    }
+    let mut numbers: Vec<_> = numbers.into_iter().collect();
+    numbers.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
+    let mut told: Vec<String> =
+        numbers.iter().take(KINDS).map(|((does, kind), number)| format!("{number} {kind} ({does})")).collect();
+    let rest: usize = numbers.iter().skip(KINDS).map(|(_, number)| number).sum();
+    if rest > 0 {
+        told.push(format!("{rest} others"));
+    }
+    told.join(", ")
+}

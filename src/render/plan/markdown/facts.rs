@@ -1,0 +1,269 @@
+//! Rows and words, which all forms share, as Markdown: what comes and goes as a block of differences, the rest as a list.
+
+use super::Bounds;
+use crate::look::wrap;
+use crate::plan::Action;
+use crate::render::escape::markdown;
+use crate::render::layout::{Paint, Piece, Row, Words};
+use crate::text::{count, short};
+
+/// How wide the lines of a block are: hosts do not break them.
+const COLUMNS: usize = 100;
+
+/// What becomes of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Comes,
+    Goes,
+    Stays,
+}
+
+impl Side {
+    fn sign(self) -> char {
+        match self {
+            Self::Comes => '+',
+            Self::Goes => '-',
+            Self::Stays => ' ',
+        }
+    }
+
+    fn of(paint: Paint) -> Self {
+        match paint {
+            Paint::New => Self::Comes,
+            Paint::Old => Self::Goes,
+            _ => Self::Stays,
+        }
+    }
+}
+
+/// Whether a row shows what comes or goes.
+fn differs(row: &Row) -> bool {
+    let marked = |piece: &Piece| matches!(piece.paint, Paint::New | Paint::Old);
+    let in_line = |words: &Words| {
+        let (sign, rest) = words.pieces();
+        sign.into_iter().chain(rest).any(marked)
+    };
+    row.lines.iter().any(in_line)
+}
+
+/// Rows that show what comes or goes, and the others. One without a label belongs to the one before it.
+pub fn apart(rows: Vec<Row>) -> (Vec<Row>, Vec<Row>) {
+    let mut last = false;
+    rows.into_iter().partition(|row| {
+        last = differs(row) || own_side(row).is_some() || last && row.label.is_empty();
+        last
+    })
+}
+
+/// Rows as a block of differences. Nothing where there are none.
+pub fn block(rows: &[Row], bounds: Bounds) -> String {
+    let mut lines: Vec<(Side, usize, String)> = Vec::new();
+    for row in rows {
+        of_row(row, &mut lines);
+    }
+    if lines.is_empty() {
+        return String::new();
+    }
+    let more = lines.len().saturating_sub(bounds.lines);
+    let mut out = String::new();
+    for (side, indent, text) in lines.iter().take(bounds.lines) {
+        let text = short(text, bounds.characters);
+        let indent = (*indent).min(COLUMNS / 2);
+        for (number, line) in wrap(&text, COLUMNS - indent).into_iter().enumerate() {
+            let indent = " ".repeat(if number > 0 { indent + 4 } else { indent });
+            out.push_str(format!("{} {indent}{line}", side.sign()).trim_end());
+            out.push('\n');
+        }
+    }
+    if more > 0 {
+        out.push_str(&format!("  … and {}\n", count(more, "more line")));
+    }
+    markdown::block("diff", &out)
+}
+
+fn of_row(row: &Row, lines: &mut Vec<(Side, usize, String)>) {
+    let (own, label) = own_side(row).unwrap_or((Side::Stays, row.label.trim()));
+    let labelled = |text: String| match (label.is_empty(), text.is_empty()) {
+        (true, _) => text,
+        (false, true) => label.to_owned(),
+        (false, false) => format!("{label}: {text}"),
+    };
+    match row.lines.as_slice() {
+        [] => lines.push((own, 0, labelled(String::new()))),
+        [one] if one.pieces().0.is_none() => {
+            let sides = sides(one.pieces().1);
+            // What comes or goes as a whole may say nothing else.
+            let side = |side| if side == Side::Stays { own } else { side };
+            lines.extend(sides.into_iter().map(|(of, text)| (side(of), 0, labelled(text))));
+        }
+        [first, ..] => {
+            if !label.is_empty() {
+                lines.push((Side::Stays, 0, format!("{label}:")));
+            }
+            let signed = first.pieces().0.is_some();
+            row.lines.iter().for_each(|words| lines.extend(beneath(words, signed)));
+        }
+    }
+}
+
+/// What a label says of itself, as that of a part does: `+ ios_channels/c-1`.
+fn own_side(row: &Row) -> Option<(Side, &str)> {
+    let label = row.label.trim();
+    let of = |action: Action| label.strip_prefix(action.symbol()).and_then(|rest| rest.strip_prefix(' '));
+    let own = [(Action::Create, Side::Comes), (Action::Delete, Side::Goes), (Action::Update, Side::Stays)];
+    // A field may be called anything, and has no colour.
+    own.into_iter().filter(|_| row.paint != Paint::Faint).find_map(|(action, side)| Some((side, of(action)?)))
+}
+
+/// A line beneath a label. Where lines are `signed`, their signs tell the side and then how far they are indented.
+fn beneath(words: &Words, signed: bool) -> Vec<(Side, usize, String)> {
+    const INDENT: usize = 2;
+    let (sign, rest) = words.pieces();
+    let Some(sign) = sign else {
+        return sides(rest).into_iter().map(|(side, text)| (side, INDENT, text)).collect();
+    };
+    let text: String = rest.iter().map(|piece| piece.text.as_str()).collect();
+    let blank = sign.text.trim().is_empty();
+    let (indent, before) = match sign.text.trim() {
+        "+" | "-" | "" if signed => (sign.text.chars().count().saturating_sub(2), ""),
+        "" => (sign.text.chars().count(), ""),
+        other => (0, other),
+    };
+    let gap = if blank || before.is_empty() { "" } else { " " };
+    vec![(Side::of(sign.paint), INDENT + indent, format!("{before}{gap}{text}"))]
+}
+
+/// A text as it was and as it will be, each on its line; on one line where nothing of it changes.
+fn sides(pieces: &[Piece]) -> Vec<(Side, String)> {
+    let has = |paint| pieces.iter().any(|piece| piece.paint == paint);
+    let edited = pieces.iter().any(|piece| match piece.paint {
+        Paint::New => piece.text.starts_with("{+"),
+        Paint::Old => piece.text.starts_with("[-"),
+        _ => false,
+    });
+    let without = |paint| -> String {
+        let kept = pieces.iter().filter(|piece| piece.paint != paint && (edited || piece.text.trim() != "->"));
+        kept.map(|piece| piece.text.as_str()).collect()
+    };
+    match (has(Paint::Old), has(Paint::New)) {
+        (true, true) => vec![(Side::Goes, without(Paint::New)), (Side::Comes, without(Paint::Old))],
+        (true, false) | (false, true) if edited => {
+            vec![(Side::Goes, without(Paint::New)), (Side::Comes, without(Paint::Old))]
+        }
+        (old, new) => {
+            let side = if new { Side::Comes } else { Side::of(if old { Paint::Old } else { Paint::Plain }) };
+            vec![(side, pieces.iter().map(|piece| piece.text.as_str()).collect())]
+        }
+    }
+}
+
+/// Rows as a list, each with its label; what stands beneath the first line of one is a list of its own.
+pub fn list(rows: &[Row], bounds: Bounds) -> String {
+    let mut out = String::new();
+    let mut left = bounds.lines;
+    for row in rows {
+        let label = if row.label.is_empty() { String::new() } else { format!("**{}**", markdown::text(&row.label)) };
+        let mut told: Vec<String> = row.lines.iter().take(left).map(|words| line(words, bounds.characters)).collect();
+        left -= told.len();
+        let more = row.lines.len() - told.len();
+        // Of several that are alike, none stands out.
+        if row.lines.len() > 1 && row.lines[0].pieces().0.is_some() {
+            told.insert(0, String::new());
+        }
+        out.push_str(&item(&label, &told));
+        if more > 0 {
+            out.push_str(&format!("  - … and {}\n", count(more, "more line")));
+        }
+    }
+    out
+}
+
+/// An item of a list: its label and the first line, the others beneath. A line may have the number that it begins with.
+pub fn item(label: &str, lines: &[String]) -> String {
+    let is_numbered = |line: &str| line.starts_with(|c: char| c.is_ascii_digit()) && number(line).is_some();
+    let (first, rest) = match lines.split_first() {
+        Some((first, rest)) if !is_numbered(first) => (first.as_str(), rest),
+        _ => ("", lines),
+    };
+    let gap = if label.is_empty() { "" } else { " " };
+    let mut out = format!("- {label}{gap}{first}").trim_end().to_owned();
+    out.push('\n');
+    for line in rest {
+        let sign = if is_numbered(line) { "" } else { "- " };
+        out.push_str(&format!("  {sign}{line}\n"));
+    }
+    out
+}
+
+/// The number of an item that we have given: data has none, for its dot is escaped.
+fn number(line: &str) -> Option<&str> {
+    let (number, _) = line.split_once(". ")?;
+    number.bytes().all(|byte| byte.is_ascii_digit()).then_some(number)
+}
+
+/// A line of a list: numbered, where its sign is a number. Another sign belongs to the name behind it.
+pub fn line(words: &Words, characters: usize) -> String {
+    let (sign, rest) = words.pieces();
+    let sign = sign.map(|sign| sign.text.trim_start_matches(['├', '└', '─', ' ']).trim()).unwrap_or_default();
+    let digits = sign.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, sign) = sign.split_at(digits);
+    let number = if number.is_empty() { String::new() } else { format!("{number}. ") };
+    let sign = sign.trim_start_matches('.').trim();
+    let mut pieces = rest.to_vec();
+    match pieces.first_mut().filter(|_| !sign.is_empty()) {
+        Some(name) if name.paint == Paint::Strong => {
+            *name = Piece { text: format!("{sign} {}", name.text), whole: true, ..name.clone() };
+        }
+        _ if sign.is_empty() => {}
+        _ => pieces.insert(0, Piece { text: format!("{sign} "), paint: Paint::Plain, whole: false, copied: false }),
+    }
+    // What an audience means, where it is told as a name.
+    if let Some(first) = pieces.first_mut().filter(|first| first.paint == Paint::Faint && first.text.starts_with("= "))
+    {
+        first.text = format!("that is: {}", &first.text[2..]);
+    }
+    format!("{number}{}", of_pieces(&pieces, characters))
+}
+
+/// A text within a line. What is there to be copied is code.
+pub fn inline(words: &Words, characters: usize) -> String {
+    let (sign, rest) = words.pieces();
+    of_pieces(&sign.into_iter().chain(rest).cloned().collect::<Vec<_>>(), characters)
+}
+
+fn of_pieces(pieces: &[Piece], characters: usize) -> String {
+    let mut parts: Vec<(String, bool)> = Vec::new();
+    for piece in pieces {
+        let copied = piece.copied;
+        // What stands apart on a terminal has a comma here.
+        let text = if piece.text == "   " { ", " } else { &piece.text };
+        match parts.last_mut().filter(|(_, before)| !before && !copied) {
+            Some((last, _)) => last.push_str(text),
+            None => parts.push((text.to_owned(), copied)),
+        }
+    }
+    let mut out = String::new();
+    let last = parts.len().saturating_sub(1);
+    for (number, (text, copied)) in parts.into_iter().enumerate() {
+        if copied {
+            out.push_str(&markdown::code(&short(&text, characters.max(400))));
+            continue;
+        }
+        // Gaps are there for the columns of a terminal.
+        let words = text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        let words = words.trim_start_matches("└─ ");
+        if text.starts_with(' ') && !out.is_empty() {
+            out.push(' ');
+        }
+        // A colon before something to copy or at the end is the end of a sentence, unless it could end the name of an emoji.
+        let is_end = |words: &&str| !words.rsplit(' ').next().is_some_and(|word| word.contains(':'));
+        let colon = words.strip_suffix(':').filter(|_| text.ends_with(": ") || number == last);
+        let (words, end) = match colon.filter(is_end) {
+            Some(words) => (words, ": "),
+            None => (words, if text.ends_with(' ') && !words.is_empty() { " " } else { "" }),
+        };
+        out.push_str(&markdown::text(&short(words, characters)));
+        out.push_str(end);
+    }
+    out.trim_end().to_owned()
+}

@@ -1,0 +1,193 @@
+//! The plan for a pull request. It reads well as it is written, and on code hosts.
+//!
+//! A comment has a largest size, so this has one too, whatever the plan. Room is given to what matters most: what is to be
+//! decided, then a line for everything that sends or deletes, then the changes in full, the riskiest first. What there is no
+//! room for is counted. It is cut between blocks alone.
+
+mod decisions;
+mod details;
+mod facts;
+mod glance;
+mod rest;
+
+use super::decisions::is_grave;
+use super::text::nothing;
+use super::{Ahead, Block, View, words};
+use crate::plan::Plan;
+use crate::render::escape::markdown;
+use crate::text::{count, short};
+
+/// The most bytes there are. Hosts take a few more.
+pub const LIMIT: usize = 60_000;
+
+/// How many bytes each part may have at the most.
+const DECISIONS: usize = 9_000;
+const GRAVE: usize = 24_000;
+const GLANCE: usize = 7_500;
+const NEAR: usize = 2_000;
+const PAST: usize = 1_500;
+const LEFT_OUT: usize = 1_500;
+const REQUESTS: usize = 4_000;
+/// What tells of the rest: headings, and how much was left out.
+const NOTES: usize = 4_000;
+
+/// How much of a change is shown.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    lines: usize,
+    characters: usize,
+}
+
+/// A part of the page, and how many of what it tells there was no room for.
+#[derive(Debug, Default)]
+struct Cut {
+    text: String,
+    left: usize,
+}
+
+/// The plan as Markdown, in at most [`LIMIT`] bytes. The same plan gives the same bytes.
+pub fn markdown(plan: &Plan, ahead: &Ahead) -> String {
+    let view = View::of(plan, &ahead.again);
+    if view.blocks.is_empty() && view.drift.is_empty() {
+        return format!("{}{}\n", rest::marker(&view, false), markdown::text(&short(&nothing(&view), 600)));
+    }
+    let (heading, footer) = (rest::heading(&view), rest::footer(&view, ahead));
+    let mut room = Room { left: LIMIT };
+    let marker = rest::marker(&view, true).len();
+    let mut truncated = !room.take(marker + heading.len() + footer.len() + NOTES);
+    let mut part = |most: usize, make: &dyn Fn(usize) -> Cut| {
+        let Cut { text, left } = make(most.min(room.left));
+        let fits = room.take(text.len());
+        truncated |= left > 0 || !fits;
+        if fits { text } else { String::new() }
+    };
+    let decisions = part(DECISIONS, &|most| decisions::decisions(&view, ahead, most));
+    let glance = part(GLANCE, &|most| glance::glance(&view, most));
+    let near = part(NEAR, &|most| rest::near(&view, most));
+    let past = part(PAST, &|most| rest::past(&view, most));
+    let left_out = part(LEFT_OUT, &|most| rest::left_out(&view, most));
+    let requests = part(REQUESTS, &|most| rest::requests(&view, most));
+    let changes = Changes::of(&view, room);
+    truncated |= changes.truncated;
+    let (changes, drift) = changes.text(&view);
+    let marker = rest::marker(&view, truncated);
+    [marker, heading, decisions, glance, changes, near, drift, past, left_out, requests, footer].concat()
+}
+
+/// How many bytes are left.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    left: usize,
+}
+
+impl Room {
+    /// Whether there is so much room, which is then taken.
+    fn take(&mut self, bytes: usize) -> bool {
+        let rest = self.left.checked_sub(bytes);
+        self.left = rest.unwrap_or(self.left);
+        rest.is_some()
+    }
+}
+
+/// How a change is told.
+#[derive(Debug)]
+enum Told {
+    Whole(String),
+    Line(String),
+    Counted,
+}
+
+/// All changes, and then all that is put back, in the order of their risks.
+#[derive(Debug)]
+struct Changes {
+    told: Vec<Told>,
+    truncated: bool,
+}
+
+impl Changes {
+    fn of(view: &View, mut room: Room) -> Self {
+        let all: Vec<&Block> = view.blocks.iter().chain(&view.drift).collect();
+        let mut told: Vec<Told> = all.iter().map(|_| Told::Counted).collect();
+        let mut grave = Room { left: GRAVE.min(room.left) };
+        // What sends or deletes has its line before anything has more.
+        for (block, told) in all.iter().zip(&mut told).filter(|(block, _)| is_grave(block)) {
+            let line = details::line(block);
+            if !grave.take(line.len()) {
+                break;
+            }
+            room.take(line.len());
+            *told = Told::Line(line);
+        }
+        let mut truncated = false;
+        let mut shown = 0;
+        for (number, block) in all.iter().enumerate() {
+            let (whole, is_cut) = details::details(view, block, number >= view.blocks.len());
+            let reserved = if let Told::Line(line) = &told[number] { line.len() } else { 0 };
+            if whole.len() > room.left + reserved {
+                break;
+            }
+            room.left = room.left + reserved - whole.len();
+            truncated |= is_cut;
+            told[number] = Told::Whole(whole);
+            shown += 1;
+        }
+        truncated |= shown < all.len();
+        for (block, told) in all.iter().zip(&mut told).skip(shown) {
+            if !matches!(told, Told::Counted) {
+                continue;
+            }
+            let line = details::line(block);
+            if !room.take(line.len()) {
+                break;
+            }
+            *told = Told::Line(line);
+        }
+        Self { told, truncated }
+    }
+
+    /// What happens, and what is put back.
+    fn text(&self, view: &View) -> (String, String) {
+        let (changes, drift) = self.told.split_at(view.blocks.len());
+        let happens = section("### Changes\n\n", changes, &view.blocks, view);
+        if drift.is_empty() {
+            return (happens, String::new());
+        }
+        let since = view.plan.told.last_apply.map(|at| format!(" ({})", words::moment(at))).unwrap_or_default();
+        let head = format!(
+            "### Changed on the service\n\nSomebody changed this since the last apply{since}; it is not in your files. This plan puts \
+             it back. To keep what the service has, write it into the file and plan again.\n\n"
+        );
+        (happens, section(&head, drift, &view.drift, view))
+    }
+}
+
+/// Changes under a heading: those in full, those on a line, and how many there are beside.
+fn section(head: &str, told: &[Told], blocks: &[Block], view: &View) -> String {
+    if told.is_empty() {
+        return String::new();
+    }
+    let mut out = head.to_owned();
+    for told in told {
+        if let Told::Whole(text) = told {
+            out.push_str(text);
+        }
+    }
+    let lines: Vec<&str> =
+        told.iter().filter_map(|told| if let Told::Line(text) = told { Some(text.as_str()) } else { None }).collect();
+    let counted: Vec<&Block> =
+        blocks.iter().zip(told).filter(|(_, told)| matches!(told, Told::Counted)).map(|(block, _)| block).collect();
+    if !lines.is_empty() {
+        out.push_str(&format!("{} more, on a line each:\n\n{}\n", lines.len(), lines.concat()));
+    }
+    if !counted.is_empty() {
+        let number = count(counted.len(), "more change");
+        let are = if counted.len() == 1 { "is" } else { "are" };
+        let told = details::counted(&counted);
+        out.push_str(&format!("{number} {are} counted here and not named: {told}.\n\n"));
+    }
+    if !lines.is_empty() || !counted.is_empty() {
+        let all = format!("{} --format json", view.again.plan());
+        out.push_str(&format!("{} has all of it.\n\n", markdown::code(&short(&all, 120))));
+    }
+    out
+}

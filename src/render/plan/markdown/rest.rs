@@ -1,0 +1,178 @@
+//! What stands around the changes: the marker, the heading, what is near to each other, what has had its time, the requests.
+
+use super::{Cut, facts};
+use crate::digest::Digest;
+use crate::plan::{Action, Step};
+use crate::render::escape::markdown;
+use crate::render::layout::Words;
+use crate::render::plan::text::{NAMED, changing, next, pressing, staying};
+use crate::render::plan::{Ahead, View, words};
+use crate::text::{count, short};
+use crate::timing::words::collision;
+
+/// How many characters of a target or a service are shown.
+const NAME: usize = 80;
+/// How many characters a line has.
+const LINE: usize = 300;
+
+/// How programs find the comment again, and see whether it is of the same plan.
+pub fn marker(view: &View, truncated: bool) -> String {
+    let truncated = if truncated { " truncated" } else { "" };
+    format!("<!-- pushplan target={} digest={}{truncated} -->\n", named(&view.plan.target), view.plan.digest())
+}
+
+/// A name as one word of a comment, which it cannot end: all but letters, digits and single signs is written as `%2D`. A very
+/// long one has its digest instead.
+fn named(target: &str) -> String {
+    const LONGEST: usize = 200;
+    let mut out = String::new();
+    for (at, byte) in target.bytes().enumerate() {
+        let plain = byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+        let dash = byte == b'-' && at > 0 && at + 1 < target.len() && !out.ends_with('-');
+        if plain || dash { out.push(char::from(byte)) } else { out.push_str(&format!("%{byte:02X}")) }
+    }
+    if out.len() > LONGEST { format!("sha256-{}", Digest::of(target.as_bytes())) } else { out }
+}
+
+/// For what, and how much of each.
+pub fn heading(view: &View) -> String {
+    let target = markdown::text(&short(&view.plan.target, NAME));
+    let pressing: String = pressing(view).iter().map(|(words, _)| format!(" **{words}**")).collect();
+    let (changing, staying) = (changing(view), staying(view).join(", "));
+    // What the ledger alone takes note of is no change.
+    let changing = if changing.is_empty() { "nothing to apply".to_owned() } else { changing.join(", ") };
+    format!("## Plan for {target} — {changing}\n\n{staying}.{pressing}\n\n")
+}
+
+/// Messages that one person would get shortly after each other.
+pub fn near(view: &View, most: usize) -> Cut {
+    let all = &view.collisions.all;
+    let mut found = all.found.iter().filter(|one| one.news).peekable();
+    if found.peek().is_none() && all.uncompared == 0 {
+        return Cut::default();
+    }
+    let head = "### Near to each other\n\nOne person can get both of these, shortly after each other:\n\n";
+    let lines = found.map(|one| {
+        let words = format!("goes out {}", collision(one, true));
+        let address = markdown::code(&short(&one.one.to_string(), LINE));
+        format!("- {address} {}\n", markdown::text(&short(&words, LINE)))
+    });
+    let mut section = section(head, lines, most, "more pair");
+    if all.uncompared > 0 {
+        section.text.push_str(&format!("{} are too many to compare.\n\n", count(all.uncompared, "more pair")));
+    }
+    section
+}
+
+/// What has had its time.
+pub fn past(view: &View, most: usize) -> Cut {
+    if view.past.is_empty() {
+        return Cut::default();
+    }
+    let line = |address: &str, words: &str| {
+        let address = markdown::code(&short(address, LINE));
+        format!("- {} {address} {}\n", Action::Past.symbol(), markdown::text(words))
+    };
+    let named = view.past.iter().take(NAMED);
+    let lines = named.map(|change| line(&change.address.to_string(), &words::fate(change)));
+    let mut section = section("### Past\n\n", lines, most.saturating_sub(60), "more");
+    let more = view.past.len().saturating_sub(NAMED);
+    if more > 0 {
+        section.text.push_str(&format!("{more} more have had their time.\n\n"));
+    }
+    section
+}
+
+/// What this plan is not about.
+pub fn left_out(view: &View, most: usize) -> Cut {
+    let left = &view.plan.left_out;
+    if left.is_empty() {
+        return Cut::default();
+    }
+    let head = "### Left out\n\nThis plan is about a part of the project. It does not touch:\n\n";
+    let lines =
+        left.iter().take(NAMED).map(|address| format!("- {}\n", markdown::code(&short(&address.to_string(), LINE))));
+    let mut section = section(head, lines, most.saturating_sub(40), "more");
+    let more = left.len().saturating_sub(NAMED);
+    if more > 0 {
+        section.text.push_str(&format!("and {more} more.\n\n"));
+    }
+    section
+}
+
+/// The requests in the order in which they are sent.
+pub fn requests(view: &View, most: usize) -> Cut {
+    let sent: Vec<&Step> = view.plan.steps.iter().filter(|step| step.request.is_some()).collect();
+    if sent.is_empty() {
+        return Cut::default();
+    }
+    let head = format!("<details><summary>{}, in order</summary>\n\n", count(sent.len(), "request"));
+    const FOOT: &str = "\nEach is written down before it leaves. Where an apply stops half-way, the next one goes on from there \
+                        and sends nothing twice.\n\n</details>\n\n";
+    // A fence may have to be longer than what is in it.
+    let room = most.saturating_sub(head.len() + FOOT.len() + 100) / 2;
+    let mut lines = String::new();
+    let mut told = 0;
+    for step in &sent {
+        let Some(request) = &step.request else { continue };
+        let path = short(&request.path, LINE);
+        let line = format!(
+            "{:>3} {:<6} {path}  {}\n",
+            told + 1,
+            request.method.word(),
+            short(&step.address.to_string(), LINE)
+        );
+        if lines.len() + line.len() > room {
+            break;
+        }
+        lines.push_str(&line);
+        told += 1;
+    }
+    let left = sent.len() - told;
+    if left > 0 {
+        lines.push_str(&format!("    … and {}\n", count(left, "more request")));
+    }
+    let text = format!("{head}{}{FOOT}", markdown::block("text", &lines));
+    match text.len() <= most {
+        true => Cut { text, left },
+        false => Cut { text: String::new(), left: sent.len() },
+    }
+}
+
+/// Where it comes from, and what to do next.
+pub fn footer(view: &View, ahead: &Ahead) -> String {
+    let plan = view.plan;
+    let code = |text: &str| markdown::code(&short(text, NAME));
+    let saved = ahead.saved.as_ref().map(|file| format!(", saved in {}", code(file))).unwrap_or_default();
+    let next = match ahead.refusals().is_empty() {
+        true => format!("Next: {}", facts::inline(&next(Words::default(), view, ahead), 4 * LINE)),
+        false => "As it is, it would not be applied: see above.".to_owned(),
+    };
+    let next = if next.len() > 3_000 { "Next: see the commands above.".to_owned() } else { next };
+    format!(
+        "{next}\n\n---\n\nPlan `{}` for {} at {}{saved}. Made {} by {}; it can be applied until {}.\n",
+        plan.digest().short(),
+        code(&plan.target),
+        code(&plan.origin),
+        words::moment(plan.made),
+        code(&format!("pushplan {}", plan.tool)),
+        words::moment(plan.expires),
+    )
+}
+
+/// Lines under a heading, as many as fit.
+fn section(head: &str, lines: impl Iterator<Item = String>, most: usize, more: &str) -> Cut {
+    let most = most.saturating_sub(head.len() + 120);
+    let (mut out, mut left) = (String::new(), 0);
+    for line in lines {
+        if left == 0 && out.len() + line.len() <= most {
+            out.push_str(&line);
+        } else {
+            left += 1;
+        }
+    }
+    if left > 0 {
+        out.push_str(&format!("- and {left} {more}{}\n", if left > 1 && more != "more" { "s" } else { "" }));
+    }
+    Cut { text: format!("{head}{out}\n"), left }
+}

@@ -1,0 +1,118 @@
+//! A plan in several forms at once, each in its file.
+
+use pushplan::plan::Plan;
+use pushplan::render::plan::{self, Ahead};
+use pushplan::render::{Style, html};
+use serde_json::Value;
+
+use crate::world::{Project, says};
+
+const SALE: &str = "\
+segments:
+  buyers: {criteria: {and: [{tag: buyer}, {country: [US, CA]}]}}
+templates:
+  winback:
+    variables: [{key: NAME, name: Name, default_value: friend}]
+    previews: {long: {NAME: Maximiliane-Charlotte}}
+    push: {notification: {alert: 'Hi {{NAME}}, we miss you'}}
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-11-27T09:00, time_zone: America/New_York}
+    push: {audience: {segment: buyers}, device_types: [ios], notification: {alert: The sale is on}}
+";
+
+#[test]
+fn one_run_writes_all_forms_and_the_plan_itself() {
+    let project = Project::new(SALE);
+    let _service = project.serve();
+    let arguments = [
+        "plan", "--out", "p.plan", "--format", "json", "--out", "p.json", "--format", "markdown", "--out", "p.md",
+        "--format", "html", "--out", "p.html", "--format", "text",
+    ];
+    let ran = project.good(&arguments);
+    says(&ran.stdout, &["+ scheduled_pushes/sale", "Next: pushplan apply p.plan"]);
+    assert_eq!(ran.stderr, "Wrote p.json\nWrote p.md\nWrote p.html\n");
+    let json: Value = serde_json::from_str(&project.folder.read("p.json")).expect("JSON");
+    assert_eq!(json["counts"]["create"], 3);
+    assert!(project.folder.read("p.html").starts_with("<!DOCTYPE html>"));
+    let digest = json["digest"].as_str().expect("a digest");
+    for file in ["p.md", "p.html"] {
+        let text = project.folder.read(file);
+        assert!(
+            text.contains(&digest[..12]) || text.contains(json["short_digest"].as_str().expect("a digest")),
+            "{file}"
+        );
+        says(&text, &["The sale is on", "Maximiliane-Charlotte"]);
+    }
+    says(&project.good(&["apply", "p.plan"]).stdout, &["3 created."]);
+}
+
+#[test]
+fn every_fact_of_the_text_is_in_the_json() {
+    let project = Project::new(SALE);
+    let _service = project.serve();
+    let text = project.good(&["plan"]).stdout;
+    says(
+        &text,
+        &["09:00 America/New_York = 14:00 UTC", "Los Angeles 06:00 Tue", "shown as", "long: Hi Maximiliane-Charlotte"],
+    );
+    let json: Value = serde_json::from_str(&project.good(&["plan", "--format", "json"]).stdout).expect("JSON");
+    let of = |address: &str| {
+        let all = json["changes"].as_array().expect("changes");
+        all.iter().find(|change| change["address"] == address).cloned().expect("a change")
+    };
+    let sale = of("scheduled_pushes/sale");
+    assert_eq!(sale["times"][0]["at"], "2035-11-27T14:00:00Z");
+    assert_eq!(sale["times"][0]["zone"], "America/New_York");
+    let cities: Vec<&str> = sale["times"][0]["there"]
+        .as_array()
+        .expect("places")
+        .iter()
+        .filter_map(|there| there["city"].as_str())
+        .collect();
+    assert!(cities.contains(&"Los Angeles"), "{cities:?}");
+    assert_eq!(sale["audiences"][0]["words"], "people in the segment buyers");
+    assert_eq!(sale["messages"][0]["text"], "The sale is on");
+    assert_eq!(of("templates/winback")["messages"][1]["text"], "Hi Maximiliane-Charlotte, we miss you");
+    assert_eq!(of("segments/buyers")["used_by"][0]["address"], "scheduled_pushes/sale");
+}
+
+#[test]
+fn a_plan_that_is_only_shown_is_not_applied() {
+    let project = Project::new(SALE);
+    let _service = project.serve();
+    let ran = project.good(&["plan", "--format", "json", "--out", "p.json"]);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", "Wrote p.json\n"));
+    let ran = project.run(&["apply", "p.json"]);
+    assert_eq!(ran.code, 5, "{ran}");
+    says(&ran.stderr, &["p.json is not a plan: it is one that is shown", "make a new one: pushplan plan --out FILE"]);
+}
+
+#[test]
+fn the_same_plan_is_the_same_bytes_in_every_form() {
+    let project = Project::new(SALE);
+    let _service = project.serve();
+    project.good(&["plan", "--out", "p.plan"]);
+    let read = || Plan::load(&project.folder.read("p.plan")).expect("a plan");
+    let (one, other) = (read(), read());
+    let forms = |plan: &Plan| {
+        let ahead = Ahead::default();
+        [
+            plan::text(plan, &ahead, Style::PLAIN),
+            plan::json(plan, &ahead),
+            plan::markdown(plan, &ahead),
+            html::report::html(plan, &ahead),
+        ]
+    };
+    for (one, other) in forms(&one).iter().zip(&forms(&other)) {
+        assert_eq!(one, other);
+    }
+}
+
+#[test]
+fn two_forms_cannot_share_standard_output() {
+    let project = Project::new(SALE);
+    let ran = project.run(&["plan", "--format", "text", "--format", "json"]);
+    assert_eq!(ran.code, 64, "{ran}");
+    says(&ran.stderr, &["only one form can go to standard output"]);
+}
