@@ -29,7 +29,7 @@ use crate::timing::{Collision, Collisions};
 
 pub use json::json;
 pub use markdown::markdown;
-pub use text::{before_apply, refusals, text};
+pub use text::{before_apply, refusals, text, text_to};
 
 /// What comes after a plan.
 #[derive(Clone, Debug, Default)]
