@@ -65,22 +65,24 @@ pub fn make(site: &Site, wish: &Wish, again: Again, forms: &Forms, context: &Con
 
 /// Prints a plan in a form, or writes it to a file.
 fn show(plan: &Planned, ahead: &Ahead, format: Format, file: Option<&Path>, context: &Context) -> Result<(), Failure> {
-    let style = if file.is_some() { Style::PLAIN } else { context.out.style() };
+    let Some(path) = file else {
+        let out = &context.out;
+        match format {
+            Format::Text => render::plan::text_to(plan, ahead, out.style(), &mut |part| out.print(part)),
+            Format::Json => out.json(&render::plan::json(plan, ahead)),
+            Format::Markdown => out.exact(render::plan::markdown(plan, ahead).as_bytes()),
+            Format::Html => out.exact(render::html::report::html(plan, ahead).as_bytes()),
+        }
+        return Ok(());
+    };
     let text = match format {
-        Format::Text => render::plan::text(plan, ahead, style),
+        Format::Text => render::plan::text(plan, ahead, Style::PLAIN),
         Format::Json => render::plan::json(plan, ahead),
         Format::Markdown => render::plan::markdown(plan, ahead),
         Format::Html => render::html::report::html(plan, ahead),
     };
-    match (file, format) {
-        (Some(path), _) => {
-            write(path, &text)?;
-            context.out.note(&format!("Wrote {}", path.display()));
-        }
-        (None, Format::Text) => context.out.print(&text),
-        (None, Format::Json) => context.out.json(&text),
-        (None, Format::Markdown | Format::Html) => context.out.exact(text.as_bytes()),
-    }
+    write(path, &text)?;
+    context.out.note(&format!("Wrote {}", path.display()));
     Ok(())
 }
 

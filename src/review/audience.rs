@@ -1,8 +1,8 @@
 //! Who is meant, before and after, and what that means.
 
-use super::{Review, Side, resource};
+use super::{Review, Side, after, before};
 use crate::audience::{self, Audience, Line, Relation};
-use crate::kinds::{self, Parts, Role, Spec};
+use crate::kinds::{self, Parts, Role, Spec, remote};
 use crate::model::audience::{SegmentRef, Selector};
 use crate::model::device::DeviceTypes;
 use crate::node::At;
@@ -44,30 +44,48 @@ impl Review<'_> {
         if kinds::api(&change.address).audiences().is_empty() {
             return Vec::new();
         }
-        let (old, new) = (resource(change, Side::Before), resource(change, Side::After));
+        match self.known(change) {
+            Some(known) => known.who.get_or_init(|| self.meant(change)).clone(),
+            None => self.meant(change),
+        }
+    }
+
+    fn meant(&self, change: &Change) -> Vec<Who> {
         let key = At::new(change.address.key.clone(), Span::NONE);
-        let of = |spec: &Option<Box<dyn Spec>>| -> Vec<(Selector, Option<DeviceTypes>)> {
+        let of = |spec: &dyn Spec| -> Vec<Meant> {
             let mut parts = Parts::new(&key);
-            if let Some(spec) = spec {
-                spec.parts(&mut parts);
-            }
+            spec.parts(&mut parts);
             let own = parts.audiences.iter().filter(|audience| audience.role != Role::Pipeline);
             own.map(|one| (one.selector.value.clone(), one.devices.map(|devices| devices.value.clone()))).collect()
         };
+        let side = |side| self.of_resource(change, side, of).unwrap_or_default();
+        let (old, new) = (side(Side::Before), side(Side::After));
         let applied = change.ledger.as_ref().filter(|_| change.moved == Some(Moved::Both));
-        let applied = of(&applied.and_then(|spec| kinds::api(&change.address).read(spec)));
-        let (old, new) = (of(&old), of(&new));
+        let applied = applied.and_then(|spec| kinds::api(&change.address).read(spec));
+        let applied = applied.as_deref().map(of).unwrap_or_default();
         let last = |at: usize| {
             let (applied, _) = applied.get(at).filter(|applied| Some(*applied) != old.get(at))?;
             Some(audience::words(applied))
         };
+        let settled = self.is_settled(change);
         let number = old.len().max(new.len());
-        (0..number).map(|at| Who { last_applied: last(at), ..self.one(old.get(at), new.get(at)) }).collect()
+        (0..number).map(|at| Who { last_applied: last(at), ..self.one(old.get(at), new.get(at), settled) }).collect()
     }
 
-    fn one(&self, old: Option<&Meant>, new: Option<&Meant>) -> Who {
+    /// Whether every segment that a change names means the same people on both sides.
+    fn is_settled(&self, change: &Change) -> bool {
+        let audiences = kinds::api(&change.address).audiences();
+        let specs = before(change).into_iter().chain(after(change));
+        specs.flat_map(|spec| remote::segments(audiences, spec)).all(|key| !self.moved.contains(key))
+    }
+
+    fn one(&self, old: Option<&Meant>, new: Option<&Meant>, settled: bool) -> Who {
         let lines = |meant: Option<&Meant>| meant.map(|(selector, _)| audience::tree(selector)).unwrap_or_default();
         let effect = old.zip(new).map(|(old, new)| {
+            // What is written alike and names nothing that changes needs no proof.
+            if settled && old == new {
+                return Relation::Same;
+            }
             let (before, after) = (self.audience(Side::Before, old), self.audience(Side::After, new));
             audience::compare(&before, &after)
         });

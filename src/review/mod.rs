@@ -8,6 +8,7 @@ pub mod page;
 pub mod prose;
 mod times;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -33,6 +34,18 @@ pub struct Review<'p> {
     segments: BTreeMap<Side, BTreeMap<&'p str, Box<dyn Spec>>>,
     /// By the key of a segment: the changes whose audiences name it, before or after.
     users: BTreeMap<&'p str, Vec<&'p Change>>,
+    /// The segments that others are in than before, or may be: by themselves, or through one that they name.
+    moved: BTreeSet<&'p str>,
+    /// By the place of a change in the plan.
+    known: Vec<Known>,
+}
+
+/// What was found out of a change. Several forms and parts of them ask for it, and it takes a while.
+#[derive(Debug, Default)]
+struct Known {
+    before: OnceCell<Option<Box<dyn Spec>>>,
+    after: OnceCell<Option<Box<dyn Spec>>>,
+    who: OnceCell<Vec<Who>>,
 }
 
 impl<'p> Review<'p> {
@@ -53,7 +66,40 @@ impl<'p> Review<'p> {
             let named: BTreeSet<&str> = specs.flat_map(|spec| remote::segments(audiences, spec)).collect();
             named.into_iter().for_each(|key| users.entry(key).or_default().push(change));
         }
-        Self { plan, segments, users }
+        let known = plan.changes.iter().map(|_| Known::default()).collect();
+        let mut review = Self { plan, segments, users, moved: BTreeSet::new(), known };
+        review.moved = review.moved();
+        review
+    }
+
+    fn moved(&self) -> BTreeSet<&'p str> {
+        let criteria = |side, key: &str| self.segment(side, &SegmentRef::Key(key.to_owned()));
+        let keys = self.segments.values().flat_map(BTreeMap::keys).copied();
+        let mut open: Vec<&str> =
+            keys.filter(|key| criteria(Side::Before, key) != criteria(Side::After, key)).collect();
+        let mut moved = BTreeSet::new();
+        while let Some(key) = open.pop() {
+            if moved.insert(key) {
+                let users = self.users(key).iter().filter(|user| *user.address.kind == *Segment::KEY);
+                open.extend(users.map(|user| user.address.key.as_str()));
+            }
+        }
+        moved
+    }
+
+    /// What is known of a change of this plan.
+    fn known(&self, change: &Change) -> Option<&Known> {
+        self.known.get(self.plan.changes.element_offset(change)?)
+    }
+
+    /// What a side of a change says as the resource that it is, where there is one. It is read once.
+    fn of_resource<T>(&self, change: &Change, side: Side, tell: impl FnOnce(&dyn Spec) -> T) -> Option<T> {
+        let Some(known) = self.known(change) else { return resource(change, side).as_deref().map(tell) };
+        let cell = match side {
+            Side::Before => &known.before,
+            Side::After => &known.after,
+        };
+        cell.get_or_init(|| resource(change, side)).as_deref().map(tell)
     }
 
     /// Those whose audiences name a segment, before or after.

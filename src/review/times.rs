@@ -15,30 +15,34 @@ use crate::timing::{self, Collisions, Country, Times, Upcoming, has_passed, plac
 impl Review<'_> {
     /// The times at which a change's messages go out, as they were or as they will be.
     pub fn times(&self, change: &Change, side: Side) -> Vec<Times> {
-        let Some(spec) = resource(change, side) else { return Vec::new() };
         let told = &self.plan.told;
         let zone = told.of.get(&change.address).and_then(|aside| TimeZone::get(aside.zone.as_deref()?).ok());
         let zone = zone.unwrap_or(TimeZone::UTC);
         let key = key(&change.address);
-        let mut parts = Parts::new(&key);
-        spec.parts(&mut parts);
-        let times = parts.sendings.iter().map(|sending| {
-            let audience =
-                places(sending.audience, |reference: &SegmentRef| self.segment(side, reference), Country::All);
-            let label = sending.variant.map(|number| format!("variant {number}"));
-            Times::new(sending.schedule.when, &zone, &audience, told.quiet).labelled(label)
-        });
-        times.collect()
+        let times = |spec: &dyn Spec| {
+            let mut parts = Parts::new(&key);
+            spec.parts(&mut parts);
+            let times = parts.sendings.iter().map(|sending| {
+                let audience =
+                    places(sending.audience, |reference: &SegmentRef| self.segment(side, reference), Country::All);
+                let label = sending.variant.map(|number| format!("variant {number}"));
+                Times::new(sending.schedule.when, &zone, &audience, told.quiet).labelled(label)
+            });
+            times.collect()
+        };
+        self.of_resource(change, side, times).unwrap_or_default()
     }
 
     /// What has to happen for a change's messages to be sent, where they wait for something.
     pub fn set_off(&self, change: &Change, side: Side) -> Option<String> {
-        let spec = resource(change, side)?;
         let key = key(&change.address);
-        let mut parts = Parts::new(&key);
-        spec.parts(&mut parts);
-        let triggers: Vec<String> = parts.triggers.iter().map(|trigger| trigger.happens()).collect();
-        (!triggers.is_empty()).then(|| crate::text::any_of(&triggers))
+        let triggers = |spec: &dyn Spec| -> Vec<String> {
+            let mut parts = Parts::new(&key);
+            spec.parts(&mut parts);
+            parts.triggers.iter().map(|trigger| trigger.happens()).collect()
+        };
+        let triggers = self.of_resource(change, side, triggers).filter(|triggers| !triggers.is_empty())?;
+        Some(crate::text::any_of(&triggers))
     }
 
     /// The messages of the plan that one person would get shortly after each other, also among those that stay as they are.

@@ -243,8 +243,11 @@ impl User {
         if *change.address.kind != *Segment::KEY {
             return Vec::new();
         }
-        let one =
-            |user: &&plan::Change| Self { address: user.address.to_string(), words: who::touched(view, change, user) };
+        let holders = who::holders(change);
+        let one = |user: &&plan::Change| Self {
+            address: user.address.to_string(),
+            words: who::touched(view, user, &holders),
+        };
         view.review.users(&change.address.key).iter().map(one).collect()
     }
 }

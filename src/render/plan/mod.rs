@@ -29,7 +29,7 @@ use crate::timing::{Collision, Collisions};
 
 pub use json::json;
 pub use markdown::markdown;
-pub use text::{before_apply, refusals, text};
+pub use text::{before_apply, refusals, text, text_to};
 
 /// What comes after a plan.
 #[derive(Clone, Debug, Default)]
@@ -80,19 +80,26 @@ pub struct View<'p> {
 #[derive(Debug)]
 pub struct Near {
     pub all: Collisions,
+    /// By address: the places of its collisions, each with whether it is the earlier of the two.
+    of: BTreeMap<Address, Vec<(usize, bool)>>,
 }
 
 impl Near {
+    fn new(all: Collisions) -> Self {
+        let mut of: BTreeMap<Address, Vec<(usize, bool)>> = BTreeMap::new();
+        for (place, Collision { one, other, .. }) in all.found.iter().enumerate() {
+            of.entry(one.address.clone()).or_default().push((place, true));
+            if other.address != one.address {
+                of.entry(other.address.clone()).or_default().push((place, false));
+            }
+        }
+        Self { all, of }
+    }
+
     /// Those of an address, each with whether it is the earlier of the two.
     pub fn of(&self, address: &Address) -> Vec<(&Collision, bool)> {
-        let found = self.all.found.iter();
-        found
-            .filter_map(|collision| match collision {
-                it if it.one.address == *address => Some((it, true)),
-                it if it.other.address == *address => Some((it, false)),
-                _ => None,
-            })
-            .collect()
+        let places = self.of.get(address).into_iter().flatten();
+        places.map(|(place, earlier)| (&self.all.found[*place], *earlier)).collect()
     }
 }
 
@@ -208,9 +215,13 @@ impl<'p> View<'p> {
         }
         let mut blocks: Vec<Block> = blocks.into_values().filter(|block| block.changes().next().is_some()).collect();
         for block in &mut blocks {
-            block.parts.sort_by_cached_key(|change| Risk::of(change, plan, &review));
+            let mut risks: Vec<(Risk, &Change)> =
+                block.parts.drain(..).map(|change| (Risk::of(change, plan, &review), change)).collect();
+            risks.sort_by_key(|(risk, _)| *risk);
+            let others = block.whole.iter().chain(&block.retired).map(|change| Risk::of(change, plan, &review));
+            block.risk = others.chain(risks.first().map(|(risk, _)| *risk)).min().unwrap_or(Risk::None);
+            block.parts = risks.into_iter().map(|(_, change)| change).collect();
             block.action = block.action();
-            block.risk = block.changes().map(|change| Risk::of(change, plan, &review)).min().unwrap_or(Risk::None);
         }
         blocks.sort_by_key(|block| block.risk);
         let (drift, blocks) = blocks.into_iter().partition(|block| {
@@ -219,7 +230,7 @@ impl<'p> View<'p> {
             block.risk >= Risk::Audience && puts_back && block.changes().all(is_drift)
         });
         let past = plan.changes.iter().filter(|change| change.action == Action::Past).collect();
-        let collisions = Near { all: review.collisions() };
+        let collisions = Near::new(review.collisions());
         Self { plan, again, review, collisions, blocks, drift, past, users, steps }
     }
 

@@ -1,6 +1,9 @@
 //! Which requests a block takes, in which order, and what is left where it stops half-way.
 
+use std::collections::BTreeMap;
+
 use super::{Block, View};
+use crate::address::Address;
 use crate::ledger::Verb;
 use crate::plan::{Action, Change, Step};
 use crate::render::layout::{Paint, Row, Words};
@@ -31,10 +34,12 @@ fn steps<'p>(view: &View<'p>, changes: impl Iterator<Item = &'p Change>) -> Vec<
 /// What is missing where a run stops between the deletion of an old version and the creation of the new one.
 fn stops(steps: &[(&Step, bool)]) -> Option<String> {
     let sent: Vec<&Step> = steps.iter().map(|(step, _)| *step).filter(|step| step.request.is_some()).collect();
-    let (after, gone) = sent.iter().enumerate().find(|(at, step)| {
-        let comes = |later: &&Step| later.verb == Verb::Create && later.address == step.address;
-        step.verb == Verb::Delete && sent[at + 1..].iter().any(comes)
-    })?;
+    let made = sent.iter().enumerate().filter(|(_, step)| step.verb == Verb::Create);
+    // Of several, the last counts.
+    let made: BTreeMap<&Address, usize> = made.map(|(at, step)| (&step.address, at)).collect();
+    let comes_later = |at: usize, step: &Step| made.get(&step.address).is_some_and(|made| *made > at);
+    let (after, gone) =
+        sent.iter().enumerate().find(|(at, step)| step.verb == Verb::Delete && comes_later(*at, step))?;
     let (after, address) = (after + 1, &gone.address);
     Some(format!("if it stops after {after}: {address} is gone until the next apply; nothing is sent twice"))
 }

@@ -15,25 +15,36 @@ pub(super) const NAME: usize = 60;
 /// The whole plan: what happens, the riskiest first; what was changed on the service; what has had its time; how much of
 /// each there is, and what to do next.
 pub fn text(plan: &Plan, ahead: &Ahead, style: Style) -> String {
-    whole(plan, &ahead.again, Some(ahead), style)
+    let mut out = String::new();
+    text_to(plan, ahead, style, &mut |part| out.push_str(part));
+    out
+}
+
+/// The same, part by part as it is made, each of whole lines: who reads the beginning of a long plan does not wait for its
+/// end.
+pub fn text_to(plan: &Plan, ahead: &Ahead, style: Style, tell: &mut dyn FnMut(&str)) {
+    whole(&View::of(plan, &ahead.again), Some(ahead), style, tell);
 }
 
 /// The same for whoever is about to apply it: what to do next needs no word.
 pub fn before_apply(plan: &Plan, again: &Again, style: Style) -> String {
-    whole(plan, again, None, style)
+    let mut out = String::new();
+    whole(&View::of(plan, again), None, style, &mut |part| out.push_str(part));
+    out
 }
 
-fn whole(plan: &Plan, again: &Again, ahead: Option<&Ahead>, style: Style) -> String {
-    let view = View::of(plan, again);
-    let mut out = String::new();
+fn whole(view: &View, ahead: Option<&Ahead>, style: Style, tell: &mut dyn FnMut(&str)) {
     for block in &view.blocks {
-        one(&mut out, &view, block, rows::of_words(&view, block), false, style);
+        let mut out = String::new();
+        one(&mut out, view, block, rows::of_words(view, block), false, style);
+        tell(&out);
     }
-    drift(&mut out, &view, style);
+    let mut out = String::new();
+    drift(&mut out, view, style);
     past(&mut out, &view.past, style);
-    left_out(&mut out, plan, style);
-    out.push_str(&end(&view, ahead, style));
-    out
+    left_out(&mut out, view.plan, style);
+    out.push_str(&end(view, ahead, style));
+    tell(&out);
 }
 
 /// Why a plan is not applied, each with the way out.

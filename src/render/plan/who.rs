@@ -1,6 +1,9 @@
 //! Who is meant: as a sentence or a tree, what a change of it means, and whom else it touches.
 
+use std::collections::BTreeSet;
+
 use super::{View, words};
+use crate::address::Address;
 use crate::audience::Relation;
 use crate::kinds::{self, Resource, Segment};
 use crate::plan::{Action, Change, Reason, Thing};
@@ -145,6 +148,7 @@ fn users(view: &View, change: &Change) -> Option<Row> {
         return gone.then(|| Row::new("used by", Words::new("nothing in your files")));
     }
     let mut row = Row { lines: Vec::new(), ..Row::new("used by", Words::default()) };
+    let holders = holders(change);
     let widest = users.iter().take(USERS).map(|user| user.address.to_string().chars().count()).max().unwrap_or(0);
     for (number, user) in users.iter().take(USERS).enumerate() {
         let last = number + 1 == users.len();
@@ -156,7 +160,7 @@ fn users(view: &View, change: &Change) -> Option<Row> {
             Words::after(&sign, Paint::Plain)
                 .paint(&address, Paint::Strong)
                 .and(&pad)
-                .and(&touched(view, change, user)),
+                .and(&touched(view, user, &holders)),
         );
     }
     if users.len() > USERS {
@@ -165,11 +169,22 @@ fn users(view: &View, change: &Change) -> Option<Row> {
     Some(row)
 }
 
-/// What a change of a segment means for one that names it.
-pub fn touched(view: &View, change: &Change, user: &Change) -> String {
-    let holds = change.reasons.iter().any(
-        |reason| matches!(reason, Reason::StillUsed { by, .. } if by.contains(&Thing::Ours(user.address.clone()))),
-    );
+/// Those that still point at what a change would delete.
+pub fn holders(change: &Change) -> BTreeSet<&Address> {
+    let by = change.reasons.iter().filter_map(|reason| match reason {
+        Reason::StillUsed { by, .. } => Some(by),
+        _ => None,
+    });
+    let ours = by.flatten().filter_map(|thing| match thing {
+        Thing::Ours(address) => Some(address),
+        _ => None,
+    });
+    ours.collect()
+}
+
+/// What a change of a segment means for one that names it and may be among its holders.
+pub fn touched(view: &View, user: &Change, holders: &BTreeSet<&Address>) -> String {
+    let holds = holders.contains(&user.address);
     let api = kinds::api(&user.address);
     // What waits for a person goes out as it is.
     let old = before(user).filter(|_| holds || user.action == Action::ByHand);
