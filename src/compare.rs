@@ -23,7 +23,7 @@ use crate::model::level::Level;
 use crate::plan::{Action, Change, Moved, Reason};
 
 pub use renames::moves;
-pub use units::{Unit, composites, digest, units};
+pub use units::{Unit, by_key, composites, digest, units};
 
 /// Everything that the comparison may know.
 #[derive(Debug)]
@@ -95,6 +95,11 @@ impl<'l> Names<'l> {
             .map(|old| (old.id.as_str(), old.address.key.as_str()))
             .chain(owned.map(|(address, owned)| (owned.id.as_str(), address.key.as_str())));
         Self { keys: keys.collect() }
+    }
+
+    /// The key of one of ours.
+    pub fn key(&self, id: &str) -> Option<&'l str> {
+        self.keys.get(id).copied()
     }
 
     /// A spec with segments by their ids, as one with segments by their keys.

@@ -8,7 +8,7 @@ use super::Arranging;
 use super::order::Draft;
 use super::sends::other;
 use crate::compare::Compared;
-use crate::kinds::remote::segments;
+use crate::kinds::remote::{named_ids, segments};
 use crate::kinds::{self, Api, Resource, Segment};
 use crate::ledger::Verb;
 use crate::live::Seen;
@@ -85,6 +85,9 @@ impl Arranging<'_> {
             }
             let mut ids: BTreeSet<&str> = owned.refs.values().map(String::as_str).collect();
             ids.extend(live.iter().flat_map(|spec| segments(api.audiences(), spec)));
+            // Also one of ours can be named by its id.
+            let said = std::iter::once(&owned.spec).chain(&one.change.desired);
+            ids.extend(said.flat_map(|spec| named_ids(api.audiences(), spec)));
             add(ids, &User { who, id: Some(owned.id.clone()), is_old: false });
         }
         for old in &self.old {
@@ -112,7 +115,9 @@ impl Arranging<'_> {
     /// before it is made.
     fn frees(&self, user: &User, id: &str) -> Option<usize> {
         let User { who: Thing::Ours(address), id: own @ Some(_), is_old } = user else { return None };
-        let points = |step: &Step| step.refs.values().any(|other| other == id);
+        let audiences = kinds::api(address).audiences();
+        let by_id = |spec: &Value| named_ids(audiences, spec).contains(&id);
+        let points = |step: &Step| step.refs.values().any(|other| other == id) || step.spec.as_ref().is_some_and(by_id);
         let at = self.drafts.iter().position(|draft| {
             let step = &draft.step;
             step.address == *address

@@ -98,7 +98,8 @@ impl Calendar {
         match &self.out {
             Some(path) => private::write(path, text.as_bytes())
                 .map_err(|error| Failure::new(format!("{} cannot be written: {error}", path.display())))?,
-            None if self.format == Format::Text => context.out.print(&text),
+            None if self.format == Format::Json => context.out.json(&text),
+            None if self.format != Format::Ics => context.out.print(&text),
             None => context.out.exact(text.as_bytes()),
         }
         Ok(Exit::Done)

@@ -102,8 +102,9 @@ impl FromArgMatches for Forms {
         if asked.shown.iter().filter(|(_, file)| file.is_none()).count() > 1 {
             return Err(wrong("only one form can go to standard output; write --out FILE behind the other --format"));
         }
-        let mut files: Vec<&PathBuf> =
-            asked.shown.iter().filter_map(|(_, file)| file.as_ref()).chain(&asked.saved).collect();
+        let files = asked.shown.iter().filter_map(|(_, file)| file.as_ref()).chain(&asked.saved);
+        let whole = |file: &PathBuf| std::path::absolute(file).unwrap_or_else(|_| file.clone());
+        let mut files: Vec<PathBuf> = files.map(whole).collect();
         files.sort();
         let number = files.len();
         files.dedup();
@@ -162,7 +163,7 @@ mod tests {
             (&["--format", "text", "--format", "json"][..], "only one form can go to standard output"),
             (&["--out", "a", "--out", "b"], "--out stands twice"),
             (&["--format", "json", "--out", "a", "--out", "b"], "--out stands twice"),
-            (&["--out", "a", "--format", "json", "--out", "a"], "the same file is named twice"),
+            (&["--out", "a", "--format", "json", "--out", "./a"], "the same file is named twice"),
         ] {
             let told = read(arguments).expect_err("refused");
             assert!(told.contains(why), "{told}");

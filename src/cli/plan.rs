@@ -70,7 +70,8 @@ fn show(plan: &Planned, ahead: &Ahead, format: Format, file: Option<&Path>, cont
         match format {
             Format::Text => render::plan::text_to(plan, ahead, out.style(), &mut |part| out.print(part)),
             Format::Json => out.json(&render::plan::json(plan, ahead)),
-            Format::Markdown => out.exact(render::plan::markdown(plan, ahead).as_bytes()),
+            // A log reads Markdown as it reads any text.
+            Format::Markdown => out.print(&render::plan::markdown(plan, ahead)),
             Format::Html => out.exact(render::html::report::html(plan, ahead).as_bytes()),
         }
         return Ok(());

@@ -228,7 +228,8 @@ impl Site {
         let (ledger, position) = self.ledger().await?;
         self.same_app(&ledger, opened)?;
         self.wait_until_settled(&ledger, context).await;
-        let units = &*self.aimed(wish.aim, &ledger)?;
+        let units = self.aimed(wish.aim, &ledger)?;
+        let units = &*compare::by_key(&units, &ledger);
         let moves = compare::moves(units, &ledger);
         let mut known = ledger.clone();
         moves.iter().for_each(|(to, from)| known.rename(from, to));

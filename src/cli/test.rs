@@ -90,7 +90,7 @@ impl Test {
         let style = context.out.style();
         match self.format {
             Format::Text => context.out.print(&render::cases::text(&ran, style)),
-            Format::Json => context.out.exact(render::cases::json(&ran).as_bytes()),
+            Format::Json => context.out.json(&render::cases::json(&ran)),
         }
         let failed = ran.iter().any(|ran| !ran.failures.is_empty());
         Ok(if failed { Exit::Failed } else { Exit::Done })
@@ -138,7 +138,7 @@ impl Test {
         let style = context.out.style();
         match self.format {
             Format::Text => context.out.print(&findings::text(&report, style)),
-            Format::Json => context.out.exact(findings::json::json(&report).as_bytes()),
+            Format::Json => context.out.json(&findings::json::json(&report)),
         }
     }
 }

@@ -1,13 +1,16 @@
 //! What the manifests declare, as single things.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::Names;
 use crate::address::Address;
 use crate::codes;
 use crate::digest::Digest;
-use crate::kinds::Parts;
+use crate::kinds::{self, Parts, remote};
+use crate::ledger::Ledger;
 use crate::look;
 use crate::manifest::{Declared, Desired};
 use crate::plan::{Aside, Place};
@@ -62,6 +65,25 @@ pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
                 aside: aside.clone(),
             };
             units.insert(Address::new(address.kind.clone(), key), unit);
+        }
+    }
+    units
+}
+
+/// The same with segments of ours by their keys, where they are named by their ids: both mean the same thing.
+pub fn by_key<'u>(units: &'u BTreeMap<Address, Unit>, ledger: &Ledger) -> Cow<'u, BTreeMap<Address, Unit>> {
+    let names = Names::new(ledger);
+    let ids = |(address, unit): (&Address, &Unit)| {
+        remote::named_ids(kinds::api(address).audiences(), &unit.spec).into_iter().any(|id| names.key(id).is_some())
+    };
+    let named: Vec<Address> = units.iter().filter(|one| ids(*one)).map(|(address, _)| address.clone()).collect();
+    let mut units = Cow::Borrowed(units);
+    for address in named {
+        if let Some(unit) = units.to_mut().get_mut(&address) {
+            unit.spec = remote::point(kinds::api(&address).audiences(), &unit.spec, &mut |reference| {
+                let key = reference["id"].as_str().and_then(|id| names.key(id));
+                key.map_or_else(|| reference.clone(), Value::from)
+            });
         }
     }
     units

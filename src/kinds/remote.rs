@@ -407,6 +407,11 @@ pub fn segments<'v>(audiences: &[&str], spec: &'v Value) -> Vec<&'v str> {
     audiences.iter().filter_map(|at| spec.pointer(at)).flat_map(written::segments).collect()
 }
 
+/// The ids of the segments that a spec names by them.
+pub fn named_ids<'v>(audiences: &[&str], spec: &'v Value) -> Vec<&'v str> {
+    audiences.iter().filter_map(|at| spec.pointer(at)).flat_map(written::ids).collect()
+}
+
 /// A spec with each reference to a segment replaced.
 pub fn point(audiences: &[&str], spec: &Value, to: &mut dyn FnMut(&Value) -> Value) -> Value {
     let mut spec = spec.clone();

@@ -155,7 +155,8 @@ impl Words {
         let mut lines = Vec::new();
         let (mut line, mut column) = (String::new(), 0);
         for piece in &self.in_style(style).pieces {
-            let words = if piece.whole { vec![piece.text.as_str()] } else { words(&piece.text, width - self.hang) };
+            let kept = piece.copied || piece.whole && piece.text.width() <= width - self.hang;
+            let words = if kept { vec![piece.text.as_str()] } else { words(&piece.text, width - self.hang) };
             for word in words {
                 let bare = word.trim_end_matches(' ');
                 let start = if lines.is_empty() { 0 } else { self.hang };

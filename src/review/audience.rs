@@ -18,6 +18,8 @@ pub struct Who {
     pub meaning: Option<String>,
     /// As a tree, with what comes and goes.
     pub tree: Vec<Marked>,
+    /// It says the same as before, to the same kinds of device: what changes is a segment that it names.
+    pub through: bool,
     /// What was last applied, where both sides have moved on from it.
     pub last_applied: Option<String>,
     /// How it changes; `None` where there is nothing to compare.
@@ -96,6 +98,7 @@ impl Review<'_> {
                 .or(old.map(|old| (Side::Before, old)))
                 .and_then(|(side, meant)| self.meaning(side, meant)),
             tree: marked(&lines(old), &lines(new)),
+            through: old.is_some() && old == new,
             last_applied: None,
             effect,
         }

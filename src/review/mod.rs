@@ -32,6 +32,8 @@ pub struct Review<'p> {
     pub plan: &'p Plan,
     /// The criteria of all segments, by key, before and after.
     segments: BTreeMap<Side, BTreeMap<&'p str, Box<dyn Spec>>>,
+    /// Segments of ours by their ids.
+    ids: BTreeMap<&'p str, &'p Change>,
     /// By the key of a segment: the changes whose audiences name it, before or after.
     users: BTreeMap<&'p str, Vec<&'p Change>>,
     /// The segments that others are in than before, or may be: by themselves, or through one that they name.
@@ -66,8 +68,10 @@ impl<'p> Review<'p> {
             let named: BTreeSet<&str> = specs.flat_map(|spec| remote::segments(audiences, spec)).collect();
             named.into_iter().for_each(|key| users.entry(key).or_default().push(change));
         }
+        let ids = plan.changes.iter().filter(is_segment).filter_map(|change| Some((change.id.as_deref()?, change)));
+        let ids = ids.collect();
         let known = plan.changes.iter().map(|_| Known::default()).collect();
-        let mut review = Self { plan, segments, users, moved: BTreeSet::new(), known };
+        let mut review = Self { plan, segments, ids, users, moved: BTreeSet::new(), known };
         review.moved = review.moved();
         review
     }
@@ -109,8 +113,16 @@ impl<'p> Review<'p> {
 
     /// The criteria of a segment that the plan knows.
     pub fn segment(&self, side: Side, reference: &SegmentRef) -> Option<&Selector> {
-        let SegmentRef::Key(key) = reference else { return None };
-        let spec = self.segments.get(&side)?.get(key.as_str())?;
+        let (side, key) = match reference {
+            SegmentRef::Key(key) => (side, key.as_str()),
+            SegmentRef::Id(id) => {
+                let change = self.ids.get(id.as_str())?;
+                // One that is replaced has another id from then on.
+                let kept = change.action != Action::Replace;
+                (if kept { side } else { Side::Before }, change.address.key.as_str())
+            }
+        };
+        let spec = self.segments.get(&side)?.get(key)?;
         of_kind::<Segment>(&**spec).map(|segment| &segment.criteria.value)
     }
 }
@@ -122,7 +134,12 @@ pub fn before(change: &Change) -> Option<&Value> {
 
 /// What a change leads to.
 pub fn after(change: &Change) -> Option<&Value> {
-    change.desired.as_ref().filter(|_| change.action != Action::Delete)
+    match change.action {
+        Action::Delete => None,
+        // What is left out of a plan stays as it is, whatever the files say.
+        Action::Keep => before(change).or(change.desired.as_ref()),
+        _ => change.desired.as_ref(),
+    }
 }
 
 /// A side of a change as the resource that it is; `None` where there is nothing, or but a part of a resource.

@@ -24,6 +24,8 @@ scheduled_pushes:
 #[test]
 fn one_run_writes_all_forms_and_the_plan_itself() {
     let project = Project::new(SALE);
+    let settings = project.folder.read("pushplan.toml");
+    project.folder.write("pushplan.toml", format!("[project]\nname = \"Shoes\"\n{settings}"));
     let _service = project.serve();
     let arguments = [
         "plan", "--out", "p.plan", "--format", "json", "--out", "p.json", "--format", "markdown", "--out", "p.md",
@@ -35,7 +37,7 @@ fn one_run_writes_all_forms_and_the_plan_itself() {
     let json: Value = serde_json::from_str(&project.folder.read("p.json")).expect("JSON");
     assert_eq!(json["counts"]["create"], 3);
     let page = project.folder.read("p.html");
-    assert!(page.starts_with("<!DOCTYPE html>") && !page.contains("Your app"), "the message comes from the project");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Shoes"), "the message comes from the project");
     let digest = json["digest"].as_str().expect("a digest");
     for file in ["p.md", "p.html"] {
         let text = project.folder.read(file);
@@ -116,4 +118,53 @@ fn two_forms_cannot_share_standard_output() {
     let ran = project.run(&["plan", "--format", "text", "--format", "json"]);
     assert_eq!(ran.code, 64, "{ran}");
     says(&ran.stderr, &["only one form can go to standard output"]);
+}
+
+const PUSH: &str = "\
+segments:
+  base: {criteria: {country: [US, CA]}}
+scheduled_pushes:
+  one:
+    name: Sale
+    schedule: {scheduled_time: 2035-11-27T09:00}
+    push: {audience: {segment: base}, device_types: [ios, android], notification: {alert: Sale}}
+";
+
+#[test]
+fn what_is_left_out_changes_nobody() {
+    let project = Project::new(PUSH);
+    let _service = project.serve();
+    says(&project.good(&["plan"]).stdout, &["alert         Sale"]);
+    project.good(&["apply", "--yes"]);
+    project.edit("[US, CA]", "[US, GB]");
+    project.edit("alert: Sale", "alert: The sale is on");
+    let whole = project.good(&["plan"]).stdout;
+    says(&whole, &["effect", "(through a segment that it names)"]);
+    let part = project.good(&["plan", "--except", "segments/base"]).stdout;
+    assert!(!part.contains("effect") && part.contains("people in CA or US"), "{part}");
+}
+
+#[test]
+fn other_kinds_of_device_are_no_change_of_a_segment() {
+    let project = Project::new(PUSH);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("[ios, android]", "[ios]");
+    let shown = project.good(&["plan"]).stdout;
+    says(&shown, &["narrower: nobody joins; some leave, such as an Android device"]);
+    assert!(!shown.contains("through a segment"), "{shown}");
+}
+
+#[test]
+fn a_segment_of_ours_that_is_named_by_its_id_is_the_same_and_stays() {
+    let project = Project::new(PUSH);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let id = service.segment_id("base");
+    project.edit("audience: {segment: base}", &format!("audience: {{segment: {{id: {id}}}}}"));
+    says(&project.good(&["plan"]).stdout, &["No changes."]);
+    project.edit("segments:\n  base: {criteria: {country: [US, CA]}}\n", "");
+    let ran = project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["base"], "a push names it: {ran}");
+    says(&project.good(&["plan"]).stdout, &["is not deleted yet: scheduled_pushes/one still"]);
 }

@@ -17,7 +17,7 @@ use crate::cli::target;
 use crate::client::{Credentials, Origin, Patience, Reading, Transport, Writing, fetch};
 use crate::compare::{self, Situation, Unit, compare};
 use crate::failure::Failure;
-use crate::kinds;
+use crate::kinds::{self, Runs};
 use crate::ledger::{AppendError, Entry, Ledger, Log, Position, Seq, Unreadable};
 use crate::live::Look;
 use crate::model::level::Level;
@@ -111,15 +111,22 @@ fn device(case: &Case) -> Result<Kept, Failure> {
     Ok(Kept { app: APP.0.to_owned(), table: "devices".to_owned(), key, value })
 }
 
+/// How long it takes until a time has come for everybody's own clock, and a little more.
+const AROUND_THE_WORLD: SignedDuration = SignedDuration::from_hours(27);
+
 type Applied = (BTreeMap<Address, String>, BTreeMap<Address, Timestamp>);
 
 /// Plans and applies everything whose time has not come.
 async fn apply(site: &Site, level: Level, start: Timestamp, running: &Running) -> Result<Applied, Failure> {
+    let before = start.checked_sub(AROUND_THE_WORLD).unwrap_or(start);
     let mut past = BTreeMap::new();
     let mut units: BTreeMap<Address, Unit> = BTreeMap::new();
     for (address, unit) in &site.units {
-        let first = kinds::api(address).runs(&unit.spec).and_then(|runs| runs.first);
-        match first.filter(|first| *first <= start) {
+        // By each device's own clock, a time comes for the first of them more than a day before it does for the last.
+        let runs = kinds::api(address).runs(&unit.spec);
+        let over =
+            |runs: &Runs| runs.last.is_some_and(|last| last <= start) || runs.first.is_some_and(|at| at <= before);
+        match runs.filter(over).and_then(|runs| runs.first) {
             Some(first) => drop(past.insert(address.clone(), first)),
             None => drop(units.insert(address.clone(), unit.clone())),
         }
@@ -148,7 +155,7 @@ async fn apply(site: &Site, level: Level, start: Timestamp, running: &Running) -
         live: &live,
         moves: &moves,
         level,
-        now: start,
+        now: before,
         min_lead: SignedDuration::ZERO,
         deletes: false,
         done: &done,

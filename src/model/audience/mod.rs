@@ -201,6 +201,13 @@ pub mod written {
         found
     }
 
+    /// The ids of the segments that it names by them.
+    pub fn ids(selector: &Value) -> Vec<&str> {
+        let mut found = Vec::new();
+        visit(selector, &mut |reference| found.extend(reference.get("id").and_then(Value::as_str)));
+        found
+    }
+
     /// Replaces each reference to a segment: of the project by its key, of outside git as `{id: ...}`.
     pub fn point(selector: &mut Value, to: &mut dyn FnMut(&Value) -> Value) {
         let Value::Object(map) = selector else { return };

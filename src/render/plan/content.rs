@@ -64,6 +64,15 @@ pub fn drifted(change: &Change) -> Vec<Row> {
     told.map(|field| Row { label: field.path.clone(), ..row(field, Vec::new()) }).collect()
 }
 
+/// All fields that differ, also those that are told elsewhere where they mean something.
+pub fn as_written(change: &Change) -> Vec<Row> {
+    if !matches!(change.action, Action::Update | Action::Replace) {
+        return Vec::new();
+    }
+    let found = Difference::between(before(change), after(change));
+    found.fields.iter().map(|field| row(field, Vec::new())).collect()
+}
+
 /// Whether a field is told elsewhere: its audience, or its times.
 fn is_told(change: &Change, path: &str) -> bool {
     let api = kinds::api(&change.address);
@@ -103,7 +112,10 @@ fn whole(change: &Change, spec: Option<&Value>, paint: Paint) -> Vec<Row> {
     let Some(spec) = spec else { return Vec::new() };
     let mut found = fields(spec, kinds::api(&change.address).audiences());
     // The name stands in the first line already.
-    found.retain(|(path, value)| value.as_str() != Some(&change.name) && !is_nothing(value) && !is_told(change, path));
+    found.retain(|(path, value)| {
+        let is_name = ["name", "display_name"].contains(&path.as_str()) && value.as_str() == Some(&change.name);
+        !is_name && !is_nothing(value) && !is_told(change, path)
+    });
     let more = found.len().saturating_sub(FIELDS);
     let mut rows: Vec<Row> = Vec::new();
     for (path, value) in found.iter().take(FIELDS) {

@@ -57,6 +57,8 @@ pub struct Audience {
     pub tree: Vec<Condition>,
     /// How it changes. Null where there is nothing to compare.
     pub effect: Option<Effect>,
+    /// Whether it says the same as before, and a segment that it names changes.
+    pub through_a_segment: bool,
     /// What was last applied, where both sides have moved on from it.
     pub last_applied: Option<String>,
 }
@@ -183,7 +185,7 @@ impl There {
 
 impl Audience {
     pub fn new(who: &Who) -> Self {
-        let Who { words, meaning, tree, last_applied, effect } = who.clone();
+        let Who { words, meaning, tree, through, last_applied, effect } = who.clone();
         let condition = |marked: crate::review::Marked| Condition {
             depth: marked.line.depth,
             text: marked.line.text,
@@ -194,7 +196,14 @@ impl Audience {
             },
         };
         let tree = tree.into_iter().map(condition).collect();
-        Self { words, meaning, tree, effect: effect.as_ref().map(Effect::new), last_applied }
+        Self {
+            words,
+            meaning,
+            tree,
+            effect: effect.as_ref().map(Effect::new),
+            through_a_segment: through,
+            last_applied,
+        }
     }
 }
 

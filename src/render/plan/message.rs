@@ -5,8 +5,10 @@ use crate::look::Seen;
 use crate::plan::{Action, Change};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::Side;
-use crate::text::quoted;
+use crate::text::{quoted, short};
 
+/// How much of a text is shown that stays as it is.
+const UNCHANGED: usize = 160;
 /// How many messages of one change are shown.
 const MESSAGES: usize = 6;
 
@@ -65,7 +67,8 @@ fn unchanged(view: &View, change: &Change, seen: &[Seen]) -> Vec<Row> {
     let mut row = Row { lines: Vec::new(), ..Row::new("alert", Words::default()) };
     for seen in seen.iter().take(MESSAGES) {
         let label = seen.label.as_ref().map(|label| format!("{label}: ")).unwrap_or_default();
-        row.lines.push(Words::new(&label).and(&quoted(&seen.text)).paint("  unchanged", Paint::Faint));
+        row.lines
+            .push(Words::new(&label).and(&quoted(&short(&seen.text, UNCHANGED))).paint("  unchanged", Paint::Faint));
     }
     vec![row]
 }

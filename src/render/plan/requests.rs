@@ -8,6 +8,8 @@ use crate::ledger::Verb;
 use crate::plan::{Action, Change, Step};
 use crate::render::layout::{Paint, Row, Words};
 
+/// How many places to stop at are told.
+const GAPS: usize = 6;
 /// How many requests of one block are shown.
 const REQUESTS: usize = 12;
 
@@ -38,10 +40,11 @@ fn stops(steps: &[(&Step, bool)]) -> Option<String> {
     // Of several, the last counts.
     let made: BTreeMap<&Address, usize> = made.map(|(at, step)| (&step.address, at)).collect();
     let comes_later = |at: usize, step: &Step| made.get(&step.address).is_some_and(|made| *made > at);
-    let (after, gone) =
-        sent.iter().enumerate().find(|(at, step)| step.verb == Verb::Delete && comes_later(*at, step))?;
-    let (after, address) = (after + 1, &gone.address);
-    Some(format!("if it stops after {after}: {address} is gone until the next apply; nothing is sent twice"))
+    let gaps = sent.iter().enumerate().filter(|(at, step)| step.verb == Verb::Delete && comes_later(*at, step));
+    let told: Vec<String> =
+        gaps.take(GAPS).map(|(at, step)| format!("after {}: {} is gone", at + 1, step.address)).collect();
+    let all = crate::text::any_of(&told);
+    (!told.is_empty()).then(|| format!("if it stops {all} until the next apply; nothing is sent twice"))
 }
 
 /// The requests of a block in the order in which they are sent. Where it is replaced, also those that re-point its users.

@@ -23,6 +23,10 @@ pub fn of_content(view: &View, block: &Block) -> Vec<Row> {
     rows.extend(block.whole.map(|change| who::rows(view, change)).unwrap_or_default());
     rows.extend(of_fields(block));
     rows.extend(block.whole.map(|change| message::rows(view, change)).unwrap_or_default());
+    if rows.is_empty() {
+        // Two spellings of one audience, say: the request is sent all the same.
+        rows.extend(block.whole.map(content::as_written).unwrap_or_default());
+    }
     rows
 }
 

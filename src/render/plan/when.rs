@@ -69,8 +69,16 @@ fn set_off(view: &View, change: &Change) -> Option<Row> {
 pub fn near(view: &View, change: &Change) -> Vec<Row> {
     let told = view.collisions.of(&change.address);
     let mut rows: Vec<Row> = Vec::new();
-    for (collision, earlier) in told.iter().take(TIMES) {
-        let words = Words::default().paint(&words::collision(collision, *earlier), Paint::Asks);
+    let mut said: Vec<String> = Vec::new();
+    for (collision, earlier) in told.iter() {
+        let words = words::collision(collision, *earlier);
+        // Variants that go out together are near to the same.
+        if !said.contains(&words) && said.len() < TIMES {
+            said.push(words);
+        }
+    }
+    for words in said {
+        let words = Words::default().paint(&words, Paint::Asks);
         match rows.first_mut() {
             Some(row) => row.lines.push(words),
             None => rows.push(Row::new("near", words).paint(Paint::Asks)),

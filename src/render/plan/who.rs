@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{View, words};
 use crate::address::Address;
 use crate::audience::Relation;
-use crate::kinds::{self, Resource, Segment};
+use crate::kinds::{self, Resource, Segment, remote};
 use crate::plan::{Action, Change, Reason, Thing};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::{Mark, Marked, Who, before};
@@ -59,7 +59,7 @@ fn one(change: &Change, who: &Who, is_segment: bool) -> Vec<Row> {
     let mut rows = vec![row];
     if let Some(effect) = who.effect.as_ref().filter(|_| !same) {
         let paint = if *effect == Relation::Same { Paint::Plain } else { Paint::Strong };
-        let through = if edited { "" } else { " (through a segment that it names)" };
+        let through = if who.through { " (through a segment that it names)" } else { "" };
         rows.push(Row::new(EFFECT, Words::default().paint(&effect.to_string(), paint).and(through)));
     }
     rows
@@ -142,13 +142,19 @@ fn near_changes(tree: &[Marked]) -> Vec<bool> {
 
 /// Those who name a segment that changes, with what that means for each.
 fn users(view: &View, change: &Change) -> Option<Row> {
-    let users = view.review.users(&change.address.key);
+    let holders = holders(change);
+    let gone = change.action == Action::Delete;
+    // Of what goes, those count that name it still.
+    let names = |user: &&&Change| {
+        let audiences = kinds::api(&user.address).audiences();
+        let desired = user.desired.iter().flat_map(|spec| remote::segments(audiences, spec));
+        !gone || holders.contains(&user.address) || desired.into_iter().any(|key| key == change.address.key)
+    };
+    let users: Vec<&Change> = view.review.users(&change.address.key).iter().filter(names).copied().collect();
     if users.is_empty() {
-        let gone = change.action == Action::Delete;
         return gone.then(|| Row::new("used by", Words::new("nothing in your files")));
     }
     let mut row = Row { lines: Vec::new(), ..Row::new("used by", Words::default()) };
-    let holders = holders(change);
     let widest = users.iter().take(USERS).map(|user| user.address.to_string().chars().count()).max().unwrap_or(0);
     for (number, user) in users.iter().take(USERS).enumerate() {
         let last = number + 1 == users.len();

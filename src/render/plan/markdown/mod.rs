@@ -22,7 +22,6 @@ pub const LIMIT: usize = 60_000;
 
 /// How many bytes each part may have at the most.
 const DECISIONS: usize = 9_000;
-const GRAVE: usize = 24_000;
 const GLANCE: usize = 7_500;
 const NEAR: usize = 2_000;
 const PAST: usize = 1_500;
@@ -108,14 +107,12 @@ impl Changes {
     fn of(view: &View, mut room: Room) -> Self {
         let all: Vec<&Block> = view.blocks.iter().chain(&view.drift).collect();
         let mut told: Vec<Told> = all.iter().map(|_| Told::Counted).collect();
-        let mut grave = Room { left: GRAVE.min(room.left) };
         // What sends or deletes has its line before anything has more.
         for (block, told) in all.iter().zip(&mut told).filter(|(block, _)| is_grave(block)) {
             let line = details::line(block);
-            if !grave.take(line.len()) {
+            if !room.take(line.len()) {
                 break;
             }
-            room.take(line.len());
             *told = Told::Line(line);
         }
         let mut truncated = false;
