@@ -148,7 +148,7 @@ mod tests {
         let [new] = &review.times(&plan.changes[0], Side::After)[..] else { panic!("one time") };
         let told = "Fri 27 Nov 2026 06:00 -> 09:00 America/New_York = 14:00 UTC, in 11 days";
         assert_eq!(words::changed(old, new, plan.made), told);
-        assert_eq!(words::second_line(new).as_deref(), Some("London 14:00 Fri"));
+        assert_eq!(words::elsewhere(new, words::MOST), ["London 14:00 Fri"]);
         assert!(old.anywhere && !new.anywhere);
         assert!(review.times(&plan.changes[1], Side::After).is_empty());
     }

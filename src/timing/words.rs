@@ -94,12 +94,6 @@ pub fn elsewhere(times: &Times, most: usize) -> Vec<String> {
     words
 }
 
-/// The second line of a time: `Los Angeles 06:00 Fri (quiet)   London 14:00 Fri`. `None` where nobody is elsewhere.
-pub fn second_line(times: &Times) -> Option<String> {
-    let words = elsewhere(times, MOST);
-    (!words.is_empty()).then(|| words.join("   "))
-}
-
 /// How near another message is: `2 hours before experiments/test variant 1: both can reach an iOS device in US`. Told of the
 /// earlier of the two, or of the later.
 pub fn collision(collision: &Collision, of_earlier: bool) -> String {
@@ -257,7 +251,7 @@ mod tests {
     #[test]
     fn few_clocks_are_told_and_the_rest_is_counted() {
         let times = at("2026-11-27T14:00Z", "Europe/London");
-        let words = second_line(&times).unwrap();
+        let words = elsewhere(&times, MOST).join("   ");
         assert!(words.starts_with("Los Angeles 06:00 Fri   New York 09:00 Fri   Paris 15:00 Fri"), "{words}");
         assert!(words.ends_with("Sydney 01:00 Sat   and 3 more clocks"), "{words}");
         assert_eq!(elsewhere(&times, usize::MAX).len(), times.there.len());

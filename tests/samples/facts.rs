@@ -63,8 +63,8 @@ const LEADS: &[&str] = &[
 pub fn all_are_in(name: &str, text: &str, document: &Value) {
     let mut known = String::new();
     gather(document, &mut known);
-    // That only the markup of a page differs is for its reader to see in the two bodies.
-    let told = |line: &&str| line.starts_with("    ") && !line.contains("only its markup changes");
+    // That only the markup or style of a page differs is for its reader to see in the two bodies.
+    let told = |line: &&str| line.starts_with("    ") && !line.contains("its markup or style changes");
     for line in text.lines().filter(told) {
         if let Some(told) = TOLD_ALIKE.iter().find_map(|label| line[4..].strip_prefix(label)?.strip_prefix("  ")) {
             let told = told.trim().trim_end_matches(" (through a segment that it names)");

@@ -56,8 +56,14 @@ fn row(view: &View, entry: &Entry) -> Row {
         When::At(_) if entry.times.zone != view.calendar.zone => Some(words::when(&entry.times, view.calendar.now)),
         When::At(_) => None,
     };
-    for line in written.into_iter().chain(words::second_line(&entry.times)) {
+    if let Some(line) = written {
         row = row.line(Words::new(&line));
+    }
+    let there = words::elsewhere(&entry.times, words::MOST);
+    if let Some((first, others)) = there.split_first() {
+        // What a clock shows stays with its city.
+        let first = Words::default().together(first, Paint::Plain);
+        row = row.line(others.iter().fold(first, |line, other| line.and("   ").together(other, Paint::Plain)));
     }
     if entry.passed {
         row = row.line(Words::default().paint("its time has passed", Paint::Faint));
