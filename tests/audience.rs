@@ -244,7 +244,7 @@ fn quiet_hours_follow_the_clocks_of_the_audience() {
     else {
         panic!("one finding");
     };
-    assert!(message.contains("22:30 in America/Sao_Paolo"), "{message}");
+    assert!(message.contains("22:30 in America/Sao_Paulo"), "{message}");
     assert_eq!(free.as_deref(), Some("2026-11-28T11:00"));
 }
 

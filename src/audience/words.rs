@@ -44,7 +44,7 @@ pub fn tree(selector: &Selector) -> Vec<Line> {
     lines
 }
 
-/// An audience as one sentence: `people with the tag vip, but not those in New York`.
+/// An audience as one sentence: `people with the tag vip, but not those in GB`.
 pub fn words(selector: &Selector) -> String {
     match selector {
         Selector::All => "everyone".to_owned(),

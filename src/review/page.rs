@@ -229,9 +229,9 @@ mod tests {
         assert_eq!(page.links.keys().collect::<Vec<_>>(), ["https://shop.example/?a=1&b=2"]);
         assert_eq!(page.images.keys().collect::<Vec<_>>(), ["s.png"]);
         assert_eq!(page.loads.keys().collect::<Vec<_>>(), ["script"]);
+        assert_eq!(page.placeholders.keys().collect::<Vec<_>>(), ["NAME"]);
         let page = Page::of("<form action='https://a.example'></form><iframe src=https://b.example></iframe>");
         assert_eq!(page.loads.keys().collect::<Vec<_>>(), ["form https://a.example", "iframe https://b.example"]);
-        assert_eq!(page.placeholders.keys().collect::<Vec<_>>(), ["NAME"]);
     }
 
     #[test]
