@@ -2,6 +2,7 @@
 
 mod clusters;
 mod direction;
+pub mod page;
 mod screen;
 
 use std::cell::Cell;
@@ -17,7 +18,7 @@ use crate::model::many::Set;
 use crate::model::notification::{Actions, INTERACTIVE_TYPES, Interactive, Notification};
 use crate::model::placeholder::{self, placeholders};
 use crate::node::At;
-use crate::review::page::Page;
+use crate::look::page::Page;
 use crate::text;
 
 /// A message as people will see it.

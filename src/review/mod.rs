@@ -4,7 +4,6 @@
 mod audience;
 pub mod fields;
 mod messages;
-pub mod page;
 pub mod prose;
 mod times;
 

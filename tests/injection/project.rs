@@ -82,7 +82,18 @@ pipelines:
         run(&["graph", "--format", "mermaid"]);
         run(&["plan"]);
         run(&["plan", "--color", "always"]);
-        run(&["plan", "--format", "json"]);
+        for format in ["json", "markdown", "html"] {
+            run(&["plan", "--format", format]);
+        }
+        for format in ["text", "json", "markdown"] {
+            run(&["calendar", "--format", format]);
+        }
+        for address in ["templates/winback", "pipelines/later"] {
+            run(&["preview", address]);
+            run(&["preview", address, "--format", "html"]);
+        }
+        run(&["test"]);
+        run(&["test", "--format", "json"]);
         let applied = run(&["apply", "--yes", "--on-error", "continue"]);
         assert!(applied.stdout.contains("segments/"), "something was applied: {applied}");
         for arguments in [

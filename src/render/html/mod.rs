@@ -38,5 +38,5 @@ fn harmless(body: &str) -> String {
             None => line.to_owned(),
         }
     };
-    body.split('\n').map(line).collect::<Vec<_>>().join("\n").replace("##[", "&#35;#[").replace("##vso[", "&#35;#vso[")
+    body.split('\n').map(line).collect::<Vec<_>>().join("\n").replace("##", "#&#35;")
 }

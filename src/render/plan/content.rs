@@ -8,7 +8,7 @@ use crate::model::delay::Delay;
 use crate::plan::{Action, Change, Moved};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::fields::{Difference, Field, fields};
-use crate::review::page::{Page, is_page};
+use crate::look::page::{Page, is_page};
 use crate::review::prose::{self, Piece};
 use crate::review::{after, before};
 use crate::text::count;
