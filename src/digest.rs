@@ -13,7 +13,11 @@ pub struct Digest(String);
 
 impl Digest {
     pub fn of(bytes: &[u8]) -> Self {
-        Self(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+        Self::hexadecimal(&Sha256::digest(bytes))
+    }
+
+    fn hexadecimal(hash: &[u8]) -> Self {
+        Self(hash.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     /// The digest of a JSON value. Keys are sorted, so that equal values have equal digests.
@@ -23,7 +27,7 @@ impl Digest {
 
     /// The digest of anything that can be written as JSON.
     pub fn of_data(data: &impl Serialize) -> Self {
-        Self::of_value(&serde_json::to_value(data).expect("what is kept has text keys only"))
+        Self::of_value(&sorted(data))
     }
 
     /// Enough of it for people to tell two apart: `7c1e-03fa`.
@@ -34,6 +38,49 @@ impl Digest {
 
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+/// Anything that can be written as JSON, with its keys sorted.
+fn sorted(data: &impl Serialize) -> Value {
+    serde_json::to_value(data).expect("what is kept has text keys only")
+}
+
+/// A JSON list that is digested item by item, so that no copy of all of it is made. Its digest is that of the whole list.
+#[derive(Clone, Debug, Default)]
+pub struct Listed {
+    hash: Sha256,
+    begun: bool,
+}
+
+impl Listed {
+    fn add(&mut self, item: &impl Serialize) {
+        self.hash.update(if self.begun { "," } else { "[" });
+        self.hash.update(sorted(item).to_string());
+        self.begun = true;
+    }
+
+    fn end(&mut self) {
+        self.hash.update(if self.begun { "]" } else { "[]" });
+    }
+
+    pub fn item(mut self, item: &impl Serialize) -> Self {
+        self.add(item);
+        self
+    }
+
+    /// A list as one item.
+    pub fn items(mut self, items: &[impl Serialize]) -> Self {
+        self.hash.update(if self.begun { "," } else { "[" });
+        let mut within = Self { hash: self.hash, begun: false };
+        items.iter().for_each(|item| within.add(item));
+        within.end();
+        Self { hash: within.hash, begun: true }
+    }
+
+    pub fn digest(mut self) -> Digest {
+        self.end();
+        Digest::hexadecimal(&self.hash.finalize())
     }
 }
 
@@ -54,5 +101,13 @@ mod tests {
         assert_eq!(one, Digest::of_value(&json!({"b": [2], "a": 1})));
         assert_ne!(one, Digest::of_value(&json!({"a": 1, "b": [3]})));
         assert_eq!(Digest::of(b"").short(), "e3b0-c442");
+    }
+
+    #[test]
+    fn a_list_has_the_same_digest_item_by_item() {
+        let (number, texts, none) = (7, ["b", "a"], [0; 0]);
+        let listed = Listed::default().items(&texts).item(&number).items(&none).item(&json!({"b": 1, "a": []}));
+        assert_eq!(listed.digest(), Digest::of_data(&(texts, number, none, json!({"a": [], "b": 1}))));
+        assert_eq!(Listed::default().digest(), Digest::of_value(&json!([])));
     }
 }

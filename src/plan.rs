@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::address::Address;
-use crate::digest::Digest;
+use crate::digest::{Digest, Listed};
 use crate::exchange::Method;
 use crate::kinds;
 pub use crate::ledger::Position;
@@ -437,7 +437,8 @@ impl Plan {
     /// What the plan is, apart from when it was made: two plans of the same changes have the same digest.
     pub fn digest(&self) -> Digest {
         let Self { format, target, origin, app, level, manifests, ledger, aim, changes, steps, left_out, .. } = self;
-        Digest::of_data(&(format, target, origin, app, level, manifests, ledger, aim, changes, steps, left_out))
+        let about = Listed::default().item(format).item(target).item(origin).item(app).item(level);
+        about.item(manifests).item(ledger).item(aim).items(changes).items(steps).items(left_out).digest()
     }
 
     /// How many changes there are of an action.

@@ -15,7 +15,7 @@ use crate::review::{self, before};
 
 /// What `pushplan plan --format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Document {
+pub struct Document<'p> {
     /// The version of this form. It grows when a field changes its meaning or goes away.
     pub format_version: u32,
     /// The plan's digest. Two plans of the same changes have the same one.
@@ -37,7 +37,7 @@ pub struct Document {
     pub in_sync: bool,
     pub counts: Counts,
     /// What changes, in the order of addresses. What is unchanged is counted, not listed.
-    pub changes: Vec<Change>,
+    pub changes: Vec<Change<'p>>,
     /// How it is done. A step stands behind all that it waits for.
     pub steps: Vec<Step>,
     /// Addresses that --only and --except left out.
@@ -97,7 +97,7 @@ pub struct Counts {
 
 /// What happens to a resource, or to a part that is applied by itself.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Change {
+pub struct Change<'p> {
     /// Such as segments/lapsed-buyers.
     pub address: String,
     /// The resource that it is a part of; the same as its address where it is a whole one.
@@ -116,15 +116,15 @@ pub struct Change {
     /// Which side moved since the last apply.
     pub moved: Option<Side>,
     /// What differs between what the service has and what the manifests say.
-    pub fields: Vec<Field>,
+    pub fields: Vec<Field<'p>>,
     /// How many fields do not differ.
     pub unchanged_fields: usize,
     /// What the manifests say.
-    pub desired: Option<Value>,
+    pub desired: Option<&'p Value>,
     /// What the service has.
-    pub live: Option<Value>,
+    pub live: Option<&'p Value>,
     /// What was last applied.
-    pub last_applied: Option<Value>,
+    pub last_applied: Option<&'p Value>,
     /// When it messages people by itself: the first and the last time. Null where it does not.
     pub runs: Option<Runs>,
     /// Each time at which it messages people, by whose clock.
@@ -206,15 +206,15 @@ pub enum Side {
 
 /// A field that differs.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Field {
+pub struct Field<'p> {
     /// Such as push.notification.alert.
     pub path: String,
     /// What it was. Left out where it was not there.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub old: Option<Value>,
+    pub old: Option<&'p Value>,
     /// What it will be. Left out where it will not be there.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub new: Option<Value>,
+    pub new: Option<&'p Value>,
     /// It is the same and stands elsewhere in its list: the places before and after, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved: Option<(usize, usize)>,
@@ -281,8 +281,8 @@ pub fn json(plan: &Plan, ahead: &Ahead) -> String {
     text
 }
 
-impl Document {
-    pub fn new(plan: &Plan, ahead: &Ahead) -> Self {
+impl<'p> Document<'p> {
+    pub fn new(plan: &'p Plan, ahead: &Ahead) -> Self {
         let view = View::of(plan, &ahead.again);
         let digest = plan.digest();
         let told = |change: &&plan::Change| is_told(change) || change.action == Action::Past;
@@ -341,8 +341,8 @@ impl Counts {
     }
 }
 
-impl Change {
-    fn new(view: &View, change: &plan::Change) -> Self {
+impl<'p> Change<'p> {
+    fn new(view: &View, change: &'p plan::Change) -> Self {
         let plan::Change {
             address,
             action,
@@ -375,9 +375,9 @@ impl Change {
             moved: moved.map(Side::from),
             unchanged_fields: found.same,
             fields: found.fields.into_iter().map(Field::new).collect(),
-            desired: desired.clone(),
-            live: live.clone(),
-            last_applied: ledger.clone(),
+            desired: desired.as_ref(),
+            live: live.as_ref(),
+            last_applied: ledger.as_ref(),
             runs: runs.map(|runs| Runs {
                 first: runs.first.map(|at| at.to_string()),
                 last: runs.last.map(|at| at.to_string()),
@@ -400,9 +400,9 @@ impl Change {
     }
 }
 
-impl Field {
-    fn new(field: crate::review::fields::Field) -> Self {
-        Self { path: field.path, old: field.old.cloned(), new: field.new.cloned(), moved: field.moved }
+impl<'p> Field<'p> {
+    fn new(field: crate::review::fields::Field<'p>) -> Self {
+        Self { path: field.path, old: field.old, new: field.new, moved: field.moved }
     }
 }
 

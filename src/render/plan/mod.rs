@@ -14,12 +14,14 @@ mod when;
 pub(super) mod who;
 pub(super) mod words;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use crate::address::Address;
 use crate::audience::Relation;
+use crate::digest::Digest;
 use crate::guard::{self, Guard, Refused};
 use crate::kinds::{self, Delete};
 use crate::plan::{Action, Change, Moved, Place, Plan, Reason, Step};
@@ -74,6 +76,7 @@ pub struct View<'p> {
     /// By the segment that gets a new id: those that are pointed at it.
     users: BTreeMap<&'p Address, Vec<&'p Change>>,
     steps: BTreeMap<&'p Address, Vec<&'p Step>>,
+    digest: OnceCell<Digest>,
 }
 
 /// Messages that one person would get shortly after each other.
@@ -231,13 +234,18 @@ impl<'p> View<'p> {
         });
         let past = plan.changes.iter().filter(|change| change.action == Action::Past).collect();
         let collisions = Near::new(review.collisions());
-        Self { plan, again, review, collisions, blocks, drift, past, users, steps }
+        Self { plan, again, review, collisions, blocks, drift, past, users, steps, digest: OnceCell::new() }
     }
 
     /// Where a block's resource is declared.
     pub fn place_of(&self, block: &Block<'p>) -> Option<&'p Place> {
         let whole = || self.plan.told.of.get(&block.address).and_then(|aside| aside.place.as_ref());
         block.changes().find_map(|change| change.place.as_ref()).or_else(whole)
+    }
+
+    /// The plan's digest, worked out once: it is about all of the plan.
+    pub fn digest(&self) -> &Digest {
+        self.digest.get_or_init(|| self.plan.digest())
     }
 
     /// The steps that carry out a change.

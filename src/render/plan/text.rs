@@ -159,7 +159,7 @@ fn end(view: &View, ahead: Option<&Ahead>, style: Style) -> String {
         line = line.and(" ").paint(&words, paint);
     }
     layout::paragraph(&mut out, &line, 0, style);
-    let mut line = Words::new("Plan ").paint(&plan.digest().short(), Paint::Strong);
+    let mut line = Words::new("Plan ").paint(&view.digest().short(), Paint::Strong);
     line = line.and(&format!(" for {}", plan.target));
     if let Some(file) = ahead.and_then(|ahead| ahead.saved.as_ref()) {
         line = line.and(&format!(", saved in {file}"));

@@ -18,7 +18,7 @@ const LINE: usize = 300;
 /// How programs find the comment again, and see whether it is of the same plan.
 pub fn marker(view: &View, truncated: bool) -> String {
     let truncated = if truncated { " truncated" } else { "" };
-    format!("<!-- pushplan target={} digest={}{truncated} -->\n", named(&view.plan.target), view.plan.digest())
+    format!("<!-- pushplan target={} digest={}{truncated} -->\n", named(&view.plan.target), view.digest())
 }
 
 /// A name as one word of a comment, which it cannot end: all but letters, digits and single signs is written as `%2D`. A very
@@ -151,7 +151,7 @@ pub fn footer(view: &View, ahead: &Ahead) -> String {
     let next = if next.len() > 3_000 { "Next: see the commands above.".to_owned() } else { next };
     format!(
         "{next}\n\n---\n\nPlan `{}` for {} at {}{saved}. Made {} by {}; it can be applied until {}.\n",
-        plan.digest().short(),
+        view.digest().short(),
         code(&plan.target),
         code(&plan.origin),
         words::moment(plan.made),
