@@ -13,12 +13,12 @@ pub use direction::is_rtl;
 pub use screen::{Fit, Screen, fits, screens};
 
 use crate::kinds::{Parts, Said, Sample, Template, Variable};
+use crate::look::page::Page;
 use crate::manifest::Desired;
 use crate::model::many::Set;
 use crate::model::notification::{Actions, INTERACTIVE_TYPES, Interactive, Notification};
 use crate::model::placeholder::{self, placeholders};
 use crate::node::At;
-use crate::look::page::Page;
 use crate::text;
 
 /// A message as people will see it.

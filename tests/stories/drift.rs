@@ -29,8 +29,9 @@ fn a_change_on_the_service_is_named_and_put_back() {
         &[
             "Changed on the service since the last apply (",
             "UTC), not in your files:",
-            "criteria.tag  lapsed -> theirs",
-            "effect        putting it back: different: a device with the tag lapsed",
+            "who        - has the tag lapsed",
+            "+ has the tag theirs",
+            "effect     putting it back: different: some join, such as a device with the tag lapsed",
             "This plan puts it back. To keep what the service has, write it into the file and plan again.",
             "Plan: 1 to update, 1 unchanged.",
         ],

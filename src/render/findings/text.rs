@@ -7,7 +7,7 @@ use super::excerpt::{self, Excerpt};
 use super::{Found, Report};
 use crate::finding::Severity;
 use crate::render::{Style, one_line, visible};
-use crate::text::count;
+use crate::text::{count, goes_on};
 
 /// Every finding with the lines it is about, and a last line that sums up.
 pub fn text(report: &Report, style: Style) -> String {
@@ -16,12 +16,35 @@ pub fn text(report: &Report, style: Style) -> String {
     let each: Vec<String> = report.found.par_iter().map(|found| one(found, &renderer, style)).collect();
     let mut out = String::new();
     for one in each {
-        out.push_str(&one);
+        out.push_str(&whole_characters(one));
         out.push_str("\n\n");
     }
     for line in summary(report).iter().map(String::as_str).chain(report.notes.iter().copied()) {
         out.push_str(line);
         out.push('\n');
+    }
+    out
+}
+
+/// A long line that begins with dots may begin in the middle of what reads as one character: what is left of it goes.
+fn whole_characters(text: String) -> String {
+    const CUT: &str = "...";
+    if text.is_ascii() || !text.contains(CUT) {
+        return text;
+    }
+    let mut parts = text.split(CUT);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str(CUT);
+        // Half of a wide character is a blank.
+        let blank = part.strip_prefix(' ').map_or(0, |_| 1);
+        out.push_str(&part[..blank]);
+        let mut before = '.';
+        out.push_str(part[blank..].trim_start_matches(|c| {
+            let goes = goes_on(before, c);
+            before = c;
+            goes
+        }));
     }
     out
 }

@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::value::{pair, shown};
 use crate::kinds;
+use crate::look::page::{Page, is_page};
 use crate::model::delay::Delay;
 use crate::plan::{Action, Change, Moved};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::fields::{Difference, Field, fields};
-use crate::look::page::{Page, is_page};
 use crate::review::prose::{self, Piece};
 use crate::review::{after, before};
 use crate::text::count;
