@@ -81,6 +81,13 @@ fn what_sends_or_deletes_is_named_before_the_rest_is_shown() {
 }
 
 #[test]
+fn nine_hundred_deletions_are_all_named() {
+    let text = cut(&plan((0..900).map(deleting))).0;
+    let missing: Vec<usize> = (0..900).filter(|number| !text.contains(&format!("templates/t-{number:05}"))).collect();
+    assert!(missing.is_empty(), "{} are not named", missing.len());
+}
+
+#[test]
 fn a_plan_that_just_fits_is_whole() {
     for number in (1..400).step_by(7) {
         let text = shown(&plan((0..number).map(deleting)));

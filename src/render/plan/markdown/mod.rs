@@ -54,18 +54,17 @@ pub fn markdown(plan: &Plan, ahead: &Ahead) -> String {
     let mut room = Room { left: LIMIT };
     let marker = rest::marker(&view, true).len();
     let mut truncated = !room.take(marker + heading.len() + footer.len() + NOTES);
-    let mut part = |most: usize, make: &dyn Fn(usize) -> Cut| {
-        let Cut { text, left } = make(most.min(room.left));
-        let fits = room.take(text.len());
-        truncated |= left > 0 || !fits;
-        if fits { text } else { String::new() }
-    };
-    let decisions = part(DECISIONS, &|most| decisions::decisions(&view, ahead, most));
-    let glance = part(GLANCE, &|most| glance::glance(&view, most));
-    let near = part(NEAR, &|most| rest::near(&view, most));
-    let past = part(PAST, &|most| rest::past(&view, most));
-    let left_out = part(LEFT_OUT, &|most| rest::left_out(&view, most));
-    let requests = part(REQUESTS, &|most| rest::requests(&view, most));
+    let decisions = room.part(&mut truncated, DECISIONS, &|most| decisions::decisions(&view, ahead, most));
+    // What sends or deletes is named before anything else is told of the plan.
+    let all = view.blocks.iter().chain(&view.drift).filter(|block| is_grave(block));
+    let grave = all.map(|block| details::line(block).len()).sum::<usize>().min(room.left);
+    room.left -= grave;
+    let glance = room.part(&mut truncated, GLANCE, &|most| glance::glance(&view, most));
+    let near = room.part(&mut truncated, NEAR, &|most| rest::near(&view, most));
+    let past = room.part(&mut truncated, PAST, &|most| rest::past(&view, most));
+    let left_out = room.part(&mut truncated, LEFT_OUT, &|most| rest::left_out(&view, most));
+    let requests = room.part(&mut truncated, REQUESTS, &|most| rest::requests(&view, most));
+    room.left += grave;
     let changes = Changes::of(&view, room);
     truncated |= changes.truncated;
     let (changes, drift) = changes.text(&view);
@@ -80,6 +79,14 @@ struct Room {
 }
 
 impl Room {
+    /// A part of the page in at most so many bytes.
+    fn part(&mut self, truncated: &mut bool, most: usize, make: &dyn Fn(usize) -> Cut) -> String {
+        let Cut { text, left } = make(most.min(self.left));
+        let fits = self.take(text.len());
+        *truncated |= left > 0 || !fits;
+        if fits { text } else { String::new() }
+    }
+
     /// Whether there is so much room, which is then taken.
     fn take(&mut self, bytes: usize) -> bool {
         let rest = self.left.checked_sub(bytes);
