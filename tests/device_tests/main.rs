@@ -118,3 +118,22 @@ fn is_wrong(lines: &str, said: &[&str]) {
         assert!(ran.stdout.contains(text), "`{text}` is not said\n{ran}");
     }
 }
+
+#[test]
+fn a_time_by_each_clock_has_not_come_before_the_device_has_it() {
+    let manifest = "\
+scheduled_pushes:
+  local:
+    schedule: {local_scheduled_time: 2027-03-20T09:00}
+    push: {audience: {tag: a}, device_types: [ios], notification: {alert: Hello}}
+";
+    let ran = case_of(
+        manifest,
+        "    at: 2027-03-20T08:00
+    time_zone: America/New_York
+    device: {device_type: ios, timezone: America/New_York, tags: [a]}
+    expect: {receives: {from: scheduled_pushes/local, at: 2027-03-20T09:00}}
+",
+    );
+    assert_eq!(ran.code, 0, "{ran}");
+}
