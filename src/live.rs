@@ -26,6 +26,11 @@ pub struct Look<'l> {
     /// What the manifests declare.
     pub desired: &'l BTreeMap<Address, Value>,
     pub ledger: &'l Ledger,
+    /// Whether kinds are listed that nothing here is of: all that the service lists, but not what there is one of for each
+    /// person.
+    pub all_kinds: bool,
+    /// The kinds whose things are all read, whoever made them.
+    pub contents: &'l BTreeSet<&'static str>,
     /// Whether absence from a list is confirmed before it is believed. Only the simulation leaves that out.
     pub confirm_absence: bool,
 }
@@ -221,7 +226,9 @@ impl<'l> Fetch<'l> {
             .map(|address| &*address.kind)
             .chain(ledger.retired.iter().map(|old| &*old.address.kind))
             .collect();
-        KINDS.iter().filter(|kind| used.contains(kind.key)).collect()
+        let is_looked_at =
+            |kind: &&Kind| self.look.all_kinds || used.contains(kind.key) || self.look.contents.contains(kind.key);
+        KINDS.iter().filter(is_looked_at).collect()
     }
 
     fn list(&mut self, asks: &mut Vec<Ask>) {
@@ -372,6 +379,10 @@ impl<'l> Fetch<'l> {
             let name = open.intent.spec.as_ref().map(|spec| kind.api.name(spec)).unwrap_or_default();
             let new = listed.values().filter(|found| found.name == name && !open.intent.seen.contains(&found.id));
             ids.extend(new.map(|found| found.id.clone()));
+        }
+        if self.look.contents.contains(kind.key) {
+            let unread = listed.values().filter(|found| found.spec.is_none());
+            ids.extend(unread.map(|found| found.id.clone()));
         }
         ids.into_iter().collect()
     }

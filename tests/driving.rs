@@ -62,7 +62,16 @@ impl World {
         let desired = units.iter().map(|(address, unit)| (address.clone(), unit.spec.clone())).collect();
         let (level, settle) = (Level::Extended, SignedDuration::from_secs(1));
         let origin = self.reading.origin().to_string();
-        let look = Look { level, origin: &origin, settle, desired: &desired, ledger: &ledger, confirm_absence: true };
+        let look = Look {
+            level,
+            origin: &origin,
+            settle,
+            desired: &desired,
+            ledger: &ledger,
+            all_kinds: false,
+            contents: &BTreeSet::new(),
+            confirm_absence: true,
+        };
         let live = fetch(&self.reading, look).await.unwrap_or_else(|failure| panic!("{failure}"));
         let (now, min_lead) = (Timestamp::now(), SignedDuration::from_mins(5));
         let (units, ledger_now, live) = (&units, &ledger, &live);

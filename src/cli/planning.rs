@@ -377,6 +377,8 @@ impl Site {
             settle: self.settle,
             desired: &desired,
             ledger,
+            all_kinds: false,
+            contents: &BTreeSet::new(),
             confirm_absence: true,
         };
         fetch(&opened.reading(), look).await

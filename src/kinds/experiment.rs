@@ -130,7 +130,7 @@ impl Remote for Experiment {
     fn found(object: &Value) -> Option<Found> {
         let id = object["experiment_id"].as_str().or(object["id"].as_str())?;
         let name = text(&object["name"]);
-        Some(Found { id: id.to_owned(), spec: canonical::<Self>(object, &name), name, stamp: None, used: None })
+        Some(Found { id: id.to_owned(), spec: canonical::<Self>(object, &name), name, stamp: None, ..Found::default() })
     }
 
     fn get(id: &str, _: &Value, level: Level) -> Option<Request> {

@@ -79,7 +79,7 @@ impl Remote for NamedUser {
         if channel["device_type"].is_string() {
             spec["device_type"] = channel["device_type"].clone();
         }
-        Ok(Some(Found { id: id.to_owned(), name: text(&known["named_user_id"]), stamp: None, spec: Some(spec), used: None }))
+        Ok(Some(Found { id: id.to_owned(), name: text(&known["named_user_id"]), stamp: None, spec: Some(spec), ..Found::default() }))
     }
 
     fn own_id(spec: &Value) -> Option<String> {

@@ -97,7 +97,7 @@ impl Remote for OpenChannel {
         }
         let name = text(&spec["address"]);
         let spec = canonical::<Self>(&spec, &name).ok_or("the open channel cannot be understood")?;
-        Ok(Some(Found { id: id.to_owned(), name, stamp: None, spec: Some(spec), used: None }))
+        Ok(Some(Found { id: id.to_owned(), name, stamp: None, spec: Some(spec), ..Found::default() }))
     }
 
     fn identity(spec: &Value) -> Option<String> {

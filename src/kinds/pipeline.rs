@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use super::remote::{Firing, Found, Lifecycle, Read, TagTrigger, canonical, id_in, last_part, text};
+use super::remote::{Firing, Found, Lifecycle, Read, TagTrigger, canonical, id_in, last_part, text, time};
 use super::{Create, Delete, Parts, Remote, Resource, Role, Update, remote};
 use crate::codes::{self, Limit};
 use crate::exchange::{Answer, Request, part};
@@ -118,7 +118,8 @@ impl Remote for Pipeline {
         if let Value::Object(own) = &mut own {
             own.retain(|key, value| !ADDED.contains(&key.as_str()) && !value.is_null());
         }
-        Some(Found { id, spec: canonical::<Self>(&own, &name), name, stamp, used: None })
+        let made = time(&object["creation_time"]);
+        Some(Found { id, spec: canonical::<Self>(&own, &name), name, stamp, made, ..Found::default() })
     }
 
     fn get(id: &str, _: &Value, level: Level) -> Option<Request> {

@@ -68,7 +68,7 @@ pub enum Delete {
 }
 
 /// A thing on the service.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
     pub id: String,
     /// What people call it there. Two may have one name.
@@ -79,6 +79,8 @@ pub struct Found {
     pub spec: Option<Value>,
     /// When it was last used, where the service tells.
     pub used: Option<Timestamp>,
+    /// When it was made, where the service tells.
+    pub made: Option<Timestamp>,
 }
 
 /// A tag that somebody gets or loses.
@@ -380,6 +382,12 @@ pub fn canonical<R: Resource>(object: &Value, name: &str) -> Option<Value> {
 /// A text, or nothing.
 pub fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
+}
+
+/// A time that the service tells, in UTC where it names no zone.
+pub fn time(value: &Value) -> Option<Timestamp> {
+    let text = value.as_str()?;
+    text.parse().ok().or_else(|| format!("{text}Z").parse().ok())
 }
 
 /// An id in an answer's body under one of several keys, or at the end of a URL in it or in the header.

@@ -67,7 +67,7 @@ impl Remote for ScheduledPush {
     fn found(object: &Value) -> Option<Found> {
         let id = last_part(object["url"].as_str()?);
         let name = text(&object["name"]);
-        Some(Found { id, spec: canonical::<Self>(object, &name), name, stamp: None, used: None })
+        Some(Found { id, spec: canonical::<Self>(object, &name), name, stamp: None, ..Found::default() })
     }
 
     fn get(id: &str, _: &Value, level: Level) -> Option<Request> {
@@ -77,7 +77,7 @@ impl Remote for ScheduledPush {
     fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, String> {
         let name = text(&body["name"]);
         let spec = canonical::<Self>(body, &name).ok_or("the scheduled push cannot be understood")?;
-        Ok(Some(Found { id: id.to_owned(), name, stamp: None, spec: Some(spec), used: None }))
+        Ok(Some(Found { id: id.to_owned(), name, stamp: None, spec: Some(spec), ..Found::default() }))
     }
 
     fn create(spec: &Value) -> Request {

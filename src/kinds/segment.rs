@@ -54,7 +54,8 @@ impl Remote for Segment {
     fn found(object: &Value) -> Option<Found> {
         let stamp = Some(&object["modification_date"]).filter(|stamp| !stamp.is_null()).map(Value::to_string);
         let id = object["id"].as_str().or(object["segment_id"].as_str())?;
-        Some(Found { id: id.to_owned(), name: text(&object["display_name"]), stamp, spec: None, used: None })
+        let made = object["creation_date"].as_i64().and_then(|at| Timestamp::from_millisecond(at).ok());
+        Some(Found { id: id.to_owned(), name: text(&object["display_name"]), stamp, made, ..Found::default() })
     }
 
     fn stamped(stamp: &str) -> Option<Timestamp> {
@@ -68,7 +69,7 @@ impl Remote for Segment {
     fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, String> {
         let name = text(&body["display_name"]);
         let spec = canonical::<Self>(body, &name).ok_or("the segment's criteria cannot be understood")?;
-        Ok(Some(Found { id: id.to_owned(), name, stamp: None, spec: Some(spec), used: None }))
+        Ok(Some(Found { id: id.to_owned(), name, stamp: None, spec: Some(spec), ..Found::default() }))
     }
 
     fn create(spec: &Value) -> Request {

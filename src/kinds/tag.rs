@@ -72,7 +72,7 @@ impl Remote for LegacyTag {
     fn found(object: &Value) -> Option<Found> {
         let tag = object.as_str()?.to_owned();
         let spec = Some(json!({ "tag": tag }));
-        Some(Found { id: tag.clone(), name: tag, stamp: None, spec, used: None })
+        Some(Found { id: tag.clone(), name: tag, stamp: None, spec, ..Found::default() })
     }
 
     fn get(_: &str, spec: &Value, _: Level) -> Option<Request> {
@@ -83,7 +83,7 @@ impl Remote for LegacyTag {
     fn got(id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String> {
         let channel = body.get("channel").unwrap_or(body);
         let tags = channel["tags"].as_array().ok_or("the answer holds no tags of the channel")?;
-        let found = Found { id: id.to_owned(), name: text(&known["tag"]), stamp: None, spec: Some(known.clone()), used: None };
+        let found = Found { id: id.to_owned(), name: text(&known["tag"]), stamp: None, spec: Some(known.clone()), ..Found::default() };
         Ok(tags.contains(&known["tag"]).then_some(found))
     }
 

@@ -110,7 +110,7 @@ impl Remote for TagGroup {
         tags.sort_unstable();
         let mut spec = known.clone();
         spec["tags"] = json!(tags);
-        Ok(Some(Found { id: id.to_owned(), name: group, stamp: None, spec: Some(spec), used: None }))
+        Ok(Some(Found { id: id.to_owned(), name: group, stamp: None, spec: Some(spec), ..Found::default() }))
     }
 
     fn own_id(spec: &Value) -> Option<String> {

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::remote::{Found, Lifecycle, Read, canonical, id_in, text};
+use super::remote::{Found, Lifecycle, Read, canonical, id_in, text, time};
 use super::{Create, Delete, Parts, Remote, Resource, Said, Update};
 use crate::codes::{self, Limit};
 use crate::exchange::{Answer, Request, part};
@@ -79,8 +79,8 @@ impl Remote for Template {
         let id = object["template_id"].as_str().or(object["id"].as_str())?;
         let name = text(&object["name"]);
         let stamp = object["modified_at"].as_str().map(str::to_owned);
-        let used = object["last_used"].as_str().and_then(|at| at.parse().ok());
-        Some(Found { id: id.to_owned(), spec: canonical::<Self>(object, &name), name, stamp, used })
+        let (used, made) = (time(&object["last_used"]), time(&object["created_at"]));
+        Some(Found { id: id.to_owned(), spec: canonical::<Self>(object, &name), name, stamp, used, made })
     }
 
     fn get(id: &str, _: &Value, _: Level) -> Option<Request> {

@@ -1,6 +1,6 @@
 //! Reading: asked again where that may help, and nothing but `GET` ever leaves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -92,6 +92,8 @@ async fn fetched(reading: &Reading) -> Result<Live, Failure> {
         settle: SignedDuration::from_secs(10),
         desired: &desired,
         ledger: &ledger,
+        all_kinds: false,
+        contents: &BTreeSet::new(),
         confirm_absence: true,
     };
     fetch(reading, look).await

@@ -45,7 +45,7 @@ fn twin(id: &str, enabled: bool) -> Found {
         "name": "q", "enabled": enabled, "immediate_trigger": [{"tag_added": "vip"}],
         "outcome": [{"push": {"audience": "triggered", "device_types": ["ios"], "notification": {"alert": "Hi"}}}],
     });
-    Found { id: id.into(), name: "q".into(), stamp: None, spec: Some(spec), used: None }
+    Found { id: id.into(), name: "q".into(), stamp: None, spec: Some(spec), ..Found::default() }
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_name_that_somebody_else_uses_is_not_taken_by_a_change_either() {
         let mut world = World::in_sync(SILENT, level);
         world.put(
             &address("segments/x"),
-            Found { id: "one".into(), name: "taken".into(), stamp: None, spec: None, used: None },
+            Found { id: "one".into(), name: "taken".into(), stamp: None, spec: None, ..Found::default() },
         );
         let renamed = SILENT.replace("criteria: {tag: x}", "display_name: taken, criteria: {tag: x}");
         assert_eq!(world.told(&renamed), "! segments/a (git) Collision\n");
@@ -87,7 +87,7 @@ fn a_name_that_somebody_else_uses_is_not_taken_by_a_change_either() {
         let mut world = World::in_sync(SILENT, level);
         world.put(
             &address("segments/x"),
-            Found { id: "one".into(), name: "a".into(), stamp: None, spec: None, used: None },
+            Found { id: "one".into(), name: "a".into(), stamp: None, spec: None, ..Found::default() },
         );
         assert_eq!(world.told(SILENT), "");
         assert!(!world.told(&SILENT.replace("tag: x", "tag: z")).contains("Collision"));

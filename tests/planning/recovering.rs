@@ -36,7 +36,7 @@ pub fn in_doubt_in(mut world: World, yaml: &str, name: &str) -> World {
 
 fn there(id: &str, tag: &str) -> Found {
     let spec = serde_json::json!({ "display_name": "a", "criteria": { "tag": tag } });
-    Found { id: id.into(), name: "a".into(), stamp: Some("7".into()), spec: Some(spec), used: None }
+    Found { id: id.into(), name: "a".into(), stamp: Some("7".into()), spec: Some(spec), ..Found::default() }
 }
 
 #[test]

@@ -202,7 +202,7 @@ fn a_resource_that_is_no_longer_declared_is_deleted_after_its_users() {
 fn a_name_that_somebody_else_uses_is_a_collision() {
     let mut world = World::in_sync("", Level::Documented);
     for id in ["one", "two"] {
-        let found = Found { id: id.into(), name: "lapsed".into(), stamp: None, spec: None, used: None };
+        let found = Found { id: id.into(), name: "lapsed".into(), stamp: None, spec: None, ..Found::default() };
         world.put(&address("segments/x"), found);
     }
     let (changes, steps) = world.plan("segments: {lapsed: {criteria: {tag: x}}}");
@@ -213,8 +213,10 @@ fn a_name_that_somebody_else_uses_is_a_collision() {
 #[test]
 fn who_names_a_segment_in_a_collision_waits_for_it() {
     let mut world = World::in_sync("", Level::Documented);
-    world
-        .put(&address("segments/x"), Found { id: "one".into(), name: "a".into(), stamp: None, spec: None, used: None });
+    world.put(
+        &address("segments/x"),
+        Found { id: "one".into(), name: "a".into(), stamp: None, spec: None, ..Found::default() },
+    );
     assert_eq!(
         world.told("segments: {a: {criteria: {tag: x}}, b: {criteria: {and: [{segment: a}, {tag: y}]}}}"),
         "! segments/a Collision\n! segments/b Blocked\n"
@@ -303,7 +305,7 @@ fn a_segment_that_somebody_elses_push_points_at_stays() {
     let push = json!({ "audience": { "segment": "#east" }, "device_types": ["ios"], "notification": { "alert": "x" } });
     let mut theirs = |time: &str| {
         let spec = json!({ "name": "Flash", "schedule": [{ "scheduled_time": time }], "push": push });
-        let found = Found { id: "9f".into(), name: "Flash".into(), stamp: None, spec: Some(spec), used: None };
+        let found = Found { id: "9f".into(), name: "Flash".into(), stamp: None, spec: Some(spec), ..Found::default() };
         world.put(&address("scheduled_pushes/theirs"), found);
         let east = SHOP.find("  east:").unwrap();
         let rest = &SHOP[east..];

@@ -71,7 +71,7 @@ impl World {
         let wire = point(api.audiences(), spec, &mut |key| {
             key.as_str().map_or_else(|| key["id"].clone(), |key| refs[key].as_str().into())
         });
-        self.put(address, Found { id, name: api.name(spec), stamp, spec: Some(wire), used: None });
+        self.put(address, Found { id, name: api.name(spec), stamp, spec: Some(wire), ..Found::default() });
     }
 
     /// The service has something, under an address or not.

@@ -85,7 +85,16 @@ impl World {
         let level = self.level;
         let origin = self.reading.origin().to_string();
         let settle = SignedDuration::from_millis(20);
-        let look = Look { level, origin: &origin, settle, desired: &desired, ledger: &ledger, confirm_absence: true };
+        let look = Look {
+            level,
+            origin: &origin,
+            settle,
+            desired: &desired,
+            ledger: &ledger,
+            all_kinds: false,
+            contents: &BTreeSet::new(),
+            confirm_absence: true,
+        };
         let live = fetch(&self.reading, look).await.unwrap_or_else(|failure| panic!("{failure}"));
         let (now, min_lead) = (Timestamp::now(), SignedDuration::from_mins(5));
         let done = &BTreeSet::new();

@@ -144,6 +144,8 @@ async fn apply(site: &Site, level: Level, start: Timestamp, running: &Running) -
         settle: SignedDuration::ZERO,
         desired: &desired,
         ledger: &ledger,
+        all_kinds: false,
+        contents: &BTreeSet::new(),
         // It was empty a moment ago.
         confirm_absence: false,
     };

@@ -102,7 +102,16 @@ impl Own {
         }
         let desired: BTreeMap<Address, Value> =
             units.iter().map(|(address, unit)| (address.clone(), unit.spec.clone())).collect();
-        let look = Look { level, origin: super::ORIGIN, settle: settle(), desired: &desired, ledger, confirm_absence };
+        let look = Look {
+            level,
+            origin: super::ORIGIN,
+            settle: settle(),
+            desired: &desired,
+            ledger,
+            all_kinds: false,
+            contents: &BTreeSet::new(),
+            confirm_absence,
+        };
         let (mut fetch, asks) = Fetch::start(look, self.now().wall);
         let mut todo = VecDeque::from(asks);
         let mut open: BTreeMap<usize, (Request, u32)> = BTreeMap::new();
