@@ -19,6 +19,7 @@ pub mod arrange;
 pub mod audience;
 pub mod cases;
 pub mod check;
+#[cfg(feature = "program")]
 pub mod cli;
 pub mod client;
 pub mod codes;
@@ -36,8 +37,10 @@ pub mod manifest;
 pub mod model;
 pub mod node;
 pub mod plan;
+#[cfg(feature = "program")]
 pub mod render;
 pub mod review;
+#[cfg(feature = "program")]
 pub mod service;
 pub mod source;
 pub mod text;

@@ -1,6 +1,6 @@
 //! Random pairs of audiences, each held against every device that the laws allow.
 //!
-//! `PUSHPLAN_AUDIENCE_PAIRS=100000 cargo test --profile simulation --test audience_algebra` tries as many as `.ci/run`.
+//! `PUSHPLAN_AUDIENCE_PAIRS=100000 tests/simulation/optimized test --test audience_algebra` tries as many as `.ci/run`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
