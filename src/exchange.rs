@@ -18,6 +18,8 @@ pub enum Method {
 }
 
 impl Method {
+    pub const ALL: [Method; 4] = [Self::Get, Self::Post, Self::Put, Self::Delete];
+
     pub fn word(self) -> &'static str {
         match self {
             Self::Get => "GET",

@@ -37,6 +37,7 @@ pub mod manifest;
 pub mod model;
 pub mod node;
 pub mod plan;
+pub mod query;
 #[cfg(feature = "program")]
 pub mod render;
 pub mod review;

@@ -4,6 +4,8 @@
 
 mod pages;
 
+pub use pages::Pages;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};

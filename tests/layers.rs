@@ -11,7 +11,7 @@ const LAYERS: &[&[&str]] = &[
     &["model"],
     &["service"],
     &["kinds"],
-    &["client", "ledger", "live", "manifest"],
+    &["client", "ledger", "live", "manifest", "query"],
     &["cases"],
     &["arrange", "audience", "check", "compare", "guard", "look", "plan", "review", "timing"],
     &["apply"],

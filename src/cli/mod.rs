@@ -1,7 +1,9 @@
 //! The command line: one file per command, each with its arguments and one function.
 
 mod adopt;
+mod api;
 mod apply;
+mod asking;
 mod calendar;
 mod destroy;
 mod explain;
@@ -14,11 +16,13 @@ mod history;
 mod init;
 mod ledger;
 mod local;
+mod lookup;
 mod plan;
 mod planning;
 mod preview;
 mod private;
 mod project;
+mod report;
 mod resolve;
 mod revert;
 mod schema;
@@ -61,6 +65,7 @@ enum Color {
 #[derive(Debug, Subcommand)]
 enum Command {
     Adopt(adopt::Adopt),
+    Api(api::Api),
     Apply(apply::Apply),
     Calendar(calendar::Calendar),
     Destroy(destroy::Destroy),
@@ -70,8 +75,10 @@ enum Command {
     Graph(graph::Graph),
     History(history::History),
     Init(init::Init),
+    Lookup(lookup::Lookup),
     Plan(plan::Plan),
     Preview(preview::Preview),
+    Report(report::Report),
     Resolve(resolve::Resolve),
     Revert(revert::Revert),
     Schema(schema::Schema),
@@ -103,6 +110,7 @@ pub fn main() -> ExitCode {
     let _ = rayon::ThreadPoolBuilder::new().use_current_thread().build_global();
     let ended = match arguments.command {
         Command::Adopt(command) => command.run(&context),
+        Command::Api(command) => command.run(&context),
         Command::Apply(command) => command.run(&context),
         Command::Calendar(command) => command.run(&context),
         Command::Destroy(command) => command.run(&context),
@@ -112,8 +120,10 @@ pub fn main() -> ExitCode {
         Command::Graph(command) => command.run(&context),
         Command::History(command) => command.run(&context),
         Command::Init(command) => command.run(&context),
+        Command::Lookup(command) => command.run(&context),
         Command::Plan(command) => command.run(&context),
         Command::Preview(command) => command.run(&context),
+        Command::Report(command) => command.run(&context),
         Command::Resolve(command) => command.run(&context),
         Command::Revert(command) => command.run(&context),
         Command::Serve(command) => command.run(&context),

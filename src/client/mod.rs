@@ -18,7 +18,7 @@ use jiff::Timestamp;
 pub use credentials::{Credentials, Secret, credentials, only_its_owner};
 pub use fetch::fetch;
 pub use origin::Origin;
-pub use transport::{Patience, Transport};
+pub use transport::{Patience, Transport, Whole};
 
 use crate::exchange::{Answer, Loss, Method, Request};
 use crate::failure::{Exit, Failure};
@@ -49,13 +49,18 @@ impl Reading {
 
     /// Sends a `GET`, again where the service is busy, has a problem or is not heard. What it says in the end is the answer.
     pub async fn get(&self, path: &str) -> Result<Answer, Loss> {
+        Ok(self.get_whole(path).await?.answer)
+    }
+
+    /// The same, with all that came back in the end.
+    pub async fn get_whole(&self, path: &str) -> Result<Whole, Loss> {
         let request = Request::get(path);
         for attempt in 0.. {
             self.pause.over().await;
-            let answered = self.transport.send(&request, || true).await;
+            let answered = self.transport.send_whole(&request, || true).await;
             let wait = match &answered {
-                Ok(answer) if !is_passing(answer) => return answered,
-                Ok(answer) => answer.wait_seconds(Timestamp::now()).map(Duration::from_secs),
+                Ok(Whole { answer, .. }) if !is_passing(answer) => return answered,
+                Ok(Whole { answer, .. }) => answer.wait_seconds(Timestamp::now()).map(Duration::from_secs),
                 Err(_) => None,
             };
             if attempt + 1 >= ATTEMPTS {
@@ -64,7 +69,7 @@ impl Reading {
             let wait = wait.unwrap_or_else(|| pause::jittered(FIRST_WAIT * 2_u32.pow(attempt))).min(LONGEST_WAIT);
             match &answered {
                 // Nobody else is to ask either.
-                Ok(answer) if answer.status == 429 => self.pause.extend(wait),
+                Ok(Whole { answer, .. }) if answer.status == 429 => self.pause.extend(wait),
                 _ => tokio::time::sleep(wait).await,
             }
         }
@@ -104,6 +109,11 @@ impl Writing {
         may_leave: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Result<Answer, Loss> {
         self.transport.send(request, may_leave).await
+    }
+
+    /// Sends a request at once, with all that comes back.
+    pub async fn send_whole(&self, request: &Request) -> Result<Whole, Loss> {
+        self.transport.send_whole(request, || true).await
     }
 }
 

@@ -39,6 +39,15 @@ impl Default for Patience {
     }
 }
 
+/// All that came back: the answer as it is understood, and what it was before that.
+#[derive(Clone, Debug)]
+pub struct Whole {
+    pub answer: Answer,
+    /// Names in lower case, in the order in which they came.
+    pub headers: Vec<(String, String)>,
+    pub bytes: Vec<u8>,
+}
+
 /// A way to one application on one service.
 #[derive(Debug)]
 pub struct Transport {
@@ -85,6 +94,15 @@ impl Transport {
         request: &Request,
         may_leave: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Result<Answer, Loss> {
+        Ok(self.send_whole(request, may_leave).await?.answer)
+    }
+
+    /// The same, with all that came back.
+    pub async fn send_whole(
+        &self,
+        request: &Request,
+        may_leave: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Result<Whole, Loss> {
         let url = self.origin.url(&request.path).map_err(Loss::NotSent)?;
         let client = self.client().map_err(Loss::NotSent)?;
         let method = match request.method {
@@ -138,7 +156,11 @@ impl Transport {
         text.split(" (os error").next().unwrap_or(&text).to_lowercase()
     }
 
-    async fn read(&self, mut response: Response, limit: usize) -> Result<Answer, Loss> {
+    async fn read(&self, mut response: Response, limit: usize) -> Result<Whole, Loss> {
+        let shown = |(name, value): (&HeaderName, &HeaderValue)| {
+            (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+        };
+        let headers = response.headers().iter().map(shown).collect();
         let header = |name: HeaderName| response.headers().get(name)?.to_str().ok().map(str::to_owned);
         let (status, location, retry_after) = (response.status().as_u16(), header(LOCATION), header(RETRY_AFTER));
         let mut bytes = Vec::new();
@@ -153,7 +175,7 @@ impl Transport {
             }
         }
         let body = if bytes.is_empty() { Some(Value::Null) } else { serde_json::from_slice(&bytes).ok() };
-        Ok(Answer { status, body, location, retry_after })
+        Ok(Whole { answer: Answer { status, body, location, retry_after }, headers, bytes })
     }
 
     fn client(&self) -> Result<&Client, String> {

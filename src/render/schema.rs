@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::findings::json;
-use super::{calendar, cases, plan, report};
+use super::{calendar, cases, lookup, plan, report, statistics};
 use crate::manifest::schema;
 
 /// Makes a schema.
@@ -19,10 +19,12 @@ pub const TESTS: &str = "tests.schema.json";
 pub const SCHEMAS: &[(&str, Maker)] = &[
     ("calendar.schema.json", schema::of::<calendar::json::Document>),
     ("findings.schema.json", schema::of::<json::Report>),
+    ("lookup.schema.json", schema::of::<lookup::json::Document>),
     (MANIFEST, schema::manifest),
     ("plan.schema.json", schema::of::<plan::json::Document>),
     ("project.schema.json", schema::project_file),
     ("report.schema.json", schema::of::<report::Document>),
+    ("statistics.schema.json", schema::of::<statistics::json::Document>),
     ("test-report.schema.json", schema::of::<cases::Document>),
     (TESTS, crate::cases::schema),
 ];

@@ -1,5 +1,7 @@
 //! Texts from files, paths and services, made fit for a terminal and for a line of a log.
 
+use jiff::Timestamp;
+
 use crate::text::{escape, is_plain, marked};
 
 /// A text whose every character can be seen, on as many lines as it has. What would move the cursor, colour the terminal,
@@ -23,4 +25,12 @@ pub fn one_line(text: &str) -> String {
         out = out.replace('\n', " ");
     }
     out
+}
+
+/// A time that a service tells, as people read it. What is no time is left as it is.
+pub fn moment(text: &str) -> String {
+    match text.parse::<Timestamp>() {
+        Ok(at) => at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        Err(_) => text.to_owned(),
+    }
 }

@@ -1,6 +1,7 @@
 //! What people do with the real binary, and what they see.
 #![cfg(unix)]
 
+mod api;
 mod choosing;
 mod collisions;
 mod documented;
@@ -10,6 +11,7 @@ mod first_run;
 mod forms;
 mod guards;
 mod let_go;
+mod lookups;
 mod lost;
 mod next;
 mod ownership;
@@ -17,6 +19,7 @@ mod past;
 mod renaming;
 mod reports;
 mod saved;
+mod statistics;
 mod world;
 
 #[path = "../support/mod.rs"]

@@ -1,0 +1,279 @@
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal};
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::planning::Place;
+use super::target::Opened;
+use super::{Context, Ended, asking, project};
+use crate::client::{Whole, refusal};
+use crate::exchange::{Loss, Meaning, Method, Request};
+use crate::failure::{Exit, Failure};
+use crate::manifest::files;
+use crate::render::{exchange, pretty, visible};
+use crate::text;
+
+/// The largest body that the service takes.
+const BODY_LIMIT: u64 = 5 * 1024 * 1024;
+
+/// Send one request to the service with the target's credentials, and print the answer.
+///
+/// A GET is sent as it is, and again where the service is busy. Everything else is shown first and asked about, or needs --yes, and
+/// is sent once. What is changed this way is not in the ledger: the next plan tells of it as drift, or not at all.
+///
+/// JSON is laid out with a line for each value, whoever reads it; --raw prints the body as it came. The exit code is 0 for an
+/// answer of the 200s, 4 for 401 and 403, and 1 for everything else.
+#[derive(Debug, Args)]
+pub struct Api {
+    /// GET, POST, PUT or DELETE
+    #[arg(value_name = "METHOD", value_parser = method)]
+    method: Method,
+
+    /// Path and query, such as /api/segments?limit=10
+    #[arg(value_name = "PATH", value_parser = path)]
+    path: String,
+
+    /// File with the JSON to send; `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    body: Option<String>,
+
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+
+    /// Print status and header of the answer before its body
+    #[arg(short, long)]
+    include: bool,
+
+    /// Print the body as it came; at a terminal, what cannot be seen is escaped
+    #[arg(long)]
+    raw: bool,
+
+    /// Follow the pages of a list on the same server, 1000 at most, and print one object with the whole list
+    #[arg(long, conflicts_with_all = ["include", "raw"])]
+    paginate: bool,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Api {
+    pub fn run(&self, context: &Context) -> Ended {
+        let is_read = self.method == Method::Get;
+        if self.paginate && !is_read {
+            return Err(Failure::usage("--paginate goes with GET alone"));
+        }
+        if is_read && self.body.is_some() {
+            return Err(Failure::usage("a GET has no body").help("say what you look for in the query: PATH?name=value"));
+        }
+        let body = self.body.as_deref().map(body).transpose()?;
+        let request = Request { method: self.method, path: self.path.clone(), body };
+        asking::with(&self.place, context, async |opened| {
+            if is_read {
+                self.read(&request, opened, context).await
+            } else {
+                self.ask(&request, opened, context)?;
+                self.write(&request, opened, context).await
+            }
+        })
+    }
+
+    async fn read(&self, request: &Request, opened: &Opened, context: &Context) -> Ended {
+        let got = opened.reading().get_whole(&request.path).await;
+        let whole = got.map_err(|(Loss::NotSent(why) | Loss::Unknown(why))| {
+            Failure::new(format!("{request} failed: {why}")).help("nothing was changed; try again")
+        })?;
+        if self.paginate && whole.answer.meaning() == Meaning::Done {
+            let first = whole.answer.body.unwrap_or_default();
+            let pages = asking::rest_of(opened, &request.path, first).await?;
+            context.out.json(&format!("{:#}\n", joined(pages)));
+            return Ok(Exit::Done);
+        }
+        self.tell(request, &whole, opened, context)
+    }
+
+    async fn write(&self, request: &Request, opened: &Opened, context: &Context) -> Ended {
+        let whole = opened.writing().send_whole(request).await.map_err(|loss| match loss {
+            Loss::NotSent(why) => Failure::new(format!("{request} was not sent: {why}")).help("nothing was changed"),
+            Loss::Unknown(why) => {
+                Failure::new(format!("{request} has no answer, and it may have been done: {why}")).help(LOOK)
+            }
+        })?;
+        self.tell(request, &whole, opened, context)
+    }
+
+    /// Asks a person before anything is changed.
+    fn ask(&self, request: &Request, opened: &Opened, context: &Context) -> Result<(), Failure> {
+        if self.yes {
+            return Ok(());
+        }
+        if self.body.as_deref() == Some("-") || !io::stdin().is_terminal() {
+            let message = format!("there is nobody to ask whether {request} is to be sent to {}", opened.name);
+            return Err(Failure::new(message)
+                .exit(Exit::Refused)
+                .help("pass --yes; it changes the service, and is not written to the ledger"));
+        }
+        let origin = opened.origin().to_string();
+        let place = if opened.place == origin { origin } else { format!("the {} service at {origin}", opened.place) };
+        context.out.note(&exchange::about_to_send(request, &opened.name, &place, context.out.style()));
+        context.out.note("It is not written to the ledger.");
+        context.out.ask("Send it? Only `yes` goes on:");
+        let mut answer = String::new();
+        let _ = io::stdin().read_line(&mut answer);
+        match answer.trim() {
+            "yes" => Ok(()),
+            _ => Err(Failure::new("not sent: nothing was changed")
+                .exit(Exit::Refused)
+                .help("the answer that goes on is `yes`")),
+        }
+    }
+
+    /// Prints an answer, and says what it means where that is not good.
+    fn tell(&self, request: &Request, whole: &Whole, opened: &Opened, context: &Context) -> Ended {
+        let Whole { answer, headers, bytes } = whole;
+        if self.include {
+            context.out.print(&exchange::head(answer.status, headers));
+        }
+        let text = String::from_utf8_lossy(bytes);
+        match &answer.body {
+            _ if bytes.is_empty() => {}
+            _ if self.raw && !io::stdout().is_terminal() => context.out.exact(bytes),
+            Some(_) if !self.raw => context.out.json(&pretty(&text)),
+            // A page for people, or whatever else it is.
+            _ => context.out.print(&visible(&text)),
+        }
+        if let Some(refused) = refusal(opened.origin(), answer) {
+            return Err(refused);
+        }
+        let failure = |message: String| Failure::new(format!("{request} {message}: {}", answer.error()));
+        match answer.meaning() {
+            Meaning::Done => Ok(Exit::Done),
+            Meaning::Missing => Err(failure("found nothing".to_owned())),
+            Meaning::Refused => Err(failure("was refused".to_owned())),
+            Meaning::Busy => Err(failure("came at a bad time".to_owned()).help("nothing was done; try again later")),
+            Meaning::Unknown if request.method == Method::Get => Err(failure("failed".to_owned())),
+            Meaning::Unknown => Err(failure("failed, and may have been done all the same".to_owned()).help(LOOK)),
+        }
+    }
+}
+
+/// What to do where nobody knows whether something was done.
+const LOOK: &str = "look at the service before you send it again: twice may be two messages to the same people";
+
+/// The lists of all pages as one, and nothing else: what else a page tells is about that page. An answer without a list stays
+/// as it is.
+fn joined(pages: Vec<Value>) -> Value {
+    let has_list = |page: &Value| page.as_object().is_some_and(|page| page.values().any(Value::is_array));
+    if let [page] = &pages[..]
+        && !has_list(page)
+    {
+        return page.clone();
+    }
+    let mut all: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for page in pages {
+        let Value::Object(fields) = page else { continue };
+        for (name, value) in fields {
+            if let Value::Array(items) = value {
+                all.entry(name).or_default().extend(items);
+            }
+        }
+    }
+    json!(all)
+}
+
+/// The text of a body, which is JSON.
+fn body(from: &str) -> Result<String, Failure> {
+    let (bytes, name) = match from {
+        "-" => (files::read_to_limit(io::stdin().lock(), BODY_LIMIT), "standard input".to_owned()),
+        file => (files::read(&project::here()?.join(file), BODY_LIMIT), file.to_owned()),
+    };
+    let bytes = bytes.map_err(|why| Failure::new(format!("the body in {name} cannot be read: {why}")))?;
+    let text = String::from_utf8(bytes).map_err(|_| Failure::new(format!("the body in {name} is not UTF-8")))?;
+    match serde_json::from_str::<serde::de::IgnoredAny>(&text) {
+        Ok(_) => Ok(text),
+        Err(error) => Err(Failure::new(format!("the body in {name} is not JSON: {error}"))
+            .help("nothing was sent; the service takes JSON alone")),
+    }
+}
+
+fn method(written: &str) -> Result<Method, String> {
+    let known = Method::ALL.into_iter().find(|method| method.word().eq_ignore_ascii_case(written));
+    known.ok_or_else(|| format!("write {}", text::any_of(&Method::ALL.map(Method::word))))
+}
+
+/// A path on the target's own server. It names no other, and leads where it says.
+fn path(written: &str) -> Result<String, String> {
+    const START: &str = "/api/";
+    let is_plain = |c: char| c.is_ascii_graphic() && c != '\\';
+    if written.contains("://") && !written.starts_with('/') {
+        return Err("write the path alone, such as /api/segments: the target says which server it is on".to_owned());
+    }
+    if let Some(wrong) = written.chars().find(|c| !is_plain(*c)) {
+        let code: String = wrong.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect();
+        return Err(format!("a path holds no {}: write {code}", text::quoted(&wrong.to_string())));
+    }
+    if !written.starts_with(START) || written == START {
+        let rest = written.trim_start_matches('/').trim_start_matches("api/");
+        let near = if rest.is_empty() || written.starts_with("//") { "segments" } else { rest };
+        return Err(format!("a path begins with {START}, such as {START}{near}"));
+    }
+    let (alone, _) = written.split_once('?').unwrap_or((written, ""));
+    if written.contains('#') {
+        return Err("a path holds no `#`: write %23".to_owned());
+    }
+    let is_dots = |part: &str| {
+        let part = part.to_ascii_lowercase().replace("%2e", ".");
+        matches!(part.as_str(), "." | "..")
+    };
+    if alone.split('/').any(is_dots) {
+        return Err("a path leads where it says: `.` and `..` are no parts of it".to_owned());
+    }
+    Ok(written.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_stays_on_its_server() {
+        for good in ["/api/segments", "/api/tags/a%20b?limit=1", "/api/location/1,2", "/api/reports/sends/?start=a..b"]
+        {
+            assert_eq!(path(good).as_deref(), Ok(good));
+        }
+        for (wrong, says) in [
+            ("https://evil.example/api/segments", "the path alone"),
+            ("//evil.example/api", "begins with /api/"),
+            ("/\\evil.example/api", "%5C"),
+            ("/api/../x", "no parts of it"),
+            ("/api/segments/%2e%2E", "no parts of it"),
+            ("/api/./x", "no parts of it"),
+            ("segments", "such as /api/segments"),
+            ("/local/clock", "begins with /api/"),
+            ("/api/", "begins with /api/"),
+            ("", "begins with /api/"),
+            ("/api/a b", "write %20"),
+            ("/api/a\nb", "write %0A"),
+            ("/api/é", "write %C3%A9"),
+            ("/api/a#b", "write %23"),
+            ("@evil.example/api/", "begins with /api/"),
+        ] {
+            let why = path(wrong).expect_err(wrong);
+            assert!(why.contains(says), "{wrong}: {why}");
+            assert!(!why.contains('\n'), "{why:?}");
+        }
+    }
+
+    #[test]
+    fn pages_are_joined_by_their_lists() {
+        let pages = vec![
+            json!({"ok": true, "count": 2, "templates": [1, 2], "next_page": "x"}),
+            json!({"ok": true, "count": 1, "templates": [3], "next_page": null}),
+        ];
+        assert_eq!(joined(pages), json!({"templates": [1, 2, 3]}));
+        assert_eq!(joined(vec![json!({"segments": []})]), json!({"segments": []}));
+        assert_eq!(joined(vec![json!({"ok": true, "channel": {}})]), json!({"ok": true, "channel": {}}));
+        assert_eq!(joined(vec![json!([1])]), json!([1]));
+    }
+}

@@ -1,0 +1,119 @@
+//! Asking a target something, with the project file alone: manifests may be broken, and a ledger need not be there.
+
+use serde_json::Value;
+
+use super::planning::{Place, tell};
+use super::target::{self, Opened};
+use super::{Context, runtime};
+use crate::client::refusal;
+use crate::exchange::{Answer, Loss, Meaning};
+use crate::failure::{Exit, Failure};
+use crate::finding::{Findings, Severity};
+use crate::live::Pages;
+use crate::manifest::files::read_unlinked;
+use crate::manifest::{self, FILE_LIMIT, PROJECT_FILE, Project, to_text};
+use crate::source::Sources;
+
+/// How many pages of one list are followed.
+pub const MOST_PAGES: usize = 1_000;
+
+/// Opens the target and has it asked. The service that was started for it is ended, whatever comes of that.
+pub fn with<T>(
+    place: &Place,
+    context: &Context,
+    ask: impl AsyncFnOnce(&Opened) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let project = project(place, context)?;
+    runtime()?.block_on(async {
+        let opened = target::open(&project, place.target()).await?;
+        let asked = ask(&opened).await;
+        opened.close().await;
+        asked
+    })
+}
+
+/// The project file. One with an error is not used: what it pins could be what cannot be read.
+fn project(place: &Place, context: &Context) -> Result<Project, Failure> {
+    let root = place.root()?;
+    let bytes = read_unlinked(&root.join(PROJECT_FILE), FILE_LIMIT)
+        .map_err(|why| Failure::new(format!("{PROJECT_FILE} cannot be read: {why}")).exit(Exit::Findings))?;
+    let (mut sources, mut findings) = (Sources::default(), Findings::default());
+    let project = Project::read(&root, to_text(bytes).0, &mut sources, &mut findings);
+    let read = manifest::read(project, Vec::new(), sources, findings);
+    let mut errors = read.findings.iter().filter(|finding| finding.severity == Severity::Error).peekable();
+    if errors.peek().is_some() {
+        tell(&read, errors, false, context);
+        return Err(Failure::new(format!("{PROJECT_FILE} has errors, so that nothing is asked"))
+            .exit(Exit::Findings)
+            .help("correct them; the manifests need not be right for this"));
+    }
+    Ok(read.project)
+}
+
+/// What the service answers to a `GET`, where it does not refuse who asks.
+async fn get(opened: &Opened, path: &str) -> Result<Answer, Failure> {
+    let reading = opened.reading();
+    let answer = reading.get(path).await.map_err(|(Loss::NotSent(why) | Loss::Unknown(why))| {
+        Failure::new(format!("GET {path} failed: {why}")).help("nothing was changed; try again")
+    })?;
+    match refusal(reading.origin(), &answer) {
+        Some(refused) => Err(refused),
+        None => Ok(answer),
+    }
+}
+
+/// What a path holds; `None` where there is nothing.
+pub async fn find(opened: &Opened, path: &str) -> Result<Option<Value>, Failure> {
+    let answer = get(opened, path).await?;
+    match answer.meaning() {
+        Meaning::Done => Ok(answer.body),
+        Meaning::Missing => Ok(None),
+        Meaning::Refused | Meaning::Busy | Meaning::Unknown => Err(failed(path, &answer)),
+    }
+}
+
+/// What a path holds, which is always there.
+pub async fn read(opened: &Opened, path: &str) -> Result<Value, Failure> {
+    let answer = get(opened, path).await?;
+    match answer.meaning() {
+        Meaning::Done => Ok(answer.body.unwrap_or_default()),
+        Meaning::Missing | Meaning::Refused | Meaning::Busy | Meaning::Unknown => Err(failed(path, &answer)),
+    }
+}
+
+fn failed(path: &str, answer: &Answer) -> Failure {
+    Failure::new(format!("GET {path} failed: {}", answer.error()))
+}
+
+/// All pages of a list, in their order.
+pub async fn pages(opened: &Opened, path: &str) -> Result<Vec<Value>, Failure> {
+    let first = read(opened, path).await?;
+    rest_of(opened, path, first).await
+}
+
+/// A first page, and those behind it.
+pub async fn rest_of(opened: &Opened, path: &str, first: Value) -> Result<Vec<Value>, Failure> {
+    let origin = opened.origin().to_string();
+    let mut pages = Pages::default();
+    let mut path = path.to_owned();
+    let mut all = vec![first];
+    loop {
+        let next = &all.last().unwrap_or(&Value::Null)["next_page"];
+        let next = pages.next(&origin, &path, next).map_err(Failure::new)?;
+        let Some(next) = next else { return Ok(all) };
+        if all.len() >= MOST_PAGES {
+            return Err(Failure::new(format!(
+                "the list has more than {MOST_PAGES} pages, which is all that is followed"
+            ))
+            .help(format!("ask for less; it goes on with GET {next}")));
+        }
+        all.push(read(opened, &next).await?);
+        path = next;
+    }
+}
+
+/// An answer that is not as it should be.
+pub fn unclear(path: &str, why: &str) -> Failure {
+    Failure::new(format!("the answer to GET {path} cannot be understood: {why}"))
+        .help(format!("look at it with `pushplan api GET '{path}'`"))
+}

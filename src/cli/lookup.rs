@@ -1,0 +1,183 @@
+mod things;
+
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+
+use super::planning::Place;
+use super::target::Opened;
+use super::{Context, Ended, asking};
+use crate::failure::{Exit, Failure};
+use crate::kinds::{Resource, Segment, Template};
+use crate::query::people::{Channel, NamedUser};
+use crate::query::place::{Wanted, corners, places, point};
+use crate::render::Style;
+use crate::render::lookup::{self, json, json::Found};
+
+/// Look up what authors need while they write: ids of places, tags of a channel, what a segment means.
+///
+/// The service is asked and nothing is changed. The project file alone is read: manifests need not be right for this.
+#[derive(Debug, Args)]
+pub struct Lookup {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Places with their ids, for `location: {id: …}` in the criteria of a segment
+    #[command(group = ArgGroup::new("where").required(true).args(["name", "point", "within"]))]
+    Location(Location),
+    /// A channel: its device, whether it is opted in, its tags by group, its named user
+    Channel(One),
+    /// A named user: its tags and its channels
+    NamedUser(One),
+    /// Segments by name or id: who is in them, in words
+    Segment(One),
+    /// Templates by name or id: what they say, and their variables
+    Template(One),
+}
+
+#[derive(Debug, Args)]
+struct Location {
+    /// Name of a city, state or province
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+
+    /// What is at a point, such as 52.52,13.405
+    #[arg(long, value_name = "LAT,LON", value_parser = point, allow_hyphen_values = true)]
+    point: Option<[f64; 2]>,
+
+    /// What is in a box, such as 37.6,-122.6,37.9,-122.0
+    #[arg(long = "box", value_name = "SOUTH,WEST,NORTH,EAST", value_parser = corners, allow_hyphen_values = true)]
+    within: Option<[f64; 4]>,
+
+    /// Only places of this type, such as city or province
+    #[arg(long, value_name = "TYPE")]
+    r#type: Option<String>,
+
+    #[command(flatten)]
+    how: How,
+}
+
+#[derive(Debug, Args)]
+struct One {
+    /// Its id; of segments and templates also the name, or the key where it is ours
+    #[arg(value_name = "ID")]
+    id: String,
+
+    #[command(flatten)]
+    how: How,
+}
+
+#[derive(Debug, Args)]
+struct How {
+    /// Form: text for people, json for programs
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+impl Lookup {
+    pub fn run(&self, context: &Context) -> Ended {
+        let how = match &self.what {
+            What::Location(location) => &location.how,
+            What::Channel(one) | What::NamedUser(one) | What::Segment(one) | What::Template(one) => &one.how,
+        };
+        let (target, found) = asking::with(&how.place, context, async |opened| {
+            let found = match &self.what {
+                What::Location(location) => location.find(opened).await,
+                What::Channel(one) => channel(opened, &one.id).await,
+                What::NamedUser(one) => named_user(opened, &one.id).await,
+                What::Segment(one) => things::find(Segment::KEY, &one.id, opened, &how.place, context).await,
+                What::Template(one) => things::find(Template::KEY, &one.id, opened, &how.place, context).await,
+            };
+            Ok((opened.name.clone(), found?))
+        })?;
+        match how.format {
+            Format::Text => context.out.print(&text(&found, context.out.style())),
+            Format::Json => context.out.json(&json::json(&target, found)),
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn text(found: &Found, style: Style) -> String {
+    match found {
+        Found::Places(places) => lookup::places(places, style),
+        Found::Channel(channel) => lookup::channel(channel, style),
+        Found::NamedUser(user) => lookup::named_user(user, style),
+        Found::Things(things) => lookup::things(things, style),
+    }
+}
+
+impl Location {
+    async fn find(&self, opened: &Opened) -> Result<Found, Failure> {
+        let wanted = match (&self.name, self.point, self.within) {
+            (_, Some(point), _) => Wanted::Point(point),
+            (_, _, Some(corners)) => Wanted::Within(corners),
+            (name, None, None) => Wanted::Named(name.clone().unwrap_or_default()),
+        };
+        let read = async |kind: Option<&str>| {
+            let path = wanted.path(kind);
+            let body = asking::read(opened, &path).await?;
+            places(&body).map_err(|why| asking::unclear(&path, &why))
+        };
+        let found = read(self.r#type.as_deref()).await?;
+        if !found.is_empty() {
+            return Ok(Found::Places(found));
+        }
+        let of_type = self.r#type.as_ref().map(|kind| format!(" of the type `{kind}`")).unwrap_or_default();
+        let failure = Failure::new(match &wanted {
+            Wanted::Named(name) => format!("{} knows no place{of_type} with the name `{name}`", opened.name),
+            Wanted::Point([latitude, longitude]) => {
+                format!("{} knows no place{of_type} at {latitude},{longitude}", opened.name)
+            }
+            Wanted::Within(_) => format!("{} knows no place{of_type} in this box", opened.name),
+        });
+        // The type may be what is wrong.
+        let others = if self.r#type.is_some() { read(None).await? } else { Vec::new() };
+        Err(match (others.first(), &wanted) {
+            (Some(other), _) => failure.help(format!("without --type there is {}, {}", other.name, other.r#type)),
+            (None, Wanted::Named(_)) => {
+                failure.help("names are whole and as the service spells them; --point LAT,LON finds what is at a point")
+            }
+            (None, Wanted::Point(_) | Wanted::Within(_)) => {
+                failure.help("the latitude comes first, then the longitude")
+            }
+        })
+    }
+}
+
+async fn channel(opened: &Opened, id: &str) -> Result<Found, Failure> {
+    let path = Channel::path(usable(id, "channel")?);
+    let Some(body) = asking::find(opened, &path).await? else {
+        return Err(Failure::new(format!("{} has no channel `{id}`", opened.name))
+            .help("a channel's id is such as 04cc8283-ae38-4177-b206-6f92cf1992cb; the app knows its own"));
+    };
+    Channel::read(&body).map(Found::Channel).map_err(|why| asking::unclear(&path, &why))
+}
+
+async fn named_user(opened: &Opened, id: &str) -> Result<Found, Failure> {
+    let path = NamedUser::path(usable(id, "named user")?);
+    let Some(body) = asking::find(opened, &path).await? else {
+        return Err(Failure::new(format!("{} has no named user `{id}`", opened.name)).help(
+            "a named user exists once a channel is associated with it, or it has tags; upper and lower case count",
+        ));
+    };
+    NamedUser::read(&body).map(Found::NamedUser).map_err(|why| asking::unclear(&path, &why))
+}
+
+/// An id that can stand in a path: without one, the whole list would be asked for, and dots lead elsewhere.
+fn usable<'i>(id: &'i str, noun: &str) -> Result<&'i str, Failure> {
+    match id {
+        "" | "." | ".." => Err(Failure::usage(format!("`{id}` is no id of a {noun}"))),
+        id => Ok(id),
+    }
+}

@@ -1,0 +1,311 @@
+use clap::{Args, Subcommand, ValueEnum};
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan, Unit};
+
+use super::planning::Place;
+use super::target::Opened;
+use super::{Context, Ended, asking};
+use crate::failure::{Exit, Failure};
+use crate::query::statistics::{self, Moment, Periods, Precision, Push, Report as Kind};
+use crate::render::statistics::{ByPeriod, Shown, View, csv, json, text};
+
+/// The most periods of one report.
+const MOST: i64 = 100_000;
+
+/// Print what the service reports: sends, responses, opens, devices and pushes.
+///
+/// As a table with a plot, as JSON or as CSV. All times are in UTC. The service is asked and nothing is changed; the project file
+/// alone is read.
+#[derive(Debug, Args)]
+pub struct Report {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Notifications sent to devices
+    Sends(ByTime),
+    /// Responses to notifications: direct ones, and opens that one influenced
+    Responses(ByTime),
+    /// How often the app was opened
+    Opens(ByTime),
+    /// How long people stayed in the app
+    Timeinapp(ByTime),
+    /// Devices by platform: opted in, opted out, uninstalled
+    Devices(OfDevices),
+    /// Users who have opted in and opened the app
+    Optins(ByTime),
+    /// Users who have opted out and opened the app
+    Optouts(ByTime),
+    /// Pushes with their sends and direct responses; or one of them
+    Push(OfPush),
+}
+
+#[derive(Debug, Args)]
+struct ByTime {
+    #[command(flatten)]
+    range: Range,
+
+    /// How long the periods are
+    #[arg(long, value_enum, default_value_t = Periodic::Daily)]
+    precision: Periodic,
+
+    #[command(flatten)]
+    how: How,
+}
+
+#[derive(Debug, Args)]
+struct Range {
+    /// First day or time in UTC, such as 2026-11-01 or 2026-11-01T09:00 [default: 30 days, 24 hours or 12 months up to the last]
+    #[arg(long, value_name = "TIME", value_parser = Moment::parse)]
+    from: Option<Moment>,
+
+    /// Last day or time in UTC [default: now]
+    #[arg(long, value_name = "TIME", value_parser = Moment::parse)]
+    to: Option<Moment>,
+}
+
+#[derive(Debug, Args)]
+struct OfDevices {
+    /// Count devices as they were at the end of this day [default: now]
+    #[arg(long, value_name = "DATE")]
+    date: Option<Date>,
+
+    #[command(flatten)]
+    how: How,
+}
+
+#[derive(Debug, Args)]
+struct OfPush {
+    /// Id of a push [default: list those of the last 30 days, newest first]
+    #[arg(value_name = "PUSH_ID", conflicts_with_all = ["from", "to"])]
+    id: Option<String>,
+
+    #[command(flatten)]
+    range: Range,
+
+    #[command(flatten)]
+    how: How,
+}
+
+#[derive(Debug, Args)]
+struct How {
+    /// Form: text for people, json for programs, csv for spreadsheets
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    Csv,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Periodic {
+    Hourly,
+    Daily,
+    // Not in the contract, but the live service has it.
+    Monthly,
+}
+
+impl Periodic {
+    fn precision(self) -> Precision {
+        match self {
+            Self::Hourly => Precision::Hourly,
+            Self::Daily => Precision::Daily,
+            Self::Monthly => Precision::Monthly,
+        }
+    }
+}
+
+/// What came back.
+enum Told {
+    Periods(Kind, Precision, (Moment, Moment), Periods),
+    Devices(statistics::Devices),
+    Pushes((Moment, Moment), Vec<Push>),
+    Push(Push),
+}
+
+impl Report {
+    pub fn run(&self, context: &Context) -> Ended {
+        let how = self.what.how();
+        let (target, told) =
+            asking::with(&how.place, context, async |opened| Ok((opened.name.clone(), self.what.ask(opened).await?)))?;
+        let shown = match &told {
+            Told::Periods(report, precision, (from, to), periods) => {
+                Shown::Periods(ByPeriod { report: *report, precision: *precision, from: *from, to: *to, periods })
+            }
+            Told::Devices(devices) => Shown::Devices(devices),
+            Told::Pushes((from, to), pushes) => Shown::Pushes(*from, *to, pushes),
+            Told::Push(push) => Shown::Push(push),
+        };
+        let view = View { target: &target, shown };
+        match how.format {
+            Format::Text => context.out.print(&text(&view, context.out.style())),
+            Format::Json => context.out.json(&json(&view)),
+            Format::Csv => context.out.exact(csv(&view).as_bytes()),
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl What {
+    fn how(&self) -> &How {
+        match self {
+            Self::Sends(of)
+            | Self::Responses(of)
+            | Self::Opens(of)
+            | Self::Timeinapp(of)
+            | Self::Optins(of)
+            | Self::Optouts(of) => &of.how,
+            Self::Devices(of) => &of.how,
+            Self::Push(of) => &of.how,
+        }
+    }
+
+    async fn ask(&self, opened: &Opened) -> Result<Told, Failure> {
+        match self {
+            Self::Sends(of) => of.ask(Kind::Sends, opened).await,
+            Self::Responses(of) => of.ask(Kind::Responses, opened).await,
+            Self::Opens(of) => of.ask(Kind::Opens, opened).await,
+            Self::Timeinapp(of) => of.ask(Kind::TimeInApp, opened).await,
+            Self::Optins(of) => of.ask(Kind::OptIns, opened).await,
+            Self::Optouts(of) => of.ask(Kind::OptOuts, opened).await,
+            Self::Devices(of) => of.ask(opened).await,
+            Self::Push(of) => of.ask(opened).await,
+        }
+    }
+}
+
+impl ByTime {
+    async fn ask(&self, kind: Kind, opened: &Opened) -> Result<Told, Failure> {
+        let precision = self.precision.precision();
+        let (from, to) = self.range.resolve(precision, opened.now())?;
+        let periods = length(from, to, precision);
+        if periods > MOST {
+            return Err(Failure::usage(format!("this asks for {periods} periods, and a report has at most {MOST}"))
+                .help("ask for less time with --from and --to, or for longer periods with --precision"));
+        }
+        let path = statistics::by_period(kind, from, to, precision);
+        let pages = asking::pages(opened, &path).await?;
+        let periods = statistics::periods(kind, &pages).map_err(|why| asking::unclear(&path, &why))?;
+        Ok(Told::Periods(kind, precision, (from, to), periods))
+    }
+}
+
+impl OfDevices {
+    async fn ask(&self, opened: &Opened) -> Result<Told, Failure> {
+        let path = statistics::of_devices(self.date);
+        let body = asking::read(opened, &path).await?;
+        statistics::devices(&body).map(Told::Devices).map_err(|why| asking::unclear(&path, &why))
+    }
+}
+
+impl OfPush {
+    async fn ask(&self, opened: &Opened) -> Result<Told, Failure> {
+        let Some(id) = &self.id else {
+            let (from, to) = self.range.resolve(Precision::Daily, opened.now())?;
+            let path = statistics::of_pushes(from, to);
+            let pages = asking::pages(opened, &path).await?;
+            let mut pushes = statistics::pushes(&pages).map_err(|why| asking::unclear(&path, &why))?;
+            // Those of one time stand in the order in which they were sent, the last first.
+            pushes.reverse();
+            pushes.sort_by(|one, other| other.time.cmp(&one.time));
+            return Ok(Told::Pushes((from, to), pushes));
+        };
+        if matches!(id.as_str(), "" | "." | ".." | "list") {
+            return Err(Failure::usage(format!("`{id}` is no id of a push")));
+        }
+        let path = statistics::of_push(id);
+        let Some(mut body) = asking::find(opened, &path).await? else {
+            return Err(Failure::new(format!("{} has sent no push `{id}`", opened.name))
+                .help("`pushplan report push` lists those of the last 30 days"));
+        };
+        // It is the one that was asked for, whether it says so or not.
+        if let Some(record) = body.as_object_mut() {
+            record.entry("push_id").or_insert_with(|| id.as_str().into());
+        }
+        statistics::push(&body).map(Told::Push).ok_or_else(|| asking::unclear(&path, "it holds no push"))
+    }
+}
+
+impl Range {
+    /// From when to when, both included.
+    fn resolve(&self, precision: Precision, now: Timestamp) -> Result<(Moment, Moment), Failure> {
+        let now = TimeZone::UTC.to_datetime(now);
+        let to = self.to.unwrap_or(match precision {
+            Precision::Hourly => Moment::At(now.round(Unit::Minute).unwrap_or(now)),
+            Precision::Daily | Precision::Monthly => Moment::Day(now.date()),
+        });
+        let from = self.from.unwrap_or_else(|| before(to.last(), precision));
+        if to.last() < from.first() {
+            return Err(Failure::usage(format!("the last time, {to}, is before the first, {from}")));
+        }
+        Ok((from, to))
+    }
+}
+
+/// Where a report begins that nobody gave a beginning.
+fn before(last: DateTime, precision: Precision) -> Moment {
+    let day = last.date();
+    match precision {
+        Precision::Hourly => {
+            let hour = day.at(last.hour(), 0, 0, 0);
+            Moment::At(hour.saturating_sub(23.hours()))
+        }
+        Precision::Daily => Moment::Day(day.saturating_sub(29.days())),
+        Precision::Monthly => Moment::Day(day.first_of_month().saturating_sub(11.months())),
+    }
+}
+
+/// How many periods there are, more or less.
+fn length(from: Moment, to: Moment, precision: Precision) -> i64 {
+    let days =
+        i64::from(to.last().date().since((Unit::Day, from.first().date())).map_or(0, |span| span.get_days())) + 1;
+    match precision {
+        Precision::Hourly => days * 24,
+        Precision::Daily => days,
+        Precision::Monthly => days / 28 + 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(from: Option<&str>, to: Option<&str>, precision: Precision) -> Result<(String, String), String> {
+        let moment = |text: &str| Moment::parse(text).expect("a moment");
+        let range = Range { from: from.map(moment), to: to.map(moment) };
+        let now = "2026-11-15T12:34:56Z".parse().expect("a time");
+        let resolved = range.resolve(precision, now).map_err(|failure| failure.message)?;
+        Ok((resolved.0.to_string(), resolved.1.to_string()))
+    }
+
+    #[test]
+    fn what_is_not_said_is_chosen_well() {
+        let is = |from: &str, to: &str| Ok((from.to_owned(), to.to_owned()));
+        assert_eq!(resolved(None, None, Precision::Daily), is("2026-10-17", "2026-11-15"));
+        assert_eq!(resolved(None, None, Precision::Hourly), is("2026-11-14 13:00", "2026-11-15 12:35"));
+        assert_eq!(resolved(None, None, Precision::Monthly), is("2025-12-01", "2026-11-15"));
+        assert_eq!(resolved(None, Some("2026-01-30"), Precision::Daily), is("2026-01-01", "2026-01-30"));
+        assert_eq!(resolved(Some("2026-11-15"), None, Precision::Daily), is("2026-11-15", "2026-11-15"));
+        let why = resolved(Some("2026-11-16"), None, Precision::Daily).expect_err("in the future");
+        assert_eq!(why, "the last time, 2026-11-15, is before the first, 2026-11-16");
+    }
+
+    #[test]
+    fn the_number_of_periods_is_known_beforehand() {
+        let day = |text: &str| Moment::parse(text).expect("a day");
+        assert_eq!(length(day("2026-11-01"), day("2026-11-30"), Precision::Daily), 30);
+        assert_eq!(length(day("2026-11-01"), day("2026-11-01"), Precision::Hourly), 24);
+        assert!(length(day("0001-01-01"), day("9999-12-31"), Precision::Hourly) > MOST);
+        assert!(length(day("0001-01-01"), day("9999-12-31"), Precision::Monthly) > MOST);
+    }
+}

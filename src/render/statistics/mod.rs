@@ -1,0 +1,41 @@
+//! The service's reports: as a table with a plot, for programs, and for spreadsheets.
+
+pub mod json;
+mod sheet;
+mod text;
+
+pub use json::json;
+pub use sheet::csv;
+pub use text::text;
+
+use crate::query::statistics::{Devices, Moment, Periods, Precision, Push, Report};
+
+/// A report, and whose it is.
+#[derive(Debug)]
+pub struct View<'v> {
+    pub target: &'v str,
+    pub shown: Shown<'v>,
+}
+
+/// What the service reported.
+#[derive(Debug)]
+pub enum Shown<'v> {
+    Periods(ByPeriod<'v>),
+    Devices(&'v Devices),
+    /// Pushes of a time, the newest first.
+    Pushes(Moment, Moment, &'v [Push]),
+    Push(&'v Push),
+}
+
+/// A report by periods, and what was asked for.
+#[derive(Debug)]
+pub struct ByPeriod<'v> {
+    pub report: Report,
+    pub precision: Precision,
+    pub from: Moment,
+    pub to: Moment,
+    pub periods: &'v Periods,
+}
+
+#[cfg(test)]
+mod tests;
