@@ -8,7 +8,8 @@
 //!
 //! [`live`] asks the service what it has, through the [`client`]; the [`ledger`] remembers what was applied. [`compare`] holds
 //! the three against each other, [`arrange`] turns the changes into ordered steps, and both together are the [`plan`]: data,
-//! which [`render`] shows, [`guard`] may refuse and [`apply`] carries out. [`cli`] is the commands.
+//! which [`render`] shows, [`guard`] may refuse and [`apply`] carries out. [`pull`] goes the other way: it writes manifests for
+//! what the service has. [`cli`] is the commands.
 //!
 //! Deciding is pure: nothing there reads a file, a clock or the network. What each layer may use is in `ARCHITECTURE.md`, and a
 //! test.
@@ -37,6 +38,7 @@ pub mod manifest;
 pub mod model;
 pub mod node;
 pub mod plan;
+pub mod pull;
 pub mod query;
 #[cfg(feature = "program")]
 pub mod render;

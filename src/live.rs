@@ -2,6 +2,7 @@
 //!
 //! It only ever reads. Whoever drives it carries its requests: the client over HTTP, the simulation over a model.
 
+mod census;
 mod pages;
 
 pub use pages::Pages;
@@ -13,7 +14,7 @@ use serde_json::Value;
 
 use crate::address::Address;
 use crate::exchange::{Answer, Meaning, Request};
-use crate::kinds::{self, Found, KINDS, Kind, Read};
+use crate::kinds::{self, Counted, Found, KINDS, Kind, Read};
 use crate::ledger::{Ledger, Verb};
 use crate::model::level::Level;
 
@@ -31,7 +32,8 @@ pub struct Look<'l> {
     /// Whether kinds are listed that nothing here is of: all that the service lists, but not what there is one of for each
     /// person.
     pub all_kinds: bool,
-    /// The kinds whose things are all read, whoever made them.
+    /// The kinds whose things are all read, whoever made them: the contents of what is listed, and what there is one of for
+    /// each person.
     pub contents: &'l BTreeSet<&'static str>,
     /// Whether absence from a list is confirmed before it is believed. Only the simulation leaves that out.
     pub confirm_absence: bool,
@@ -55,6 +57,8 @@ pub struct Live {
     pub whole: BTreeSet<&'static str>,
     /// What is ours or is declared, by its address.
     pub units: BTreeMap<Address, Seen>,
+    /// What lists of people and devices show of each kind, by resource and part. Only of kinds that are all read.
+    pub counted: BTreeMap<&'static str, BTreeMap<census::Place, Counted>>,
 }
 
 /// What is known of one thing.
@@ -87,6 +91,8 @@ impl Live {
 #[derive(Clone, Debug)]
 enum For {
     Page(&'static Kind),
+    /// A page of people or devices, for all kinds that are counted there.
+    Census(&'static str, Vec<&'static Kind>),
     /// The content of one listed thing.
     Content(&'static Kind, String),
     /// Whether something that no list shows is there all the same.
@@ -133,6 +139,7 @@ impl<'l> Fetch<'l> {
         };
         let mut asks = Vec::new();
         fetch.list(&mut asks);
+        fetch.take_census(&mut asks);
         fetch.go_on(now, &mut asks);
         (fetch, asks)
     }
@@ -146,10 +153,17 @@ impl<'l> Fetch<'l> {
         let body = answer.body.as_ref().unwrap_or(&Value::Null);
         match purpose {
             For::Page(kind) if meaning == Meaning::Done => self.page(kind, &request, body, now, &mut asks)?,
-            For::Page(_) => return failed(),
+            For::Census(listed, kinds) if meaning == Meaning::Done => {
+                self.count(listed, kinds, &request, body, &mut asks)?;
+            }
+            For::Page(_) | For::Census(..) => return failed(),
             For::Content(kind, id) => match meaning {
                 Meaning::Done => {
-                    let got = kind.api.got(&id, &Value::Null, body).map_err(|why| format!("{request}: {why}"))?;
+                    let got = match kind.api.got(&id, &Value::Null, body) {
+                        // What others made may be in a form that is not known here. That is no reason to give up.
+                        Err(_) if !self.may_be_ours(kind, &id) => None,
+                        got => got.map_err(|why| format!("{request}: {why}"))?,
+                    };
                     let known = self.live.listed.entry(kind.key).or_default();
                     if let (Some(known), Some(got)) = (known.get_mut(&id), got) {
                         known.spec = got.spec;

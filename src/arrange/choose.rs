@@ -10,6 +10,7 @@ use crate::kinds::remote::segments;
 use crate::kinds::{Resource, Segment};
 use crate::ledger::Retired;
 use crate::plan::{Action, Choice};
+use crate::text::is_like;
 
 /// What is left alone, and what was asked for in vain.
 #[derive(Debug, Default)]
@@ -102,20 +103,6 @@ fn needs(one: &Compared) -> Vec<Address> {
 fn matches(pattern: &str, address: &Address) -> bool {
     let whole = address.to_string();
     is_like(pattern, &whole) || is_like(pattern, &address.resource().to_string())
-}
-
-fn is_like(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
-    let parts: Vec<&str> = parts.collect();
-    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
-    for part in middle {
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
-        }
-    }
-    rest.ends_with(last)
 }
 
 #[cfg(test)]

@@ -1,13 +1,15 @@
 //! Turning checks off, or changing how much they matter: in the project file, or on one resource.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use super::{Check, Run, Subject};
+use crate::address::Address;
 use crate::codes;
 use crate::finding::{Finding, Findings, Severity};
 use crate::manifest::{Desired, Project, no_code, not_free};
+use crate::node::At;
 use crate::source::{Sources, Span};
 use crate::text;
 
@@ -43,7 +45,7 @@ struct Case {
 /// How many targets a finding names.
 const NAMED: usize = 20;
 
-/// Narrows each finding to the part that is meant, applies the project's settings and each resource's `lifecycle.allow`, and
+/// Narrows each finding to the part that is meant, applies the project's settings and each resource's `lifecycle`, and
 /// sorts. What was found several times is told once; where only some of the targets have it, they are named.
 pub fn judge(
     general: impl IntoIterator<Item = Finding>,
@@ -91,6 +93,9 @@ pub fn judge(
     verdict
 }
 
+/// Codes by the resource that names them.
+type Settings = BTreeMap<Address, Vec<At<String>>>;
+
 /// Every finding once, in the order in which they were found.
 struct Cases<'p> {
     project: &'p Project,
@@ -105,14 +110,20 @@ impl Cases<'_> {
     /// Adds what was found for a target, which has a number. None: it was found before there were any.
     fn add(&mut self, mut finding: Finding, target: Option<(usize, &Desired)>) {
         finding.narrow(self.sources);
-        let allowed = || {
-            let codes = target?.1.allowed.get(finding.address.as_ref()?)?;
-            codes.iter().find(|code| code.eq_ignore_ascii_case(finding.code.name))
+        let names = |by: fn(&Desired) -> &Settings| {
+            let codes =
+                target.zip(finding.address.as_ref()).and_then(|((_, desired), address)| by(desired).get(address));
+            let is_it = |code: &At<String>| code.eq_ignore_ascii_case(finding.code.name);
+            finding.code.is_free() && codes.is_some_and(|codes| codes.iter().any(is_it))
         };
+        let (is_allowed, is_warned) = (names(|desired| &desired.allowed), names(|desired| &desired.warned));
         let weight = self.weights.entry((finding.code.name, finding.severity));
         let weight = *weight.or_insert_with(|| self.project.weight(finding.code, finding.severity));
-        let counts = weight.is_some() && !(finding.code.is_free() && allowed().is_some());
+        let counts = weight.is_some() && !is_allowed;
         finding.severity = weight.unwrap_or(finding.severity);
+        if is_warned {
+            finding.severity = Severity::Warning;
+        }
         let number = target.filter(|(_, desired)| desired.target.is_some()).map(|(number, _)| number..number + 1);
         match self.index.entry((finding.code.name, finding.at, finding.message.clone())) {
             Entry::Vacant(entry) => {
@@ -138,11 +149,12 @@ impl Cases<'_> {
     }
 }
 
-/// A code in `lifecycle.allow` that does not exist, or cannot be turned off, would silently allow nothing.
+/// A code in `lifecycle.allow` or `warn` that does not exist, or cannot be turned off, would silently do nothing.
 pub const ALLOWED_CODES: Check = Check { codes: &[&codes::YM206], run: Run::All(allowed_codes) };
 
 fn allowed_codes(subject: &Subject, findings: &mut Findings) {
-    for (address, names) in &subject.desired.allowed {
+    let Desired { allowed, warned, .. } = subject.desired;
+    for (address, names) in allowed.iter().chain(warned) {
         let mut found = Findings::about(address);
         for name in names {
             match codes::code(name) {

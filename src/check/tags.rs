@@ -8,7 +8,7 @@ use crate::finding::{Finding, Findings};
 use crate::kinds::{NamedUser, OpenChannel, Parts, Pipeline, TagGroup, Trigger, of_kind};
 use crate::manifest::Declared;
 use crate::model::audience::{Selector, Tag};
-use crate::model::vocabulary::{self, Group};
+use crate::model::vocabulary::{self, Group, is_reserved};
 use crate::node::At;
 use crate::source::Span;
 use crate::text;
@@ -25,11 +25,6 @@ const MOST_CHANNEL_TAGS: usize = 1_000;
 const SUGGESTIONS: usize = 50;
 /// How many tags of a vocabulary a message lists.
 const LISTED: usize = 8;
-
-/// Whether a group is one of the service's own.
-fn is_reserved(group: &str) -> bool {
-    group.starts_with("ua_") || vocabulary::group(group).is_some()
-}
 
 /// Every tag that selectors, triggers and memberships name, with its group. Actions add tags outside of groups and are
 /// not among them.

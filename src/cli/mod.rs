@@ -22,6 +22,7 @@ mod planning;
 mod preview;
 mod private;
 mod project;
+mod pull;
 mod report;
 mod resolve;
 mod revert;
@@ -79,6 +80,7 @@ enum Command {
     Plan(plan::Plan),
     Preview(preview::Preview),
     Report(report::Report),
+    Pull(pull::Pull),
     Resolve(resolve::Resolve),
     Revert(revert::Revert),
     Schema(schema::Schema),
@@ -124,6 +126,7 @@ pub fn main() -> ExitCode {
         Command::Plan(command) => command.run(&context),
         Command::Preview(command) => command.run(&context),
         Command::Report(command) => command.run(&context),
+        Command::Pull(command) => command.run(&context),
         Command::Resolve(command) => command.run(&context),
         Command::Revert(command) => command.run(&context),
         Command::Serve(command) => command.run(&context),

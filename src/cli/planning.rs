@@ -368,7 +368,19 @@ impl Site {
         opened: &Opened,
         units: &BTreeMap<Address, Unit>,
         ledger: &Ledger,
-    ) -> Result<crate::live::Live, Failure> {
+    ) -> Result<Live, Failure> {
+        self.fetch_with(opened, units, ledger, false, &BTreeSet::new()).await
+    }
+
+    /// The same, with other kinds as well, and with all that there is of some.
+    pub async fn fetch_with(
+        &self,
+        opened: &Opened,
+        units: &BTreeMap<Address, Unit>,
+        ledger: &Ledger,
+        all_kinds: bool,
+        contents: &BTreeSet<&'static str>,
+    ) -> Result<Live, Failure> {
         let desired = units.iter().map(|(address, unit)| (address.clone(), unit.spec.clone())).collect();
         let origin = opened.origin().to_string();
         let look = Look {
@@ -377,11 +389,19 @@ impl Site {
             settle: self.settle,
             desired: &desired,
             ledger,
-            all_kinds: false,
-            contents: &BTreeSet::new(),
+            all_kinds,
+            contents,
             confirm_absence: true,
         };
         fetch(&opened.reading(), look).await
+    }
+
+    /// The ledger of the application that was opened, once all that was lost on its way has taken effect or never will.
+    pub async fn settled(&self, opened: &Opened, context: &Context) -> Result<Ledger, Failure> {
+        let (ledger, _) = self.ledger().await?;
+        self.same_app(&ledger, opened)?;
+        self.wait_until_settled(&ledger, context).await;
+        Ok(ledger)
     }
 
     /// What is remembered of the target, and where the ledger stands.

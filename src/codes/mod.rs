@@ -81,7 +81,7 @@ codes! {
     YM302 Error Fixed "a file or folder cannot be read"
     RF101 Error Fixed "no segment has this name"
     RF102 Error Fixed "no template has this name"
-    RF103 Error Fixed "no tag group has this name"
+    RF103 Error Free "no tag group has this name"
     RF104 Error Fixed "no variable has this name"
     RF105 Error Fixed "the same resource stands in two places"
     RF106 Error Fixed "a file lies outside the project"

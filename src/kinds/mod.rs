@@ -3,6 +3,8 @@
 //! A kind says what it is made of and no other file matches on kinds: whoever needs all of them loops over [`KINDS`], and
 //! whoever needs what several have in common asks for a resource's [`Parts`].
 
+pub mod census;
+mod firing;
 mod parts;
 pub mod remote;
 
@@ -13,13 +15,14 @@ use std::marker::PhantomData;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
+pub use census::{Census, Counted};
 pub use parts::{Audience, Parts, Role, Said, Sending, TagUse};
 pub use remote::{Api, Create, Delete, Firing, Found, Lifecycle, Read, Remote, Runs, Tagging, Update};
 
 use crate::address::Address;
 use crate::model::push::Push;
-use crate::node::{At, Decode, Node, Reader};
-use crate::source::Span;
+use crate::node::{At, Decode, Node, Reader, from_json};
+use crate::source::{FileId, Span};
 
 /// All that the author of a kind writes.
 pub trait Resource: Serialize + Decode + JsonSchema + Clone + PartialEq + Debug + Send + Sync + 'static {
@@ -64,6 +67,8 @@ pub trait Spec: Any + Debug + Send + Sync {
     fn pushes(&mut self) -> Vec<&mut At<Push>>;
     /// The canonical form: the same for every way of writing the same thing.
     fn canonical(&self) -> serde_json::Value;
+    /// The canonical form with its fields in the order of their declaration.
+    fn in_order(&self) -> Node;
     /// The single things that it is applied as, each with its key and spec.
     fn units(&self, key: &str) -> Vec<(String, serde_json::Value)>;
 }
@@ -80,6 +85,12 @@ impl<R: Remote> Spec for R {
     }
     fn canonical(&self) -> serde_json::Value {
         serde_json::to_value(self).expect("a resource has text keys only")
+    }
+    fn in_order(&self) -> Node {
+        // A JSON value forgets the order, a JSON text does not.
+        let text = serde_json::to_string(self).expect("a resource has text keys only");
+        let node = from_json(FileId::ONLY, &text).expect("what was written can be read");
+        node.nowhere()
     }
     fn units(&self, key: &str) -> Vec<(String, serde_json::Value)> {
         Remote::units(self, key)

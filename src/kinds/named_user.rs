@@ -1,7 +1,8 @@
 use serde_json::{Value, json};
 
+use super::census::{device_type, installed};
 use super::remote::{Found, Lifecycle, Read, text};
-use super::{Create, Delete, Identity, Parts, Remote, Resource, Update};
+use super::{Census, Counted, Create, Delete, Identity, Parts, Remote, Resource, Update};
 use crate::exchange::{Answer, Request, part};
 use crate::model::device::DeviceType;
 use crate::model::level::Level;
@@ -65,6 +66,34 @@ impl Remote for NamedUser {
         self.channels.iter().map(unit).collect()
     }
 
+    fn whole(units: &[&Value]) -> Value {
+        let user = units.first().map(|unit| text(&unit["named_user_id"])).unwrap_or_default();
+        let channel =
+            |unit: &&Value| json!({ "channel_id": unit["channel_id"], "device_type": unit["device_type"] });
+        json!({ "named_user_id": user, "channels": units.iter().map(channel).collect::<Vec<_>>() })
+    }
+
+    fn census() -> Vec<Census> {
+        vec![Census::named_users()]
+    }
+
+    /// One without channels is there for its tags alone, and those belong to tag groups.
+    fn counted(item: &Value) -> Vec<Counted> {
+        let Some(user) = item["named_user_id"].as_str() else { return Vec::new() };
+        let Some(channels) = item["channels"].as_array() else {
+            return vec![Counted::left(user, user, "the service lists it without its channels")];
+        };
+        let unit = |(channel, id): (&Value, &str)| match device_type(channel) {
+            Some(device_type) => {
+                let spec = json!({ "named_user_id": user, "channel_id": id, "device_type": device_type });
+                Counted::new(user, Some(id.to_owned()), id, spec)
+            }
+            None => Counted::left(user, id, "a channel of theirs is of a kind of device that is not known here"),
+        };
+        let there = channels.iter().filter_map(|channel| Some((channel, installed(channel)?)));
+        there.map(unit).collect()
+    }
+
     fn get(_: &str, spec: &Value, _: Level) -> Option<Request> {
         Some(Request::get(format!("/api/named_users/?id={}", part(&text(&spec["named_user_id"])))))
     }
@@ -76,8 +105,9 @@ impl Remote for NamedUser {
             return Ok(None);
         };
         let mut spec = known.clone();
-        if channel["device_type"].is_string() {
-            spec["device_type"] = channel["device_type"].clone();
+        // Of an open channel, not every record names the platform.
+        if let Some(device_type) = device_type(channel) {
+            spec["device_type"] = device_type.to_string().into();
         }
         Ok(Some(Found { id: id.to_owned(), name: text(&known["named_user_id"]), stamp: None, spec: Some(spec), ..Found::default() }))
     }

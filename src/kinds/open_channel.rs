@@ -2,8 +2,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::census::{derived, device_type, installed};
 use super::remote::{Found, Lifecycle, Read, Tagging, Whose, canonical, id_in, moved, text};
-use super::{Create, Delete, Identity, Parts, Remote, Resource, TagUse, Update};
+use super::{Census, Counted, Create, Delete, Identity, Parts, Remote, Resource, TagUse, Update};
 use crate::exchange::{Answer, Request, part};
 use crate::model::device::DeviceType;
 use crate::model::level::Level;
@@ -68,6 +69,29 @@ impl Remote for OpenChannel {
 
     fn lifecycle(_: Level) -> Lifecycle {
         Lifecycle { read: Read::LookedUp, create: Create::Upsert, update: Update::InPlace, delete: Delete::Anytime }
+    }
+
+    fn census() -> Vec<Census> {
+        vec![Census::channels()]
+    }
+
+    /// A record tells zone and locale through the tags that the service derives from them.
+    fn counted(item: &Value) -> Vec<Counted> {
+        let (Some(id), Some(DeviceType::Open(_))) = (installed(item), device_type(item)) else { return Vec::new() };
+        let address = text(&item["address"]);
+        let mut known = json!({});
+        let zone = derived(item, "timezone").map(vocabulary::iana);
+        known["timezone"] = zone.filter(|zone| Zone::is_name(zone)).into();
+        known["locale_country"] = derived(item, "ua_locale_country").into();
+        known["locale_language"] = derived(item, "ua_locale_language").into();
+        if let Some(known) = known.as_object_mut() {
+            known.retain(|_, value| !value.is_null());
+        }
+        let found = Self::got(id, &known, item).ok().flatten().and_then(|found| found.spec);
+        vec![match found {
+            Some(spec) if !address.is_empty() => Counted::new(&address, None, id, spec),
+            _ => Counted::left(&address, id, "its record cannot be understood"),
+        }]
     }
 
     /// An open channel can be looked up once its id is known; the contract has no way to find one by its address.

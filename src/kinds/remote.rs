@@ -6,12 +6,11 @@ use std::marker::PhantomData;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Resource, Spec};
+pub use super::firing::{Firing, Outcome, TagTrigger, Tagging, Whose, moved};
+use super::{Census, Counted, Resource, Spec};
 use crate::codes::Limit;
 use crate::exchange::{Answer, Request};
 use crate::model::audience::written;
-use crate::model::delay::Delay;
-use crate::model::device::DeviceType;
 use crate::model::level::Level;
 use crate::node::{At, Node, Reader};
 use crate::source::Span;
@@ -83,66 +82,6 @@ pub struct Found {
     pub made: Option<Timestamp>,
 }
 
-/// A tag that somebody gets or loses.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tagging {
-    pub removed: bool,
-    pub tag: String,
-    pub group: Option<String>,
-    /// Who gets or loses it.
-    pub whose: Whose,
-}
-
-/// Whose tags change.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Whose {
-    /// In words: `named user u-1001`.
-    pub who: String,
-    /// The kind of device, where there is but one.
-    pub device: Option<DeviceType>,
-}
-
-/// What messages whoever gets or loses a tag.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Firing {
-    pub triggers: Vec<TagTrigger>,
-    pub outcomes: Vec<Outcome>,
-}
-
-/// A tag whose coming or going sets something off, in one group or in any.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TagTrigger {
-    pub removed: bool,
-    pub tag: String,
-    pub group: Option<String>,
-}
-
-/// One message that follows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// How long after.
-    pub delay: Delay,
-    /// The kinds of device that it goes to; none: to every kind.
-    pub devices: Vec<DeviceType>,
-}
-
-impl Firing {
-    /// How long after a change of tags somebody gets a message because of it, for each message.
-    pub fn delays(&self, tagging: &Tagging) -> Vec<Delay> {
-        let Tagging { removed, tag, group, whose } = tagging;
-        let is_it = |trigger: &TagTrigger| {
-            let within = trigger.group.is_none() || trigger.group == *group;
-            trigger.removed == *removed && trigger.tag == *tag && within
-        };
-        let reached = |outcome: &&Outcome| match &whose.device {
-            Some(device) => outcome.devices.is_empty() || outcome.devices.contains(device),
-            None => true,
-        };
-        let outcomes = self.outcomes.iter().filter(|_| self.triggers.iter().any(is_it));
-        outcomes.filter(reached).map(|outcome| outcome.delay).collect()
-    }
-}
-
 /// The part of a kind that its author writes about the API. Specs are in canonical form; those of requests name segments
 /// by their ids, as the wire does.
 pub trait Remote: Resource {
@@ -152,6 +91,8 @@ pub trait Remote: Resource {
     const LISTED: &'static str = Self::KEY;
     /// The field with the name that the service knows it by.
     const NAME: &'static str = "name";
+    /// Whether its key is its name on the service, so that nobody can choose another.
+    const NAMED_BY_KEY: bool = false;
 
     fn lifecycle(level: Level) -> Lifecycle;
 
@@ -163,6 +104,21 @@ pub trait Remote: Resource {
     /// The single things that it is applied as, each with its key and spec.
     fn units(&self, key: &str) -> Vec<(String, Value)> {
         vec![(key.to_owned(), serde_json::to_value(self).expect("a resource has text keys only"))]
+    }
+
+    /// The resource that is made of these single things: the inverse of `units`.
+    fn whole(units: &[&Value]) -> Value {
+        units.first().map(|unit| (*unit).clone()).unwrap_or_default()
+    }
+
+    /// The lists of people and devices that show what there is one of for each of them.
+    fn census() -> Vec<Census> {
+        Vec::new()
+    }
+
+    /// What an item of such a list has of this kind.
+    fn counted(_item: &Value) -> Vec<Counted> {
+        Vec::new()
     }
 
     /// The requests that list all of them; the same thing may be in several answers.
@@ -257,6 +213,10 @@ pub struct Runs {
 pub trait Api: Debug + Send + Sync {
     fn audiences(&self) -> &'static [&'static str];
     fn listed(&self) -> &'static str;
+    fn is_named_by_key(&self) -> bool;
+    fn whole(&self, units: &[&Value]) -> Value;
+    fn census(&self) -> Vec<Census>;
+    fn counted(&self, item: &Value) -> Vec<Counted>;
     fn lifecycle(&self, level: Level) -> Lifecycle;
     fn limit(&self, level: Level) -> Option<&'static Limit>;
     fn list(&self, level: Level) -> Vec<Request>;
@@ -292,6 +252,18 @@ impl<R: Remote> Api for Row<R> {
     }
     fn listed(&self) -> &'static str {
         R::LISTED
+    }
+    fn is_named_by_key(&self) -> bool {
+        R::NAMED_BY_KEY
+    }
+    fn whole(&self, units: &[&Value]) -> Value {
+        R::whole(units)
+    }
+    fn census(&self) -> Vec<Census> {
+        R::census()
+    }
+    fn counted(&self, item: &Value) -> Vec<Counted> {
+        R::counted(item)
     }
     fn lifecycle(&self, level: Level) -> Lifecycle {
         R::lifecycle(level)
@@ -452,18 +424,4 @@ fn instant(written: &str, hours: i64) -> Option<Timestamp> {
     let time = jiff::civil::DateTime::strptime("%Y-%m-%dT%H%M", written).ok()?;
     let at = time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
     at.checked_sub(jiff::SignedDuration::from_hours(hours)).ok()
-}
-
-/// The tags that are in one list and not in the other: those that somebody gets, then those that are lost.
-pub fn moved(old: Option<&Value>, new: Option<&Value>, group: Option<&str>, whose: &Whose) -> Vec<Tagging> {
-    let list = |tags: Option<&Value>| tags.and_then(Value::as_array).cloned().unwrap_or_default();
-    let (had, has) = (list(old), list(new));
-    let made = |removed: bool, tag: &Value| Tagging {
-        removed,
-        tag: text(tag),
-        group: group.map(str::to_owned),
-        whose: whose.clone(),
-    };
-    let given = has.iter().filter(|tag| !had.contains(tag)).map(|tag| made(false, tag));
-    given.chain(had.iter().filter(|tag| !has.contains(tag)).map(|tag| made(true, tag))).collect()
 }

@@ -1,7 +1,8 @@
 use serde_json::{Value, json};
 
+use super::census::{device_type, installed, texts};
 use super::remote::{Found, Lifecycle, Read, Tagging, Whose, text};
-use super::{Create, Delete, Identity, Parts, Remote, Resource, TagUse, Update};
+use super::{Census, Counted, Create, Delete, Identity, Parts, Remote, Resource, TagUse, Update};
 use crate::exchange::{Answer, Request, part};
 use crate::model::device::DeviceType;
 use crate::model::level::Level;
@@ -56,6 +57,45 @@ impl Remote for LegacyTag {
         for ((own, many), ids) in CHANNELS.iter().zip([ios_channels, android_channels]) {
             let unit = |id: &At<String>| (format!("{key}/{many}/{id}"), json!({ "tag": tag, *own: id }));
             units.extend(ids.iter().flatten().map(unit));
+        }
+        units
+    }
+
+    fn whole(units: &[&Value]) -> Value {
+        let mut whole = json!({ "tag": units.first().map(|unit| &unit["tag"]) });
+        for (own, many) in CHANNELS {
+            let ids: Vec<&str> = units.iter().filter_map(|unit| unit[own].as_str()).collect();
+            if !ids.is_empty() {
+                whole[many] = json!(ids);
+            }
+        }
+        whole
+    }
+
+    fn census() -> Vec<Census> {
+        vec![Census::channels()]
+    }
+
+    /// A tag that a device carries is there, also where the list of tags ends before it.
+    fn counted(item: &Value) -> Vec<Counted> {
+        let Some(id) = installed(item) else { return Vec::new() };
+        let own = match device_type(item) {
+            Some(DeviceType::Ios) => Some(&CHANNELS[0]),
+            Some(DeviceType::Android) => Some(&CHANNELS[1]),
+            // An open channel has its tags in its own declaration.
+            Some(DeviceType::Open(_)) => return Vec::new(),
+            _ => None,
+        };
+        let mut units = Vec::new();
+        for tag in texts(&item["tags"]) {
+            units.push(Counted::new(tag, None, tag, json!({ "tag": tag })));
+            units.push(match own {
+                Some((own, many)) => {
+                    let spec = json!({ "tag": tag, *own: id });
+                    Counted::new(tag, Some(format!("{many}/{id}")), format!("{tag}/{id}"), spec)
+                }
+                None => Counted::left(tag, id, "only iOS and Android channels can carry it in git"),
+            });
         }
         units
     }

@@ -2,12 +2,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::census::{self, installed, texts};
 use super::remote::{Found, Lifecycle, Read, Tagging, Whose, moved, text};
-use super::{Create, Delete, Parts, Remote, Resource, TagUse, Update};
+use super::{Census, Counted, Create, Delete, Parts, Remote, Resource, TagUse, Update};
 use crate::exchange::{Answer, Request, part};
 use crate::model::device::DeviceType;
 use crate::model::level::Level;
 use crate::model::many::{Many, Set};
+use crate::model::vocabulary::is_reserved;
 use crate::node::{At, shape};
 
 shape! {
@@ -71,6 +73,7 @@ const MEMBERS: [(&str, &str, &str); 3] = [
 /// The group itself is made in the dashboard. What is applied is each member's tags in it.
 impl Remote for TagGroup {
     const NAME: &'static str = "group";
+    const NAMED_BY_KEY: bool = true;
 
     fn lifecycle(_: Level) -> Lifecycle {
         Lifecycle { read: Read::LookedUp, create: Create::Upsert, update: Update::InPlace, delete: Delete::Anytime }
@@ -83,6 +86,56 @@ impl Remote for TagGroup {
         for ((own, many, _), members) in MEMBERS.iter().zip([named_users, ios_channels, android_channels]) {
             for (id, tags) in members.iter().filter(|(_, tags)| tags.into_iter().next().is_some()) {
                 units.push((format!("{key}/{many}/{id}"), json!({ "group": key, *own: id, "tags": tags })));
+            }
+        }
+        units
+    }
+
+    fn whole(units: &[&Value]) -> Value {
+        let mut members = json!({});
+        for unit in units {
+            let found = MEMBERS.iter().find_map(|(own, many, _)| Some((*many, unit[*own].as_str()?)));
+            if let Some((many, id)) = found {
+                members[many][id] = unit["tags"].clone();
+            }
+        }
+        if units.is_empty() { json!({}) } else { json!({ "members": members }) }
+    }
+
+    fn census() -> Vec<Census> {
+        vec![Census::named_users(), Census::channels()]
+    }
+
+    fn counted(item: &Value) -> Vec<Counted> {
+        let (member, groups) = if item["channel_id"].is_string() {
+            let Some(id) = installed(item) else { return Vec::new() };
+            let own = match census::device_type(item) {
+                Some(DeviceType::Ios) => Some("ios_channel"),
+                Some(DeviceType::Android) => Some("android_channel"),
+                _ => None,
+            };
+            ((id, own), &item["tag_groups"])
+        } else {
+            let Some(id) = item["named_user_id"].as_str() else { return Vec::new() };
+            ((id, Some("named_user_id")), &item["tags"])
+        };
+        let ((id, own), groups) = (member, groups.as_object().into_iter().flatten());
+        let mut units = Vec::new();
+        for (group, tags) in groups.filter(|(group, _)| !is_reserved(group)) {
+            let mut tags: Vec<&str> = texts(tags).collect();
+            tags.sort_unstable();
+            tags.dedup();
+            match own {
+                _ if tags.is_empty() => {}
+                Some(own) => {
+                    let many = MEMBERS.iter().find(|(key, ..)| *key == own).map_or("", |(_, many, _)| *many);
+                    let spec = json!({ "group": group, own: id, "tags": tags });
+                    units.push(Counted::new(group, Some(format!("{many}/{id}")), id, spec));
+                }
+                None => {
+                    let why = "only named users, iOS and Android channels can be members in git";
+                    units.push(Counted::left(group, id, why));
+                }
             }
         }
         units

@@ -42,6 +42,8 @@ pub struct Desired {
     pub broken: BTreeSet<Address>,
     /// Codes that a resource's `lifecycle.allow` names, also of one that could not be read.
     pub allowed: BTreeMap<Address, Vec<At<String>>>,
+    /// Codes that its `lifecycle.warn` names: their errors are warnings.
+    pub warned: BTreeMap<Address, Vec<At<String>>>,
     /// Whether all files could be read. If not, what is missing proves nothing.
     pub complete: bool,
     /// The target that it is for, where there is one.
@@ -123,6 +125,7 @@ impl Manifests {
             resources: BTreeMap::new(),
             broken: BTreeSet::new(),
             allowed: BTreeMap::new(),
+            warned: BTreeMap::new(),
             complete: self.complete,
             target: target.map(str::to_owned),
             conditions: OnceLock::new(),
@@ -145,10 +148,12 @@ impl Manifests {
                 .collect();
             for one in typed.into_iter().flatten() {
                 one.findings.into_vec().into_iter().for_each(|finding| findings.push(finding));
-                if let Some(lifecycle) = &one.lifecycle
-                    && lifecycle.allow.is_some()
-                {
-                    desired.allowed.insert(one.address.clone(), lifecycle.allowed().cloned().collect());
+                if let Some(Lifecycle { allow, warn, .. }) = &one.lifecycle {
+                    for (codes, into) in [(allow, &mut desired.allowed), (warn, &mut desired.warned)] {
+                        if let Some(codes) = codes {
+                            into.insert(one.address.clone(), codes.0.clone());
+                        }
+                    }
                 }
                 if !one.taken.is_empty() {
                     taken.insert(one.address.clone(), one.taken);

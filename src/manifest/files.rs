@@ -187,6 +187,26 @@ pub fn beneath(root: &Path, name: &str) -> Result<PathBuf, Refused> {
     Ok(path)
 }
 
+/// Writes a file beneath a folder that is not there yet, with the folders that it takes. Whoever reads it sees all of it, and
+/// what has its name is never replaced.
+pub fn create(root: &Path, name: &str, bytes: &[u8]) -> Result<(), String> {
+    let path = root.join(name);
+    let folder = path.parent().unwrap_or(root);
+    let link = folder.ancestors().take_while(|folder| *folder != root).find(|folder| folder.is_symlink());
+    if let Some(link) = link {
+        return Err(format!("{} is a symbolic link, which is not followed", link.display()));
+    }
+    fs::create_dir_all(folder).map_err(|error| describe(&error))?;
+    let own = path.file_name().unwrap_or_default().to_string_lossy();
+    let beside = path.with_file_name(format!(".{own}.{}.new", std::process::id()));
+    let mut file = File::create_new(&beside).map_err(|error| describe(&error))?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    // A link is only made where nothing has the name.
+    let placed = written.and_then(|()| fs::hard_link(&beside, &path)).map_err(|error| describe(&error));
+    let _ = fs::remove_file(&beside);
+    placed
+}
+
 /// Puts other bytes in the place of a file's content, so that whoever reads it sees the old or the new and never a part.
 /// A symbolic link and a file that may not be written are refused; permissions stay as they are.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), String> {

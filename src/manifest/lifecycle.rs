@@ -14,12 +14,15 @@ shape! {
         broadcast: Option<bool>,
         /// Codes of checks that do not apply to it.
         allow: Option<Many<At<String>>>,
+        /// Codes of checks whose errors are warnings for it: the service has it so.
+        warn: Option<Many<At<String>>>,
     }
 }
 
 impl Lifecycle {
     /// What holds where nothing is said.
-    pub const NONE: Self = Self { protect: None, ignore: None, renamed_from: None, broadcast: None, allow: None };
+    pub const NONE: Self =
+        Self { protect: None, ignore: None, renamed_from: None, broadcast: None, allow: None, warn: None };
 
     /// The codes that are allowed here.
     pub fn allowed(&self) -> impl Iterator<Item = &At<String>> {

@@ -3,6 +3,7 @@
 //! [`read`] does all that is the same for every target and keeps the trees; [`Manifests::resolve`] makes of them what one
 //! target gets, the [`Desired`] state.
 
+pub mod author;
 mod bodies;
 mod collect;
 mod desired;
@@ -24,6 +25,7 @@ mod slips;
 mod syntax;
 mod toml;
 mod variables;
+pub mod write;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -24,13 +24,19 @@ pub fn has_variables(node: &Node) -> bool {
     }
 }
 
+/// What a variable begins with where `${` alone may mean something else, and how these characters are written there.
+const BEGIN: &str = "${var.";
+const ESCAPED: &str = "$${var.";
+
 /// Fills in every variable of a tree. One that is not known is reported and left as it is.
 pub fn fill(node: &mut Node, with: &Filling, findings: &mut Findings) {
     match &mut node.tree {
         Tree::List(items) => items.iter_mut().for_each(|item| fill(item, with, findings)),
         Tree::Map(entries) => {
             for Entry { key, value } in entries.iter_mut().filter(|entry| !entry.is_own()) {
-                if key.contains("${var.") {
+                if !key.replace(ESCAPED, "").contains(BEGIN) {
+                    key.value = key.replace(ESCAPED, BEGIN);
+                } else {
                     let message = format!("`{}`: a key cannot hold a variable", text::short(key, 40));
                     findings.push(
                         Finding::new(&codes::RF112, key.span, message)

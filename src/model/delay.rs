@@ -32,6 +32,23 @@ impl Delay {
         }
         (!text.is_empty()).then_some(Self(total))
     }
+
+    /// The same as people write it: `1h30m`. One that is not positive has no such form.
+    pub fn written(self) -> String {
+        if self.0 <= 0 {
+            return self.0.to_string();
+        }
+        let mut left = self.0;
+        let mut out = String::new();
+        for (unit, seconds, _) in UNITS {
+            let number = left / seconds;
+            left %= seconds;
+            if number > 0 {
+                out.push_str(&format!("{number}{unit}"));
+            }
+        }
+        out
+    }
 }
 
 /// In words: `1 hour 30 minutes`.
@@ -108,6 +125,7 @@ mod tests {
         ] {
             assert_eq!(Delay::parse(text), Some(Delay(seconds)));
             assert_eq!(Delay(seconds).to_string(), words);
+            assert_eq!(Delay::parse(&Delay(seconds).written()), Some(Delay(seconds)));
         }
         for wrong in ["", "h", "1", "1x", "1m1h", "1h1h", "-1h", "99999999999999999999s", "9999999999999999w"] {
             assert_eq!(Delay::parse(wrong), None, "{wrong}");

@@ -49,13 +49,25 @@ impl Trigger {
     }
 }
 
+#[derive(Serialize)]
+struct Added<'t> {
+    tag_added: Tagged<'t>,
+}
+
+#[derive(Serialize)]
+struct Tagged<'t> {
+    tag: &'t At<String>,
+    group: &'t Option<At<String>>,
+}
+
 impl Serialize for Trigger {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::FirstOpen => "first_open".serialize(serializer),
             Self::TagAdded { tag, group: None } => json!({ "tag_added": tag }).serialize(serializer),
             Self::TagAdded { tag, group } => {
-                json!({ "tag_added": { "tag": tag, "group": group } }).serialize(serializer)
+                let added = Added { tag_added: Tagged { tag, group } };
+                added.serialize(serializer)
             }
             Self::Other(value) => value.serialize(serializer),
         }

@@ -9,6 +9,7 @@ use super::vocabulary;
 use crate::codes;
 use crate::finding::Finding;
 use crate::node::{At, Decode, Node, Reader, Tree};
+use crate::source::Span;
 use crate::text;
 
 /// The names of all zones.
@@ -18,6 +19,13 @@ static NAMES: LazyLock<Vec<String>> =
 /// A time zone, by its IANA name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Zone(pub TimeZone);
+
+impl Zone {
+    /// Whether a text is the name of a zone, as people may write it.
+    pub fn is_name(text: &str) -> bool {
+        Self::decode(&Node::filled(Span::NONE, text), &mut Reader::default()).is_some()
+    }
+}
 
 impl Serialize for Zone {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -80,6 +80,20 @@ impl Node {
         Self { span: Span::NONE, tree }
     }
 
+    /// The same without places.
+    pub fn nowhere(self) -> Self {
+        let tree = match self.tree {
+            Tree::Scalar(scalar) => Tree::Scalar(scalar),
+            Tree::List(items) => Tree::List(items.into_iter().map(Self::nowhere).collect()),
+            Tree::Map(entries) => {
+                let nowhere =
+                    |Entry { key, value }| Entry { key: At::new(key.value, Span::NONE), value: value.nowhere() };
+                Tree::Map(entries.into_iter().map(nowhere).collect())
+            }
+        };
+        Self { span: Span::NONE, tree }
+    }
+
     /// Stands where something could not be read. That was reported, and nothing more is to be said of it.
     pub fn unread(span: Span) -> Self {
         Self { span, tree: Tree::Scalar(Scalar { text: String::new(), style: Style::Unread }) }

@@ -19,6 +19,7 @@ mod plot;
 mod pretty;
 pub mod preview;
 mod progress;
+pub mod pull;
 mod ready;
 pub mod report;
 pub mod schema;

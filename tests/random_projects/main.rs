@@ -4,6 +4,7 @@
 mod meaning;
 mod sound;
 mod stories;
+#[expect(dead_code, reason = "other tests look at it from outside")]
 mod world;
 #[path = "../canonical/writing.rs"]
 #[expect(dead_code, reason = "projects are written in one way here")]

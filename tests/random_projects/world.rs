@@ -10,6 +10,7 @@ use pushplan::apply::{Ending, Report, Settings as Applying, drive};
 use pushplan::arrange::{LeftOut, arrange};
 use pushplan::client::{Credentials, Origin, Patience, Reading, Transport, Writing, fetch};
 use pushplan::compare::{Situation, Unit, compare, digest, units};
+use pushplan::exchange::Request;
 use pushplan::finding::Findings;
 use pushplan::ledger::{FileLog, Ledger, Log};
 use pushplan::live::Look;
@@ -18,15 +19,15 @@ use pushplan::model::level::Level;
 use pushplan::plan::{About, Action, Aim, Change, Plan};
 use pushplan::service::{self, Running, Settings};
 use pushplan::source::Sources;
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
 use crate::meaning::Meant;
 use crate::writing::plainly;
 
-const KEY: &str = "random-application-000";
-const SECRET: &str = "random-secret-00000000";
+pub const KEY: &str = "random-application-000";
+pub const SECRET: &str = "random-secret-00000000";
 
 pub struct World {
     level: Level,
@@ -58,7 +59,7 @@ fn left(plan: &Plan) -> Vec<&Change> {
 }
 
 impl World {
-    async fn new(level: Level) -> Self {
+    pub async fn new(level: Level) -> Self {
         let api = match level {
             Level::Documented => service::Level::Documented,
             Level::Extended => service::Level::Extended,
@@ -161,12 +162,23 @@ impl World {
         }
     }
 
+    /// Where its service is.
+    pub fn origin(&self) -> String {
+        self.reading.origin().to_string()
+    }
+
+    /// What the service answers to a look.
+    pub async fn get(&self, path: &str) -> Value {
+        let answer = self.reading.read(&Request::get(path)).await.expect("an answer");
+        answer.body.unwrap_or_default()
+    }
+
     fn sent(&self) -> usize {
         self.running.engine.requests.list(|logged| logged.method != "GET").len()
     }
 
     /// Applies a project. Then there is nothing to do, and looking again shows the same.
-    async fn settle(&self, project: &str, by_hand: bool) {
+    pub async fn settle(&self, project: &str, by_hand: bool) {
         let units = declared(project);
         self.register(&units).await;
         let report = self.apply(&units).await;

@@ -89,6 +89,11 @@ pub fn group(id: &str) -> Option<&'static Group> {
     GROUPS.iter().find(|group| group.id == id)
 }
 
+/// Whether a group is one of the service's own.
+pub fn is_reserved(id: &str) -> bool {
+    id.starts_with("ua_") || group(id).is_some()
+}
+
 /// Finds a group by its shorthand.
 pub fn by_shorthand(shorthand: &str) -> Option<&'static Group> {
     GROUPS.iter().find(|group| group.shorthand == shorthand)

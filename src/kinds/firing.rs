@@ -1,0 +1,81 @@
+//! Tags that somebody gets or loses, and what that sets off.
+
+use serde_json::Value;
+
+use super::remote::text;
+use crate::model::delay::Delay;
+use crate::model::device::DeviceType;
+
+/// A tag that somebody gets or loses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tagging {
+    pub removed: bool,
+    pub tag: String,
+    pub group: Option<String>,
+    /// Who gets or loses it.
+    pub whose: Whose,
+}
+
+/// Whose tags change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Whose {
+    /// In words: `named user u-1001`.
+    pub who: String,
+    /// The kind of device, where there is but one.
+    pub device: Option<DeviceType>,
+}
+
+/// What messages whoever gets or loses a tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Firing {
+    pub triggers: Vec<TagTrigger>,
+    pub outcomes: Vec<Outcome>,
+}
+
+/// A tag whose coming or going sets something off, in one group or in any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagTrigger {
+    pub removed: bool,
+    pub tag: String,
+    pub group: Option<String>,
+}
+
+/// One message that follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// How long after.
+    pub delay: Delay,
+    /// The kinds of device that it goes to; none: to every kind.
+    pub devices: Vec<DeviceType>,
+}
+
+impl Firing {
+    /// How long after a change of tags somebody gets a message because of it, for each message.
+    pub fn delays(&self, tagging: &Tagging) -> Vec<Delay> {
+        let Tagging { removed, tag, group, whose } = tagging;
+        let is_it = |trigger: &TagTrigger| {
+            let within = trigger.group.is_none() || trigger.group == *group;
+            trigger.removed == *removed && trigger.tag == *tag && within
+        };
+        let reached = |outcome: &&Outcome| match &whose.device {
+            Some(device) => outcome.devices.is_empty() || outcome.devices.contains(device),
+            None => true,
+        };
+        let outcomes = self.outcomes.iter().filter(|_| self.triggers.iter().any(is_it));
+        outcomes.filter(reached).map(|outcome| outcome.delay).collect()
+    }
+}
+
+/// The tags that are in one list and not in the other: those that somebody gets, then those that are lost.
+pub fn moved(old: Option<&Value>, new: Option<&Value>, group: Option<&str>, whose: &Whose) -> Vec<Tagging> {
+    let list = |tags: Option<&Value>| tags.and_then(Value::as_array).cloned().unwrap_or_default();
+    let (had, has) = (list(old), list(new));
+    let made = |removed: bool, tag: &Value| Tagging {
+        removed,
+        tag: text(tag),
+        group: group.map(str::to_owned),
+        whose: whose.clone(),
+    };
+    let given = has.iter().filter(|tag| !had.contains(tag)).map(|tag| made(false, tag));
+    given.chain(had.iter().filter(|tag| !has.contains(tag)).map(|tag| made(true, tag))).collect()
+}

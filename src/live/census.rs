@@ -1,0 +1,55 @@
+//! Counting what there is one of for each person, from lists of people and devices.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{Ask, Fetch, For};
+use crate::exchange::Request;
+use crate::kinds::{KINDS, Kind};
+
+/// Where something that was counted belongs: its resource's name on the service, its part of it, and its id.
+pub type Place = (String, Option<String>, String);
+
+impl Fetch<'_> {
+    /// Asks for the lists of people and devices that the kinds need which are all read. Several kinds share one.
+    pub(super) fn take_census(&mut self, asks: &mut Vec<Ask>) {
+        let mut lists: BTreeMap<(Request, &'static str), Vec<&'static Kind>> = BTreeMap::new();
+        for kind in KINDS.iter().filter(|kind| self.look.contents.contains(kind.key)) {
+            for census in kind.api.census() {
+                lists.entry((census.request, census.listed)).or_default().push(kind);
+            }
+        }
+        for ((request, listed), kinds) in lists {
+            self.ask(For::Census(listed, kinds), request, asks);
+        }
+    }
+
+    pub(super) fn count(
+        &mut self,
+        listed: &'static str,
+        kinds: Vec<&'static Kind>,
+        request: &Request,
+        body: &Value,
+        asks: &mut Vec<Ask>,
+    ) -> Result<(), String> {
+        let items = body[listed].as_array().ok_or_else(|| format!("{request}: the answer holds no `{listed}`"))?;
+        for kind in &kinds {
+            let all = self.live.counted.entry(kind.key).or_default();
+            for counted in items.iter().flat_map(|item| kind.api.counted(item)) {
+                let place = (counted.resource.clone(), counted.part.clone(), counted.found.id.clone());
+                all.insert(place, counted);
+            }
+        }
+        if let Some(next) = self.pages.next(self.look.origin, &request.path, &body["next_page"])? {
+            self.ask(For::Census(listed, kinds), Request::get(next), asks);
+        }
+        Ok(())
+    }
+
+    /// Whether something is in the ledger, or may be what an earlier run was about to make.
+    pub(super) fn may_be_ours(&self, kind: &Kind, id: &str) -> bool {
+        let ledger = self.look.ledger;
+        ledger.ids().contains(&(kind.key, id)) || ledger.open.keys().any(|address| address.kind == kind.key)
+    }
+}

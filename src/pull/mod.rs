@@ -1,0 +1,21 @@
+//! Taking what the service has into git: what it is called there, what its manifest says, and which file that stands in.
+//!
+//! Pure: whoever pulls reads the service and the project, asks the checks what they think of the draft, writes the files and
+//! appends one record to the ledger.
+//!
+//! [`unmanaged()`] finds what is in no manifest, [`place()`] gives it a key, [`Draft`] says what is written of it, and
+//! [`files()`] where. Resources that are declared already and have changed on the service are in [`Places::grown`] and in the
+//! ledger: editing their manifests in place is a step of its own.
+
+mod choice;
+mod draft;
+mod files;
+pub mod keys;
+mod placing;
+mod unmanaged;
+
+pub use choice::{Called, Choice};
+pub use draft::{Draft, Piece};
+pub use files::{Existing, File, Layout, files};
+pub use placing::{Declared, Placed, Places, place};
+pub use unmanaged::{Left, PAST, Single, Thing, Unmanaged, unmanaged};

@@ -1,0 +1,100 @@
+//! What `pull` says: the files that it wrote, what it left where it is, and why.
+
+use std::collections::BTreeMap;
+
+use similar::TextDiff;
+
+use super::{one_line, visible};
+use crate::address::Address;
+use crate::kinds::{self, Kind};
+use crate::pull::{File, Left};
+use crate::text;
+
+/// How many of those that are left for one reason are named.
+const NAMED: usize = 5;
+
+/// So many of a kind, in the words of people.
+pub fn count(number: usize, kind: &Kind) -> String {
+    match number {
+        1 => format!("1 {}", kind.noun),
+        _ => format!("{number} {}", plural(kind)),
+    }
+}
+
+/// Several of a kind.
+pub fn plural(kind: &Kind) -> String {
+    let ending = if kind.noun.ends_with("sh") { "es" } else { "s" };
+    format!("{}{ending}", kind.noun)
+}
+
+/// So many of each kind.
+fn counts(addresses: &[Address]) -> String {
+    let mut of: BTreeMap<&str, usize> = BTreeMap::new();
+    for address in addresses {
+        *of.entry(&address.kind).or_default() += 1;
+    }
+    let counts = of.iter().filter_map(|(kind, number)| Some(count(*number, kinds::kind(kind)?)));
+    text::all_of(&counts.collect::<Vec<_>>())
+}
+
+/// One line for a file: `Wrote segments.yaml: 12 segments`. Of many alike, one line for all of them.
+pub fn files(files: &[(String, &File)], done: bool) -> Vec<String> {
+    let (wrote, added) = if done { ("Wrote", "Added") } else { ("Would write", "Would add") };
+    let (few, many): (Vec<_>, Vec<_>) =
+        files.iter().partition(|(_, file)| files.len() <= MANY || file.before.is_some());
+    let mut lines: Vec<String> = few.iter().map(|(name, file)| one(name, file, wrote, added)).collect();
+    if !many.is_empty() {
+        let gains: Vec<Address> = many.iter().flat_map(|(_, file)| file.gains.clone()).collect();
+        lines.push(format!("{wrote} {}: {}", text::count(many.len(), "file"), counts(&gains)));
+    }
+    lines
+}
+
+/// More files are not told one by one.
+const MANY: usize = 40;
+
+fn one(name: &str, file: &File, wrote: &str, added: &str) -> String {
+    let (name, gains) = (one_line(name), counts(&file.gains));
+    match (&file.before, &file.instead_of) {
+        (Some(_), _) => format!("{added} to {name}: {gains}"),
+        (None, None) => format!("{wrote} {name}: {gains}"),
+        (None, Some(other)) => {
+            format!("{wrote} {name}: {gains}, since {} is there and cannot be added to", one_line(other))
+        }
+    }
+}
+
+/// What is not pulled, by kind and reason.
+pub fn left(all: &[Left]) -> Vec<String> {
+    let mut by_reason: BTreeMap<(&str, bool, &str), Vec<&Left>> = BTreeMap::new();
+    for left in all {
+        by_reason.entry((left.kind, left.is_part, &left.why)).or_default().push(left);
+    }
+    let line = |((kind, is_part, why), some): (&(&str, bool, &str), &Vec<&Left>)| {
+        let kind = kinds::kind(kind)?;
+        let number = match is_part {
+            true => format!("{} of {}", text::count(some.len(), "part"), plural(kind)),
+            false => count(some.len(), kind),
+        };
+        let named = some.iter().take(NAMED).map(|left| match left.name == left.id || left.name.is_empty() {
+            true => text::short(&left.id, 60),
+            false => format!("{} ({})", text::short(&left.name, 60), text::short(&left.id, 60)),
+        });
+        let mut named: Vec<String> = named.collect();
+        if some.len() > NAMED {
+            named.push(format!("{} more", some.len() - NAMED));
+        }
+        Some(format!("Left alone: {number}: {why}: {}", named.join(", ")))
+    };
+    by_reason.iter().filter_map(line).map(|line| one_line(&line)).collect()
+}
+
+/// What becomes of a file, as a diff.
+pub fn diff(name: &str, file: &File) -> String {
+    let before = file.before.as_deref().unwrap_or_default();
+    let old = if file.before.is_some() { format!("a/{name}") } else { "/dev/null".to_owned() };
+    let diff = TextDiff::from_lines(before, &file.text);
+    let text =
+        diff.unified_diff().context_radius(3).header(&one_line(&old), &one_line(&format!("b/{name}"))).to_string();
+    visible(text.trim_end_matches('\n'))
+}

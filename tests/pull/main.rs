@@ -1,0 +1,22 @@
+//! Taking an account into git: what is written, what a plan says then, and what a second pull does.
+#![cfg(unix)]
+
+mod population;
+mod round_trip;
+mod stories;
+
+#[path = "../canonical/meaning.rs"]
+mod meaning;
+#[path = "../stories/world.rs"]
+#[expect(dead_code, reason = "other stories need more of it")]
+mod scene;
+#[path = "../random_projects/sound.rs"]
+mod sound;
+#[path = "../support/mod.rs"]
+mod support;
+#[path = "../random_projects/world.rs"]
+#[expect(dead_code, reason = "nothing is edited here")]
+mod world;
+#[path = "../canonical/writing.rs"]
+#[expect(dead_code, reason = "projects are written in one way here")]
+mod writing;
