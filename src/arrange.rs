@@ -207,6 +207,7 @@ impl Arranging<'_> {
             stamp: None,
             protect: false,
             past: false,
+            push_ids: Vec::new(),
             request: None,
         }
     }
@@ -306,6 +307,7 @@ impl Arranging<'_> {
         let declared = self.situation.units.get(&one.change.address);
         step.protect = declared.and_then(|unit| unit.protect).unwrap_or(owned.protect);
         step.past = past;
+        step.push_ids.clone_from(&owned.push_ids);
         self.push(Draft::new(step));
     }
 

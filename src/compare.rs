@@ -57,7 +57,8 @@ pub struct Compared {
     pub recovered: Option<Found>,
     /// The ledger's memory is behind: a protection, a value that is the same on all sides.
     pub refresh: bool,
-    /// The ledger could learn a newer version stamp, which saves the next look a request. Nothing is written for that alone.
+    /// The ledger could learn a newer version stamp, which saves the next look a request, or ids of pushes. Nothing is written
+    /// for that alone.
     pub restamp: bool,
     /// An intent that came to nothing is to be closed.
     pub close: bool,
@@ -210,7 +211,9 @@ impl<'s> One<'s> {
             owned.past = false;
             out.refresh = true;
         }
+        let learns = learn(owned.as_mut(), &seen);
         self.decide(owned.as_ref(), &seen, &mut out);
+        out.restamp |= learns && out.change.action == Action::Keep;
         out.owned = owned;
         out
     }
@@ -414,6 +417,16 @@ pub fn too_late(api: &dyn Api, situation: &Situation, spec: &Value) -> Option<Re
     let first = api.runs(spec)?.first?;
     let from = situation.now.checked_add(situation.min_lead).unwrap_or(Timestamp::MAX);
     (first < from).then_some(Reason::TooLate { at: first })
+}
+
+/// The service tells under which ids it will report: the ledger may not know, where an answer was lost or a person resolved it.
+fn learn(owned: Option<&mut Owned>, seen: &Seen) -> bool {
+    let (Some(owned), Seen::There(found)) = (owned, seen) else { return false };
+    let learns = !found.push_ids.is_empty() && found.push_ids != owned.push_ids;
+    if learns {
+        owned.push_ids.clone_from(&found.push_ids);
+    }
+    learns
 }
 
 /// What the service has, where it tells.

@@ -9,7 +9,8 @@
 //! [`live`] asks the service what it has, through the [`client`]; the [`ledger`] remembers what was applied. [`compare`] holds
 //! the three against each other, [`arrange`] turns the changes into ordered steps, and both together are the [`plan`]: data,
 //! which [`render`] shows, [`guard`] may refuse and [`apply`] carries out. [`pull`] goes the other way: it writes manifests for
-//! what the service has. [`cli`] is the commands.
+//! what the service has. [`test_send`] tries a message on one recipient, and [`reach`] tells whom the pushes reached. [`cli`] is
+//! the commands.
 //!
 //! Deciding is pure: nothing there reads a file, a clock or the network. What each layer may use is in `ARCHITECTURE.md`, and a
 //! test.
@@ -40,11 +41,13 @@ pub mod node;
 pub mod plan;
 pub mod pull;
 pub mod query;
+pub mod reach;
 #[cfg(feature = "program")]
 pub mod render;
 pub mod review;
 #[cfg(feature = "program")]
 pub mod service;
 pub mod source;
+pub mod test_send;
 pub mod text;
 pub mod timing;

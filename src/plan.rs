@@ -339,6 +339,9 @@ pub struct Step {
     pub protect: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub past: bool,
+    /// The ids of the pushes that it sends, as the ledger is to remember them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub push_ids: Vec<String>,
     /// How it is shown: the method, and the path with `(new id)` for an id that is not known yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<Shown>,

@@ -36,7 +36,7 @@ fn outcome(address: &str, verb: Verb, result: Done) -> Outcome {
 }
 
 fn done(id: Option<&str>) -> Done {
-    Done::Done { id: id.map(str::to_owned) }
+    Done::Done { id: id.map(str::to_owned), push_ids: Vec::new() }
 }
 
 impl Story {

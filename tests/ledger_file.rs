@@ -24,6 +24,7 @@ fn adopt(seq: Seq, key: &str) -> Entry {
         stamp: None,
         protect: false,
         past: false,
+        push_ids: Vec::new(),
     };
     Entry { seq, at: now(), actor: "ada on build-7".into(), record: Record::Adopt(vec![adopted]) }
 }

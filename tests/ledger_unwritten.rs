@@ -32,7 +32,7 @@ fn intents(keys: &[&str]) -> Record {
 
 fn created(keys: &[&str]) -> Record {
     let outcome = |key: &&str| {
-        let result = Done::Done { id: Some(format!("id-{key}")) };
+        let result = Done::Done { id: Some(format!("id-{key}")), push_ids: Vec::new() };
         Outcome { address: Address::new("segments", *key), verb: Verb::Create, result, unsettled: None }
     };
     Record::Outcomes(keys.iter().map(outcome).collect())

@@ -83,7 +83,8 @@ impl World {
         let stamp = Some("1".to_owned());
         let found =
             Found { id: id.clone(), name: api.name(&spec), stamp: stamp.clone(), spec: Some(wire), ..Found::default() };
-        let owned = Owned { id, spec, refs, stamp, protect: false, past: false, applied: self.now };
+        let owned =
+            Owned { id, spec, refs, stamp, protect: false, past: false, applied: self.now, push_ids: Vec::new() };
         self.ledger.owned.insert(address.clone(), owned);
         let kind = kinds::kind(&address.kind).expect("a kind").key;
         let read = api.lifecycle(LEVEL).read;

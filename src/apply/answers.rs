@@ -12,6 +12,8 @@ use crate::plan::Step;
 pub enum Verdict {
     Done {
         id: Option<String>,
+        /// The ids of the pushes that it sends, where the answer tells.
+        push_ids: Vec<String>,
     },
     /// It was definitely not done, and trying again would not help.
     Not(String),
@@ -29,13 +31,14 @@ pub fn may_repeat(verb: Verb, lifecycle: Lifecycle) -> bool {
 /// What an answer says of a step whose request was made of this spec.
 pub fn judge(step: &Step, api: &dyn Api, lifecycle: Lifecycle, answer: &Answer, now: Timestamp) -> Verdict {
     let spec = step.spec.as_ref().unwrap_or(&serde_json::Value::Null);
+    let push_ids = || answer.body.as_ref().map(|body| api.push_ids(body)).unwrap_or_default();
     match answer.meaning() {
         Meaning::Done if step.verb == Verb::Create => match api.created(spec, answer) {
-            Some(id) => Verdict::Done { id: Some(id) },
+            Some(id) => Verdict::Done { id: Some(id), push_ids: push_ids() },
             // It exists, and there is no telling which it is.
             None => Verdict::Lost(format!("HTTP {}, but the answer names no id", answer.status)),
         },
-        Meaning::Done => Verdict::Done { id: step.id.clone() },
+        Meaning::Done => Verdict::Done { id: step.id.clone(), push_ids: push_ids() },
         Meaning::Missing if step.verb == Verb::Delete => {
             let begins = api.runs(spec).filter(|_| lifecycle.delete == Delete::BeforeStart);
             match begins {
@@ -43,11 +46,40 @@ pub fn judge(step: &Step, api: &dyn Api, lifecycle: Lifecycle, answer: &Answer, 
                 Some(runs) if runs.first.is_none_or(|first| first <= now) => {
                     Verdict::Not("it is no longer there, and its time has come: it may have been sent".to_owned())
                 }
-                _ => Verdict::Done { id: step.id.clone() },
+                _ => Verdict::Done { id: step.id.clone(), push_ids: Vec::new() },
             }
         }
         Meaning::Missing | Meaning::Refused => Verdict::Not(answer.error()),
         Meaning::Busy => Verdict::Busy(answer.wait_seconds(now)),
         Meaning::Unknown => Verdict::Lost(answer.error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds;
+    use crate::model::level::Level;
+    use serde_json::{Value, json};
+
+    fn pushes(kind: &str, body: Value) -> Vec<String> {
+        let step: Step =
+            serde_json::from_value(json!({ "number": 0, "address": format!("{kind}/a"), "verb": "create" }))
+                .expect("a step");
+        let api = kinds::api(&step.address);
+        let now = Timestamp::UNIX_EPOCH;
+        match judge(&step, api, api.lifecycle(Level::Documented), &Answer::new(201, body), now) {
+            Verdict::Done { push_ids, .. } => push_ids,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_answer_names_the_pushes_that_will_be_reported() {
+        let scheduled = json!({ "schedule_ids": ["s"], "schedules": [{ "push_ids": ["p1", "p2"] }] });
+        assert_eq!(pushes("scheduled_pushes", scheduled), ["p1", "p2"]);
+        assert_eq!(pushes("scheduled_pushes", json!({ "schedule_ids": ["s"] })), [""; 0]);
+        assert_eq!(pushes("experiments", json!({ "experiment_id": "e", "push_id": "p" })), ["p"]);
+        assert_eq!(pushes("segments", json!({ "segment_id": "g", "push_ids": ["x"] })), [""; 0]);
     }
 }

@@ -214,6 +214,7 @@ impl Run {
                     stamp: step.stamp.clone(),
                     protect: step.protect,
                     past: step.past,
+                    push_ids: step.push_ids.clone(),
                 });
                 State::Keeping
             }
@@ -325,7 +326,7 @@ impl Run {
             Durable::Kept(addresses) => {
                 for number in addresses.iter().filter_map(|address| self.steps.recorded(address)).collect::<Vec<_>>() {
                     let id = self.steps.all[number].id.clone();
-                    self.succeed(number, id);
+                    self.succeed(number, id, Vec::new());
                 }
             }
             Durable::End => {}

@@ -45,14 +45,14 @@ impl Run {
     fn settle(&mut self, number: usize, flight: Flight, verdict: Verdict, now: Now) {
         let attempts = self.settings.attempts;
         match verdict {
-            Verdict::Done { id } => {
+            Verdict::Done { id, push_ids } => {
                 // What left before the service became too busy says nothing of how it is now.
                 self.streak += usize::from(self.paused.is_none());
                 if self.streak >= self.limit && self.limit < self.settings.concurrency {
                     self.limit += 1;
                     self.streak = 0;
                 }
-                self.succeed(number, id);
+                self.succeed(number, id, push_ids);
             }
             Verdict::Not(why) => self.fail(number, why),
             Verdict::Lost(why) => {
@@ -122,7 +122,7 @@ impl Run {
     }
 
     /// It was done.
-    pub(super) fn succeed(&mut self, number: usize, id: Option<String>) {
+    pub(super) fn succeed(&mut self, number: usize, id: Option<String>, push_ids: Vec<String>) {
         let step = &self.steps.all[number];
         if step.verb == Verb::Create
             && step.address.kind == Segment::KEY
@@ -131,9 +131,9 @@ impl Run {
             self.made.insert(step.address.key.clone(), id.clone());
         }
         if matches!(step.verb, Verb::Create | Verb::Update | Verb::Delete) {
-            self.record(number, Done::Done { id: id.clone() });
+            self.record(number, Done::Done { id: id.clone(), push_ids: push_ids.clone() });
         }
-        self.steps.finish(number, Fate::Done { id });
+        self.steps.finish(number, Fate::Done { id, push_ids });
     }
 
     /// It was not done; after a lost attempt, even that is not known.

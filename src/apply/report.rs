@@ -62,7 +62,12 @@ pub struct StepReport {
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
     /// It was done. A creation has the id of what was made.
-    Done { id: Option<String> },
+    Done {
+        id: Option<String>,
+        /// The ids of the pushes that it sends, where the answer tells.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        push_ids: Vec<String>,
+    },
     /// It was definitely not done.
     Failed { why: String },
     /// It was sent, and whether it was done is not known.

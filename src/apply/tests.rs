@@ -47,6 +47,7 @@ fn step(number: usize, address: &str, verb: Verb, spec: Value) -> Step {
         stamp: None,
         protect: false,
         past: false,
+        push_ids: Vec::new(),
         request: None,
     }
 }
@@ -79,6 +80,7 @@ fn owning(address: &str, id: &str) -> Ledger {
         stamp: None,
         protect: false,
         past: false,
+        push_ids: Vec::new(),
     };
     let record = Record::Adopt(vec![adopted]);
     let mut ledger = Ledger::default();

@@ -192,6 +192,7 @@ fn on_their_word(site: &Site, ledger: &Ledger, address: &Address, id: &str) -> A
         stamp: None,
         protect: unit.protect.unwrap_or(false),
         past: false,
+        push_ids: Vec::new(),
     }
 }
 
@@ -233,7 +234,7 @@ async fn taken(
             found.stamp = found.stamp.take().or(stamp);
         }
     }
-    let Some(Found { spec: Some(spec), stamp, .. }) = found else {
+    let Some(Found { spec: Some(spec), stamp, push_ids, .. }) = found else {
         return Err(Failure::new(format!("the service has nothing with the id {id} that could be {address}")));
     };
     let names = Names::new(ledger);
@@ -256,5 +257,6 @@ async fn taken(
         stamp,
         protect: site.units[address].protect.unwrap_or(false),
         past: false,
+        push_ids,
     })
 }

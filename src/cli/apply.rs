@@ -348,7 +348,7 @@ impl How {
 fn keep(report: &Report, site: &Site, context: &Context) {
     let unrecorded = report.steps.iter().filter(|step| !step.recorded).filter_map(|step| {
         let result = match step.fate.clone() {
-            Fate::Done { id } => Done::Done { id },
+            Fate::Done { id, push_ids } => Done::Done { id, push_ids },
             Fate::Failed { why } => Done::Not { why },
             Fate::Unknown { why } => Done::Unknown { why },
             Fate::Skipped { .. } | Fate::NotStarted => return None,

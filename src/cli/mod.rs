@@ -17,6 +17,8 @@ mod init;
 mod ledger;
 mod local;
 mod lookup;
+mod message;
+mod outcome;
 mod plan;
 mod planning;
 mod preview;
@@ -28,6 +30,7 @@ mod resolve;
 mod revert;
 mod schema;
 mod scope;
+mod send;
 mod serve;
 mod service_options;
 mod show;
@@ -77,6 +80,7 @@ enum Command {
     History(history::History),
     Init(init::Init),
     Lookup(lookup::Lookup),
+    Outcome(outcome::Outcome),
     Plan(plan::Plan),
     Preview(preview::Preview),
     Report(report::Report),
@@ -84,6 +88,7 @@ enum Command {
     Resolve(resolve::Resolve),
     Revert(revert::Revert),
     Schema(schema::Schema),
+    Send(send::Send),
     Serve(serve::Serve),
     Show(show::Show),
     Test(test::Test),
@@ -123,12 +128,14 @@ pub fn main() -> ExitCode {
         Command::History(command) => command.run(&context),
         Command::Init(command) => command.run(&context),
         Command::Lookup(command) => command.run(&context),
+        Command::Outcome(command) => command.run(&context),
         Command::Plan(command) => command.run(&context),
         Command::Preview(command) => command.run(&context),
         Command::Report(command) => command.run(&context),
         Command::Pull(command) => command.run(&context),
         Command::Resolve(command) => command.run(&context),
         Command::Revert(command) => command.run(&context),
+        Command::Send(command) => command.run(&context),
         Command::Serve(command) => command.run(&context),
         Command::Show(command) => command.run(&context),
         Command::Schema(command) => command.run(&context),

@@ -226,7 +226,7 @@ impl Site {
     /// Fetches, compares and arranges. It only ever looks: the client that it uses cannot write.
     pub async fn plan(&self, opened: &Opened, wish: &Wish, context: &Context) -> Result<Planned, Failure> {
         let (ledger, position) = self.ledger().await?;
-        self.same_app(&ledger, opened)?;
+        same_app(&ledger, opened)?;
         self.wait_until_settled(&ledger, context).await;
         let units = self.aimed(wish.aim, &ledger)?;
         let units = &*compare::by_key(&units, &ledger);
@@ -298,19 +298,6 @@ impl Site {
             of,
             ..Told::default()
         }
-    }
-
-    /// A ledger is about one application. In any other, nothing of it would be there, and all of it would be made again.
-    fn same_app(&self, ledger: &Ledger, opened: &Opened) -> Result<(), Failure> {
-        if ledger.app.is_empty() || ledger.app == opened.app {
-            return Ok(());
-        }
-        let (target, was, is) = (&self.target, &ledger.app, &opened.app);
-        let message =
-            format!("the ledger of `{target}` is about the application {was}, and the credentials are for {is}");
-        Err(Failure::new(message).exit(Exit::Refused).help(format!(
-            "use the credentials of that application, or give the other one a target of its own in {PROJECT_FILE}"
-        )))
     }
 
     /// What is to be there.
@@ -399,7 +386,7 @@ impl Site {
     /// The ledger of the application that was opened, once all that was lost on its way has taken effect or never will.
     pub async fn settled(&self, opened: &Opened, context: &Context) -> Result<Ledger, Failure> {
         let (ledger, _) = self.ledger().await?;
-        self.same_app(&ledger, opened)?;
+        same_app(&ledger, opened)?;
         self.wait_until_settled(&ledger, context).await;
         Ok(ledger)
     }
@@ -432,6 +419,18 @@ impl Site {
             tokio::time::sleep(wait).await;
         }
     }
+}
+
+/// A ledger is about one application. In any other, nothing of it would be there, and all of it would be made again.
+pub fn same_app(ledger: &Ledger, opened: &Opened) -> Result<(), Failure> {
+    if ledger.app.is_empty() || ledger.app == opened.app {
+        return Ok(());
+    }
+    let (target, was, is) = (&opened.name, &ledger.app, &opened.app);
+    let message = format!("the ledger of `{target}` is about the application {was}, and the credentials are for {is}");
+    Err(Failure::new(message).exit(Exit::Refused).help(format!(
+        "use the credentials of that application, or give the other one a target of its own in {PROJECT_FILE}"
+    )))
 }
 
 /// Appends one record to a ledger, if nobody else has appended since it was read.

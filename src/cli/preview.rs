@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::planning::{self, Place};
-use super::{Context, Ended, target};
+use super::message::{self, Source};
+use super::planning::Place;
+use super::{Context, Ended};
 use crate::address::Address;
 use crate::failure::{Exit, Failure};
-use crate::finding::{Finding, Severity};
-use crate::kinds::{Parts, Resource, Template};
-use crate::look::{self, Seen, Spoken, Values};
-use crate::manifest::{Declared, Desired, Manifests, read_project};
+use crate::kinds::{Parts, Template};
+use crate::look::{self, Seen, Values};
+use crate::manifest::Desired;
 use crate::model::device::DeviceType;
 use crate::render;
 use crate::text;
@@ -24,7 +24,7 @@ pub struct Preview {
     address: String,
 
     /// Value for a variable of the template, for this look alone
-    #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = message::pair)]
     set: Vec<(String, String)>,
 
     /// Sample of the template's `previews` to show [default: all, behind the defaults]
@@ -70,73 +70,14 @@ enum Format {
     Html,
 }
 
-/// `KEY=VALUE`, whose value may hold further `=`.
-fn pair(text: &str) -> Result<(String, String), String> {
-    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, such as FIRST_NAME=Anna")?;
-    Ok((key.trim().to_owned(), value.to_owned()))
-}
-
 impl Preview {
     pub fn run(&self, context: &Context) -> Ended {
         let address = Address::try_from(self.address.clone()).map_err(Failure::usage)?;
-        let root = self.place.root()?;
-        let manifests = read_project(&root, None);
-        // A project without a target has no variables and no overlays, but it has messages.
-        let target = match manifests.project.target_names().is_empty() && self.place.target().is_none() {
-            true => None,
-            false => Some(target::choose(&manifests.project, self.place.target())?.0),
-        };
-        let (desired, found) = manifests.resolve(target.as_deref());
-        let errors: Vec<&Finding> =
-            found.iter().chain(&manifests.findings).filter(|finding| finding.severity == Severity::Error).collect();
-        let declared = self.declared(&address, &desired, &manifests, &errors, context)?;
-        let mut parts = Parts::new(&declared.key);
-        declared.spec.parts(&mut parts);
-        readable(&address, &parts, &desired, &manifests, &errors, context)?;
-        if parts.said.is_empty() {
-            return Err(Failure::usage(format!("{address} has no message, so that there is nothing to show"))
-                .help("templates, scheduled pushes, pipelines and experiments have one"));
-        }
-        if errors.iter().any(|finding| finding.address.as_ref() != Some(&address)) {
-            context.out.note("Other manifests have errors; `pushplan validate` shows them.");
-        }
-        let place = declared.key.span.file().map(|file| {
-            let source = manifests.sources.get(file);
-            format!("{}:{}", source.path, source.position(declared.key.span.range().start).line)
-        });
-        let named = manifests.project.file.project.as_ref().and_then(|about| about.name.as_ref());
-        let folder = || root.file_name().map(|name| name.to_string_lossy().into_owned());
-        let app = named.map(|name| name.value.clone()).or_else(folder).unwrap_or_default();
-        let seen = self.seen(&address, &parts, &desired)?;
-        let preview = render::preview::Preview { address: &address, place: place.unwrap_or_default(), app: &app, seen };
+        let source = Source::read(&self.place, false)?;
+        let message = source.message(&address, context)?;
+        let seen = self.seen(&address, &message.parts, &source.desired)?;
+        let preview = render::preview::Preview { address: &address, place: message.place, app: &source.app(), seen };
         self.show(&preview, context)
-    }
-
-    /// What is declared under the address, or why nothing can be shown of it.
-    fn declared<'d>(
-        &self,
-        address: &Address,
-        desired: &'d Desired,
-        manifests: &Manifests,
-        errors: &[&Finding],
-        context: &Context,
-    ) -> Result<&'d Declared, Failure> {
-        if let Some(declared) = desired.resources.get(address) {
-            return Ok(declared);
-        }
-        if desired.broken.contains(address) {
-            return Err(broken(address, address, manifests, errors, context));
-        }
-        let known: Vec<String> = desired.resources.keys().chain(&desired.broken).map(Address::to_string).collect();
-        let failure = Failure::usage(format!("{address} is not declared"));
-        Err(match text::nearest(&self.address, known.iter().map(String::as_str)) {
-            Some(near) => failure.help(format!("did you mean {near}?")),
-            None if !desired.complete => {
-                planning::tell(manifests, manifests.findings.iter(), false, context);
-                failure.exit(Exit::Findings).help("some of the manifests cannot be read: it may stand there")
-            }
-            None => failure.help("an address is such as templates/winback; `pushplan graph` lists what is declared"),
-        })
     }
 
     /// Every look at the message that is asked for.
@@ -144,7 +85,7 @@ impl Preview {
         let spoken = look::as_written(parts, desired);
         let samples = samples(parts, desired);
         let set: Values = self.set.iter().cloned().collect();
-        check_keys(address, &set, &spoken)?;
+        message::check_keys(address, &set, &spoken, "--set")?;
         let mut seen = match &self.preview {
             Some(name) => {
                 let mut values = samples.get(name).cloned().ok_or_else(|| no_sample(address, name, &samples))?;
@@ -197,45 +138,6 @@ impl Preview {
     }
 }
 
-/// Refuses what was read in part: a push without its template would look as if it said nothing.
-fn readable(
-    address: &Address,
-    parts: &Parts,
-    desired: &Desired,
-    manifests: &Manifests,
-    errors: &[&Finding],
-    context: &Context,
-) -> Result<(), Failure> {
-    if errors.iter().any(|finding| finding.address.as_ref() == Some(address)) {
-        return Err(broken(address, address, manifests, errors, context));
-    }
-    for name in parts.pushes.iter().filter_map(|push| push.template.as_ref()) {
-        let template = Address::new(Template::KEY, name.0.clone());
-        if desired.broken.contains(&template) {
-            return Err(broken(address, &template, manifests, errors, context));
-        }
-        if !desired.resources.contains_key(&template) {
-            let failure = Failure::new(format!("{address} takes its words from {template}, which is not declared"));
-            return Err(match text::nearest(&name.0, desired.keys::<Template>()) {
-                Some(near) => failure.exit(Exit::Findings).help(format!("did you mean `{near}`?")),
-                None => failure.exit(Exit::Findings).help("declare it under `templates:`"),
-            });
-        }
-    }
-    Ok(())
-}
-
-/// The failure for what has errors itself, which are shown.
-fn broken(address: &Address, at: &Address, manifests: &Manifests, errors: &[&Finding], context: &Context) -> Failure {
-    let own = errors.iter().copied().filter(|finding| finding.address.as_ref() == Some(at));
-    planning::tell(manifests, own, false, context);
-    let message = match address == at {
-        true => format!("{address} has errors, so that it cannot be shown"),
-        false => format!("{address} takes its words from {at}, which has errors"),
-    };
-    Failure::new(message).exit(Exit::Findings).help("correct them; `pushplan validate` shows all of them")
-}
-
 /// The samples of a resource and of the templates that its pushes name.
 fn samples(parts: &Parts, desired: &Desired) -> BTreeMap<String, Values> {
     let names = parts.pushes.iter().filter_map(|push| push.template.as_ref());
@@ -245,19 +147,6 @@ fn samples(parts: &Parts, desired: &Desired) -> BTreeMap<String, Values> {
         found.entry(name.value.clone()).or_default().extend(look::values(sample));
     }
     found
-}
-
-/// Refuses values for variables that no text has.
-fn check_keys(address: &Address, set: &Values, spoken: &[Spoken]) -> Result<(), Failure> {
-    let variables = spoken.iter().flat_map(|one| one.said.variables.unwrap_or(&[]));
-    let known: Vec<&str> = variables.map(|variable| variable.key.as_str()).collect();
-    let Some(wrong) = set.keys().find(|key| !known.contains(&key.as_str())) else { return Ok(()) };
-    let failure = Failure::usage(format!("{address} has no variable `{wrong}`"));
-    Err(match text::nearest(wrong, known.iter().copied()) {
-        Some(near) => failure.help(format!("did you mean `{near}`?")),
-        None if known.is_empty() => failure.help("it has no variables: leave out --set"),
-        None => failure.help(format!("expected {}", text::any_of(&known))),
-    })
 }
 
 /// The failure for a sample that nobody declared.

@@ -113,10 +113,15 @@ pub async fn open(project: &Project, name: Option<&str>) -> Result<Opened, Failu
     }
 }
 
+/// Whether a target is the built-in service, which reaches nobody.
+pub fn is_built_in(name: &str, target: &Target) -> bool {
+    target.base_url.is_none() && name == LOCAL
+}
+
 /// What a target offers, as far as that is known without asking its service for anything.
 pub async fn level(project: &Project, name: &str) -> Level {
     let Some(target) = project.target(name) else { return Level::Documented };
-    let is_built_in = target.base_url.is_none() && name == LOCAL;
+    let is_built_in = is_built_in(name, target);
     let wanted = wanted(target, is_built_in);
     if !is_built_in || wanted == Level::Documented {
         return wanted;

@@ -34,20 +34,21 @@ impl One<'_> {
         if out.change.name.is_empty() {
             out.change.name = self.api.name(intended);
         }
-        let as_owned = |id: &str| Owned {
-            id: id.to_owned(),
+        let as_owned = |found: &Found| Owned {
+            id: found.id.clone(),
             spec: intended.clone(),
             refs: intent.refs.clone(),
             stamp: None,
             protect: intent.protect,
             past: false,
             applied: open.at,
+            push_ids: found.push_ids.clone(),
         };
         if life.create == Create::Upsert {
             // Doing it again is the same. Where it is no longer wanted, what is there is ours.
             match seen {
                 Seen::There(found) if owned.is_none() => {
-                    *owned = Some(as_owned(&found.id));
+                    *owned = Some(as_owned(found));
                     out.recovered = Some(found.clone());
                 }
                 _ => out.close = true,
@@ -72,7 +73,7 @@ impl One<'_> {
                 true
             }
             [one] => {
-                *owned = Some(as_owned(&one.id));
+                *owned = Some(as_owned(one));
                 *seen = Seen::There(one.clone());
                 out.recovered = Some(one.clone());
                 out.change.reasons.push(Reason::Recovered { id: one.id.clone() });
@@ -109,6 +110,7 @@ impl One<'_> {
             protect: false,
             past: false,
             applied: self.situation.now,
+            push_ids: other.push_ids.clone(),
         });
         *seen = Seen::There(other.clone());
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use serde_json::Value;
 
-use super::remote::{Found, Lifecycle, Read, Runs, canonical, id_in, moments, text};
+use super::remote::{Found, Lifecycle, Read, Runs, canonical, id_in, moments, text, texts};
 use super::{Audience, Create, Delete, Parts, Remote, Resource, Role, Said, Sending, Update};
 use crate::codes::{self, Limit};
 use crate::exchange::{Answer, Request, part};
@@ -96,13 +96,15 @@ impl Resource for Experiment {
         parts.audiences.push(Audience { selector: audience, devices: Some(device_types), role: Role::Push });
         parts.each = "variant";
         for (number, variant) in variants.iter().enumerate() {
-            let Variant { push: Content { notification, message, rest: _ }, schedule } = &variant.value;
+            let Variant { push: Content { notification, message, rest }, schedule } = &variant.value;
             let said = Said {
                 notification: Some(notification),
                 message: message.as_ref(),
                 devices: Some(device_types),
                 variables: None,
                 borrowed: false,
+                campaigns: None,
+                rest: Some(rest),
             };
             parts.said.push(said);
             let sending = |schedule| Sending { schedule, audience, variant: Some(number + 1), said };
@@ -130,7 +132,8 @@ impl Remote for Experiment {
     fn found(object: &Value) -> Option<Found> {
         let id = object["experiment_id"].as_str().or(object["id"].as_str())?;
         let name = text(&object["name"]);
-        Some(Found { id: id.to_owned(), spec: canonical::<Self>(object, &name), name, stamp: None, ..Found::default() })
+        let push_ids = Self::push_ids(object);
+        Some(Found { id: id.to_owned(), spec: canonical::<Self>(object, &name), name, push_ids, ..Found::default() })
     }
 
     fn get(id: &str, _: &Value, level: Level) -> Option<Request> {
@@ -160,5 +163,11 @@ impl Remote for Experiment {
         let variants: Vec<&Value> = spec["variants"].as_array().into_iter().flatten().collect();
         let schedules: Vec<&Value> = variants.iter().map(|variant| &variant["schedule"]).collect();
         Some(moments(&schedules))
+    }
+
+    /// All variants are one push.
+    fn push_ids(object: &Value) -> Vec<String> {
+        let one = object["push_id"].as_str().map(str::to_owned);
+        one.map_or_else(|| texts(&object["push_ids"]), |one| vec![one])
     }
 }

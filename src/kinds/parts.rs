@@ -4,11 +4,11 @@ use crate::model::audience::Selector;
 use crate::model::device::DeviceTypes;
 use crate::model::message::Message;
 use crate::model::notification::Notification;
-use crate::model::push::Push;
+use crate::model::push::{Campaigns, Push};
 use crate::model::schedule::Schedule;
 use crate::model::trigger::Trigger;
 use crate::model::vocabulary::Group;
-use crate::node::At;
+use crate::node::{At, Rest};
 
 use super::Variable;
 use super::template::Sample;
@@ -63,6 +63,10 @@ pub struct Said<'r> {
     pub variables: Option<&'r [Variable]>,
     /// It was filled in from a template, which is looked at by itself.
     pub borrowed: bool,
+    /// The campaigns that it belongs to, where it can say so.
+    pub campaigns: Option<&'r Campaigns>,
+    /// What else its push says, which is passed on as it is.
+    pub rest: Option<&'r Rest>,
 }
 
 /// A time at which something is sent, and to whom.
@@ -101,8 +105,7 @@ impl<'r> Parts<'r> {
 
     /// The parts of a whole push, and what it says.
     pub fn push(&mut self, push: &'r At<Push>, role: Role) -> Said<'r> {
-        let Push { audience, device_types, notification, message, campaigns: _, template, substitutions: _ } =
-            &push.value;
+        let Push { audience, device_types, notification, message, campaigns, template, substitutions: _ } = &push.value;
         self.pushes.push(push);
         self.audiences.push(Audience { selector: audience, devices: Some(device_types), role });
         let said = Said {
@@ -111,6 +114,8 @@ impl<'r> Parts<'r> {
             devices: Some(device_types),
             variables: None,
             borrowed: template.is_some(),
+            campaigns: campaigns.as_ref(),
+            rest: None,
         };
         self.said.push(said);
         said

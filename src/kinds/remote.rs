@@ -80,6 +80,8 @@ pub struct Found {
     pub used: Option<Timestamp>,
     /// When it was made, where the service tells.
     pub made: Option<Timestamp>,
+    /// The ids of the pushes that it sends, where the service tells.
+    pub push_ids: Vec<String>,
 }
 
 /// The part of a kind that its author writes about the API. Specs are in canonical form; those of requests name segments
@@ -180,6 +182,17 @@ pub trait Remote: Resource {
         None
     }
 
+    /// The times at which it sends by itself, each of which is a push of its own and is reported by itself.
+    fn occasions(spec: &Value) -> Vec<Runs> {
+        Self::runs(spec).into_iter().collect()
+    }
+
+    /// The ids of the pushes that it sends, in the answer to a request or in an item of a listing: one for each occasion, in
+    /// their order.
+    fn push_ids(_object: &Value) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The tags that somebody gets or loses where one spec becomes another, comes or goes.
     fn taggings(_old: Option<&Value>, _new: Option<&Value>) -> Vec<Tagging> {
         Vec::new()
@@ -232,6 +245,8 @@ pub trait Api: Debug + Send + Sync {
     fn update(&self, id: &str, old: &Value, new: &Value, level: Level) -> Option<Request>;
     fn delete(&self, id: &str, old: &Value, level: Level) -> Option<Request>;
     fn runs(&self, spec: &Value) -> Option<Runs>;
+    fn occasions(&self, spec: &Value) -> Vec<Runs>;
+    fn push_ids(&self, object: &Value) -> Vec<String>;
     fn taggings(&self, old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging>;
     fn firing(&self, spec: &Value) -> Option<Firing>;
     fn is_off(&self, spec: &Value) -> bool;
@@ -310,6 +325,12 @@ impl<R: Remote> Api for Row<R> {
     fn runs(&self, spec: &Value) -> Option<Runs> {
         R::runs(spec)
     }
+    fn occasions(&self, spec: &Value) -> Vec<Runs> {
+        R::occasions(spec)
+    }
+    fn push_ids(&self, object: &Value) -> Vec<String> {
+        R::push_ids(object)
+    }
     fn taggings(&self, old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging> {
         R::taggings(old, new)
     }
@@ -354,6 +375,11 @@ pub fn canonical<R: Resource>(object: &Value, name: &str) -> Option<Value> {
 /// A text, or nothing.
 pub fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
+}
+
+/// Texts in a list; none where it is no list.
+pub fn texts(value: &Value) -> Vec<String> {
+    value.as_array().into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
 /// A time that the service tells, in UTC where it names no zone.

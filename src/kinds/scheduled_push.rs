@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use super::remote::{Found, Lifecycle, Read, Runs, canonical, id_in, last_part, moments, text};
+use super::remote::{Found, Lifecycle, Read, Runs, canonical, id_in, last_part, moments, text, texts};
 use super::{Create, Delete, Parts, Remote, Resource, Role, Sending, Update};
 use crate::codes::{self, Limit};
 use crate::exchange::{Answer, Request, part};
@@ -67,7 +67,8 @@ impl Remote for ScheduledPush {
     fn found(object: &Value) -> Option<Found> {
         let id = last_part(object["url"].as_str()?);
         let name = text(&object["name"]);
-        Some(Found { id, spec: canonical::<Self>(object, &name), name, stamp: None, ..Found::default() })
+        let push_ids = Self::push_ids(object);
+        Some(Found { id, spec: canonical::<Self>(object, &name), name, push_ids, ..Found::default() })
     }
 
     fn get(id: &str, _: &Value, level: Level) -> Option<Request> {
@@ -77,7 +78,8 @@ impl Remote for ScheduledPush {
     fn got(id: &str, _: &Value, body: &Value) -> Result<Option<Found>, String> {
         let name = text(&body["name"]);
         let spec = canonical::<Self>(body, &name).ok_or("the scheduled push cannot be understood")?;
-        Ok(Some(Found { id: id.to_owned(), name, stamp: None, spec: Some(spec), ..Found::default() }))
+        let push_ids = Self::push_ids(body);
+        Ok(Some(Found { id: id.to_owned(), name, spec: Some(spec), push_ids, ..Found::default() }))
     }
 
     fn create(spec: &Value) -> Request {
@@ -99,5 +101,16 @@ impl Remote for ScheduledPush {
     fn runs(spec: &Value) -> Option<Runs> {
         let schedules: Vec<&Value> = spec["schedule"].as_array().into_iter().flatten().collect();
         Some(moments(&schedules))
+    }
+
+    /// Each of its times is a push of its own.
+    fn occasions(spec: &Value) -> Vec<Runs> {
+        spec["schedule"].as_array().into_iter().flatten().map(|schedule| moments(&[schedule])).collect()
+    }
+
+    /// One is asked for at a time, so that an answer about several tells of the first.
+    fn push_ids(object: &Value) -> Vec<String> {
+        let own = texts(&object["push_ids"]);
+        if own.is_empty() { texts(&object["schedules"][0]["push_ids"]) } else { own }
     }
 }

@@ -50,7 +50,7 @@ impl Resource for Template {
 
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
         let Self { name: _, description: _, variables, push, previews } = self;
-        let Content { notification, message, rest: _ } = push;
+        let Content { notification, message, rest } = push;
         parts.previews.extend(previews);
         parts.said.push(Said {
             notification: Some(notification),
@@ -58,6 +58,8 @@ impl Resource for Template {
             devices: None,
             variables: Some(variables.as_deref().unwrap_or(&[])),
             borrowed: false,
+            campaigns: None,
+            rest: Some(rest),
         });
     }
 }
@@ -80,7 +82,7 @@ impl Remote for Template {
         let name = text(&object["name"]);
         let stamp = object["modified_at"].as_str().map(str::to_owned);
         let (used, made) = (time(&object["last_used"]), time(&object["created_at"]));
-        Some(Found { id: id.to_owned(), spec: canonical::<Self>(object, &name), name, stamp, used, made })
+        Some(Found { id: id.to_owned(), spec: canonical::<Self>(object, &name), name, stamp, used, made, ..Found::default() })
     }
 
     fn get(id: &str, _: &Value, _: Level) -> Option<Request> {

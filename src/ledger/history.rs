@@ -246,7 +246,7 @@ impl Book {
     fn settle(&mut self, outcome: &Outcome) {
         let Some((deed, place)) = self.newest.get(&(outcome.address.clone(), outcome.verb)) else { return };
         let changed = &mut self.deeds[*deed].changes[*place];
-        if let Done::Done { id: Some(id) } = &outcome.result {
+        if let Done::Done { id: Some(id), .. } = &outcome.result {
             changed.id = Some(id.clone());
         }
         changed.result = Some(outcome.result.clone());
@@ -256,7 +256,7 @@ impl Book {
 impl Changed {
     /// Something that is done by writing it down.
     fn noted(address: &Address, act: Act, id: Option<String>, before: Option<Value>, after: Option<Value>) -> Self {
-        let result = Some(Done::Done { id: id.clone() });
+        let result = Some(Done::Done { id: id.clone(), push_ids: Vec::new() });
         Self { address: address.clone(), act, id, result, before, after }
     }
 
@@ -315,11 +315,11 @@ mod tests {
         let deeds = told(vec![
             begin("r1"),
             intent(Verb::Create, None, json!({"name": "old"})),
-            outcome(Verb::Create, Done::Done { id: id.clone() }),
+            outcome(Verb::Create, Done::Done { id: id.clone(), push_ids: vec![] }),
             end("r1"),
             begin("r2"),
             intent(Verb::Update, Some("1"), json!({"name": "new"})),
-            outcome(Verb::Update, Done::Done { id: None }),
+            outcome(Verb::Update, Done::Done { id: None, push_ids: vec![] }),
             end("r2"),
         ]);
         assert_eq!(deeds.len(), 2);
@@ -337,7 +337,7 @@ mod tests {
             intent(Verb::Create, None, json!({})),
             outcome(Verb::Create, Done::Not { why: "busy".into() }),
             intent(Verb::Create, None, json!({})),
-            outcome(Verb::Create, Done::Done { id: Some("1".into()) }),
+            outcome(Verb::Create, Done::Done { id: Some("1".into()), push_ids: vec![] }),
         ]);
         assert_eq!(deeds[0].changes.len(), 1);
         assert!(deeds[0].changes[0].is_done());
@@ -350,7 +350,7 @@ mod tests {
             intent(Verb::Create, None, json!({})),
             begin("r2"),
             end("r2"),
-            outcome(Verb::Create, Done::Done { id: Some("1".into()) }),
+            outcome(Verb::Create, Done::Done { id: Some("1".into()), push_ids: vec![] }),
             Record::Forget(vec![Address::new("templates", "a")]),
         ]);
         let endings: Vec<_> = deeds.iter().map(|deed| deed.run.as_ref().map(|run| run.ended.word())).collect();

@@ -110,7 +110,12 @@ pub struct Outcome {
 #[serde(rename_all = "snake_case")]
 pub enum Done {
     /// It was done. A creation has the id of what was made.
-    Done { id: Option<String> },
+    Done {
+        id: Option<String>,
+        /// The ids of the pushes that it sends, where the answer tells: the service reports under them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        push_ids: Vec<String>,
+    },
     /// It was definitely not done.
     Not { why: String },
     /// Whether it was done is not known.
@@ -129,6 +134,9 @@ pub struct Adopted {
     pub protect: bool,
     /// It has had its time: it is remembered so that it is never made again.
     pub past: bool,
+    /// The ids of the pushes that it sends, where the service tells. None: what was known of them holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub push_ids: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -182,8 +190,8 @@ impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (address, verb) = (&self.address, self.verb.done());
         match &self.result {
-            Done::Done { id: Some(id) } => write!(f, "{verb}: {address}, id {id}"),
-            Done::Done { id: None } => write!(f, "{verb}: {address}"),
+            Done::Done { id: Some(id), .. } => write!(f, "{verb}: {address}, id {id}"),
+            Done::Done { id: None, .. } => write!(f, "{verb}: {address}"),
             Done::Not { why } => write!(f, "not {verb}: {address}: {why}"),
             Done::Unknown { why } => write!(f, "perhaps {verb}: {address}: {why}"),
         }

@@ -50,6 +50,9 @@ pub struct Owned {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub past: bool,
     pub applied: Timestamp,
+    /// The ids of the pushes that it sends, where the service has told them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub push_ids: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -112,7 +115,7 @@ impl Ledger {
             }
             Record::Move { from, to } => self.rename(from, to),
             Record::Resolve { address, found } => match (self.open.remove(address), found) {
-                (Some(open), Resolution::Created { id }) => self.made(&open.intent, id.clone(), entry.at),
+                (Some(open), Resolution::Created { id }) => self.made(&open.intent, id.clone(), &[], entry.at),
                 // What was to be made is not there. What it was to stand in for is where it was.
                 (Some(open), Resolution::Absent) if open.intent.verb == Verb::Create => {}
                 (Some(open), Resolution::Absent) => self.deleted(address, open.intent.id.as_deref()),
@@ -137,14 +140,14 @@ impl Ledger {
                 }
             }
             Done::Not { .. } => drop(self.open.remove(address)),
-            Done::Done { id } => {
+            Done::Done { id, push_ids } => {
                 let Some(Open { intent, .. }) = self.open.remove(address) else { return };
                 self.applied = Some(at);
                 match outcome.verb {
-                    Verb::Create => self.made(&intent, id.clone().unwrap_or_default(), at),
+                    Verb::Create => self.made(&intent, id.clone().unwrap_or_default(), push_ids, at),
                     Verb::Update => {
                         let id = intent.id.clone().unwrap_or_default();
-                        self.own(&intent, id, at);
+                        self.own(&intent, id, push_ids, at);
                     }
                     Verb::Delete => self.deleted(address, intent.id.as_deref()),
                     Verb::Adopt | Verb::Forget | Verb::Move => {}
@@ -154,11 +157,11 @@ impl Ledger {
     }
 
     /// Something new is ours. What it stands in for is retired until it is deleted.
-    fn made(&mut self, intent: &Intent, id: String, at: Timestamp) {
+    fn made(&mut self, intent: &Intent, id: String, push_ids: &[String], at: Timestamp) {
         if let Some(old) = self.owned.remove(&intent.address).filter(|old| old.id != id) {
             self.retire(&intent.address, old);
         }
-        self.own(intent, id, at);
+        self.own(intent, id, push_ids, at);
     }
 
     fn retire(&mut self, address: &Address, old: Owned) {
@@ -166,11 +169,19 @@ impl Ledger {
         self.retired.push(Retired { address: address.clone(), id, spec, refs });
     }
 
-    fn own(&mut self, intent: &Intent, id: String, at: Timestamp) {
+    fn own(&mut self, intent: &Intent, id: String, push_ids: &[String], at: Timestamp) {
         let Intent { address, spec, refs, protect, .. } = intent;
         let spec = spec.clone().unwrap_or_default();
-        let owned = Owned { id, spec, refs: refs.clone(), stamp: None, protect: *protect, past: false, applied: at };
+        let push_ids = self.told(address, &id, push_ids);
+        let (refs, protect) = (refs.clone(), *protect);
+        let owned = Owned { id, spec, refs, stamp: None, protect, past: false, applied: at, push_ids };
         self.owned.insert(address.clone(), owned);
+    }
+
+    /// The pushes of a thing: those that were told just now, or else those that were known of it.
+    fn told(&self, address: &Address, id: &str, push_ids: &[String]) -> Vec<String> {
+        let before = self.owned.get(address).filter(|owned| push_ids.is_empty() && owned.id == id);
+        before.map_or_else(|| push_ids.to_vec(), |owned| owned.push_ids.clone())
     }
 
     fn deleted(&mut self, address: &Address, id: Option<&str>) {
@@ -182,7 +193,8 @@ impl Ledger {
     }
 
     fn adopt(&mut self, adopted: &Adopted, at: Timestamp) {
-        let Adopted { address, id, spec, refs, stamp, protect, past } = adopted.clone();
+        let Adopted { address, id, spec, refs, stamp, protect, past, push_ids } = adopted.clone();
+        let push_ids = self.told(&address, &id, &push_ids);
         self.open.remove(&address);
         self.retired.retain(|old| old.address != address || old.id != id);
         let before = self.owned.remove(&address);
@@ -191,7 +203,7 @@ impl Ledger {
         if let Some(old) = before.filter(|owned| owned.id != id) {
             self.retire(&address, old);
         }
-        self.owned.insert(address, Owned { id, spec, refs, stamp, protect, past, applied });
+        self.owned.insert(address, Owned { id, spec, refs, stamp, protect, past, applied, push_ids });
     }
 
     /// A resource has another key, with all its parts. Whoever names it does so by the new key; ids stay as they are.
@@ -268,7 +280,7 @@ mod tests {
     }
 
     fn created(id: &str) -> Record {
-        let result = Done::Done { id: Some(id.into()) };
+        let result = Done::Done { id: Some(id.into()), push_ids: vec![] };
         let address = Address::new("segments", "a");
         Record::Outcomes(vec![Outcome { address, verb: Verb::Create, result, unsettled: None }])
     }
@@ -296,6 +308,39 @@ mod tests {
             after([replaced.to_vec(), vec![intent(Verb::Delete, Some("old")), resolve(Resolution::Absent)]].concat());
         let owned = ledger.owned.values().map(|owned| &*owned.id).collect::<Vec<_>>();
         assert_eq!((owned, ledger.open.len(), ledger.retired.len()), (vec!["new"], 0, 0));
+    }
+
+    fn pushes(ledger: &Ledger) -> Vec<String> {
+        ledger.owned.values().flat_map(|owned| owned.push_ids.clone()).collect()
+    }
+
+    #[test]
+    fn the_pushes_of_a_thing_are_remembered_until_the_service_tells_others() {
+        let done = |verb, push_ids: &[&str]| {
+            let push_ids = push_ids.iter().map(|id| (*id).to_owned()).collect();
+            let result = Done::Done { id: Some("one".into()), push_ids };
+            Record::Outcomes(vec![Outcome { address: Address::new("segments", "a"), verb, result, unsettled: None }])
+        };
+        let made = vec![intent(Verb::Create, None), done(Verb::Create, &["p1"])];
+        let adopt = |id: &str| {
+            let spec = serde_json::json!({ "id": id, "spec": {}, "refs": {}, "protect": false, "past": true, "address": "segments/a" });
+            Record::Adopt(vec![serde_json::from_value(spec).expect("a record of a version that knew no pushes")])
+        };
+        let updated = |push_ids: &[&str]| vec![intent(Verb::Update, Some("one")), done(Verb::Update, push_ids)];
+        assert_eq!(pushes(&after(made.clone())), ["p1"]);
+        assert_eq!(pushes(&after([made.clone(), vec![adopt("one")]].concat())), ["p1"], "it is the same thing");
+        assert_eq!(pushes(&after([made.clone(), vec![adopt("two")]].concat())), [""; 0], "it is another thing");
+        assert_eq!(pushes(&after([made.clone(), updated(&[])].concat())), ["p1"]);
+        assert_eq!(pushes(&after([made, updated(&["p1", "p2"])].concat())), ["p1", "p2"]);
+    }
+
+    #[test]
+    fn what_knows_no_pushes_is_written_as_before() {
+        let written = serde_json::to_string(&created("one")).expect("JSON");
+        assert_eq!(
+            written,
+            r#"{"outcomes":[{"address":"segments/a","verb":"create","result":{"done":{"id":"one"}}}]}"#
+        );
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::kinds::{Parts, Said, Sample, Template, Variable};
 use crate::look::page::Page;
 use crate::manifest::Desired;
 use crate::model::many::Set;
+use crate::model::message::Message;
 use crate::model::notification::{Actions, INTERACTIVE_TYPES, Interactive, Notification};
 use crate::model::placeholder::{self, placeholders};
 use crate::node::At;
@@ -163,8 +164,8 @@ pub fn all(spoken: &[Spoken], each: &str, sample: Option<(&str, &Values)>) -> Ve
     spoken.iter().enumerate().map(shown).collect()
 }
 
-/// A message as people see it with these values.
-pub fn seen(said: &Said, values: &Values) -> Seen {
+/// What is said with these values, and with defaults for what they leave out: the notification and the message.
+pub fn said_with(said: &Said, values: &Values) -> (Option<Notification>, Option<Message>) {
     let fill = |text: &str| filled(text, said.variables, values);
     let notification = said.notification.map(|notification| {
         let mut notification = notification.value.clone();
@@ -176,6 +177,12 @@ pub fn seen(said: &Said, values: &Values) -> Seen {
         message.map_texts(&fill);
         message
     });
+    (notification, message)
+}
+
+/// A message as people see it with these values.
+pub fn seen(said: &Said, values: &Values) -> Seen {
+    let (notification, message) = said_with(said, values);
     let shown = notification.as_ref();
     let text = shown.and_then(|shown| shown.alert.as_ref()).map_or(String::new(), |alert| alert.value.clone());
     let interactive = shown.and_then(|shown| shown.interactive.as_ref());

@@ -17,6 +17,7 @@ use crate::model::delay::Delay;
 use crate::model::level::Level;
 use crate::model::many::Many;
 use crate::model::quiet::Quiet;
+use crate::model::recipient::Recipient;
 use crate::node::{At, Decode, Node, Reader, Tree, shape, words};
 use crate::source::{Source, Sources, Span};
 use crate::text;
@@ -74,6 +75,11 @@ shape! {
         /// How long after it was written down that it would be sent a request may leave, such as `1m`, which it is where this
         /// is left out. After a crash, that and `settle` are waited for.
         send_within: Option<At<Delay>>,
+        /// Whether `pushplan send` may send tests there, each to one named recipient. Where it is left out, it may only on the
+        /// built-in service.
+        test_sends: Option<At<bool>>,
+        /// Who may get tests, such as `["named_user:qa-*"]`: then nobody else does, and `test_sends` need not be said.
+        test_recipients: Option<Many<At<String>>>,
     }
 }
 
@@ -340,6 +346,17 @@ impl Target {
         self.settle.as_ref().map_or(Delay(10), |settle| settle.value)
     }
 
+    /// Whether a test may go to somebody there, as the target says; `None` where it says nothing.
+    pub fn may_test(&self, recipient: &Recipient) -> Option<bool> {
+        let sends = self.test_sends.as_ref().map(|sends| sends.value);
+        let named = self.test_recipients.as_ref().map(|all| all.iter().any(|pattern| recipient.is_like(pattern)));
+        match (sends, named) {
+            (Some(false), _) => Some(false),
+            (sends, None) => sends,
+            (_, named) => named,
+        }
+    }
+
     pub fn values(&self) -> Variables {
         self.variables.iter().map(|(name, value)| (name.value.clone(), value.value.0.clone())).collect()
     }
@@ -364,6 +381,10 @@ impl Target {
             && most.value < 0
         {
             wrong(most.span, format!("`{}` is not a number of deletions", most.value), "0 or more");
+        }
+        for pattern in self.test_recipients.iter().flatten().filter(|pattern| !Recipient::is_pattern(pattern)) {
+            let message = format!("`{}` means no single recipients", text::short(pattern, 60));
+            wrong(pattern.span, message, "such as \"named_user:qa-*\" or \"ios_channel:ID\"");
         }
         if let Some(time) = self.send_within.as_ref().filter(|time| time.value.0 < 1) {
             wrong(time.span, format!("`{}` is too short for a request to leave", time.value.0), "1s or more");

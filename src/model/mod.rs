@@ -14,6 +14,7 @@ pub mod notification;
 pub mod placeholder;
 pub mod push;
 pub mod quiet;
+pub mod recipient;
 pub mod schedule;
 pub mod trigger;
 pub mod variable;

@@ -105,6 +105,7 @@ impl<'l> Draft<'l> {
                     spec,
                     refs,
                     stamp: single.stamp.clone(),
+                    push_ids: single.push_ids.clone(),
                     protect: false,
                     past: piece.thing.past,
                 });

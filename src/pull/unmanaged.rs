@@ -33,6 +33,8 @@ pub struct Single {
     /// Segments by their ids.
     pub spec: Value,
     pub stamp: Option<String>,
+    /// The ids of the pushes that it sends, where the service tells.
+    pub push_ids: Vec<String>,
 }
 
 impl Thing {
@@ -106,8 +108,8 @@ pub fn unmanaged(live: &Live, ledger: &Ledger, wanted: &BTreeSet<&'static str>, 
             } else if !thing.singles.iter().any(|single| single.part.as_ref() == part) {
                 let begun = kind.api.runs(spec).is_some_and(|runs| runs.first.is_none_or(|first| first <= now));
                 thing.past = begun;
-                let (part, id, stamp) = (part.cloned(), found.id.clone(), found.stamp.clone());
-                thing.singles.push(Single { part, id, spec: spec.clone(), stamp });
+                let Found { id, stamp, push_ids, .. } = found.clone();
+                thing.singles.push(Single { part: part.cloned(), id, spec: spec.clone(), stamp, push_ids });
             }
         }
         for (mut thing, owned) in resources.into_values().filter(|(thing, _)| !thing.singles.is_empty()) {

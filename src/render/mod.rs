@@ -14,6 +14,7 @@ pub mod html;
 mod layout;
 pub mod lookup;
 mod out;
+pub mod outcome;
 pub mod plan;
 mod plot;
 mod pretty;
@@ -26,6 +27,7 @@ pub mod schema;
 pub mod sides;
 pub mod statistics;
 mod table;
+pub mod test_send;
 mod visible;
 
 pub use again::Again;

@@ -148,7 +148,7 @@ impl Tally {
             *left = left.saturating_sub(1);
             *left
         });
-        if let (Verb::Create, Fate::Done { id: Some(id) }) = (step.verb, fate) {
+        if let (Verb::Create, Fate::Done { id: Some(id), .. }) = (step.verb, fate) {
             self.made.insert(address.clone(), id.clone());
         }
         if let Some(line) = self.trouble(step, fate) {
@@ -162,7 +162,7 @@ impl Tally {
         if self.all > MANY {
             return self.counts().filter(|_| !has_bar);
         }
-        let known = if let Fate::Done { id } = fate { id.as_ref() } else { None };
+        let known = if let Fate::Done { id, .. } = fate { id.as_ref() } else { None };
         let id = self.made.get(address).or(known).map(|id| format!(" ({id})")).unwrap_or_default();
         let verb = match action {
             Action::Replace => "replaced",
@@ -221,7 +221,7 @@ mod tests {
         .expect("a plan")
     }
 
-    const DONE: Fate = Fate::Done { id: None };
+    const DONE: Fate = Fate::Done { id: None, push_ids: Vec::new() };
 
     fn tally(plan: &Plan) -> Tally {
         Tally::new(plan, Style { width: 80, ..Style::PLAIN })
@@ -236,9 +236,9 @@ mod tests {
         ]);
         let mut tally = tally(&plan);
         let mut told = |number: usize, fate: &Fate| tally.finished(&plan.steps[number], fate, false);
-        let made = Fate::Done { id: Some("3e9c".to_owned()) };
+        let made = Fate::Done { id: Some("3e9c".to_owned()), push_ids: Vec::new() };
         assert_eq!(told(0, &made), None);
-        let old = Fate::Done { id: Some("0000".to_owned()) };
+        let old = Fate::Done { id: Some("0000".to_owned()), push_ids: Vec::new() };
         assert_eq!(told(1, &old).as_deref(), Some("± segments/a replaced (3e9c)"));
         assert_eq!(told(2, &made).as_deref(), Some("+ segments/b created (3e9c)"));
         assert_eq!(told(3, &DONE), None, "nothing is said of what is unchanged");
@@ -248,7 +248,7 @@ mod tests {
     fn what_is_made_again_is_created_with_its_new_id() {
         let plan = plan(&[("segments/a", "create", &["create", "delete"])]);
         let mut tally = tally(&plan);
-        let done = |id: &str| Fate::Done { id: Some(id.to_owned()) };
+        let done = |id: &str| Fate::Done { id: Some(id.to_owned()), push_ids: Vec::new() };
         assert_eq!(tally.finished(&plan.steps[0], &done("new"), false), None);
         let told = tally.finished(&plan.steps[1], &done("old"), false);
         assert_eq!(told.as_deref(), Some("+ segments/a created (new)"));
@@ -275,7 +275,7 @@ mod tests {
         for (number, step) in plan.steps.iter().enumerate() {
             let fate = match number {
                 500 => Fate::Failed { why: "HTTP 400".to_owned() },
-                _ => Fate::Done { id: None },
+                _ => Fate::Done { id: None, push_ids: Vec::new() },
             };
             lines.extend(tally.finished(step, &fate, false));
         }

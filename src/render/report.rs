@@ -161,7 +161,7 @@ const UNPROTECTED: &str = "unprotected";
 fn row(step: &StepReport, told: &Told, level: Level) -> Row {
     let StepReport { address, verb, fate, recorded, .. } = step;
     let words = match fate {
-        Fate::Done { id: Some(id) } => Words::new(&format!("{address} ({id})")),
+        Fate::Done { id: Some(id), .. } => Words::new(&format!("{address} ({id})")),
         _ => Words::new(&address.to_string()),
     };
     let label = if fate.is_done() { told.done(step) } else { present_tense(*verb) };
@@ -348,7 +348,7 @@ impl Line {
             address: address.to_string(),
             verb: present_tense(*verb),
             fate: word(fate),
-            id: if let Fate::Done { id } = fate { id.clone() } else { None },
+            id: if let Fate::Done { id, .. } = fate { id.clone() } else { None },
             why: why(fate).map(str::to_owned),
             recorded: None,
         }
@@ -361,7 +361,7 @@ impl Line {
             address: address.to_string(),
             verb: present_tense(*verb),
             fate: word(fate),
-            id: if let Fate::Done { id } = fate { id.clone() } else { None },
+            id: if let Fate::Done { id, .. } = fate { id.clone() } else { None },
             why: why(fate).map(str::to_owned),
             recorded: Some(*recorded),
         }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::findings::json;
-use super::{calendar, cases, lookup, plan, report, statistics};
+use super::{calendar, cases, lookup, outcome, plan, report, statistics};
 use crate::manifest::schema;
 
 /// Makes a schema.
@@ -21,6 +21,7 @@ pub const SCHEMAS: &[(&str, Maker)] = &[
     ("findings.schema.json", schema::of::<json::Report>),
     ("lookup.schema.json", schema::of::<lookup::json::Document>),
     (MANIFEST, schema::manifest),
+    ("outcome.schema.json", schema::of::<outcome::json::Document>),
     ("plan.schema.json", schema::of::<plan::json::Document>),
     ("project.schema.json", schema::project_file),
     ("report.schema.json", schema::of::<report::Document>),

@@ -158,6 +158,7 @@ impl Building {
             stamp: None,
             protect: false,
             past: false,
+            push_ids: Vec::new(),
             request: Some(Shown { method, path: path.to_owned() }),
         };
         self.steps.push((order, step));

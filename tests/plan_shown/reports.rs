@@ -21,7 +21,7 @@ fn step(step: usize, verb: Verb, at: &str, fate: Fate) -> StepReport {
 }
 
 fn done(id: &str) -> Fate {
-    Fate::Done { id: Some(id.to_owned()) }
+    Fate::Done { id: Some(id.to_owned()), push_ids: Vec::new() }
 }
 
 fn why(words: &str) -> String {
@@ -38,8 +38,8 @@ fn reports() -> Vec<(&'static str, Report)> {
                 Ending::Done,
                 vec![
                     step(0, Verb::Create, "segments/a", done("3e9c")),
-                    step(1, Verb::Update, "templates/b", Fate::Done { id: None }),
-                    step(2, Verb::Delete, "templates/c", Fate::Done { id: None }),
+                    step(1, Verb::Update, "templates/b", Fate::Done { id: None, push_ids: Vec::new() }),
+                    step(2, Verb::Delete, "templates/c", Fate::Done { id: None, push_ids: Vec::new() }),
                 ],
             ),
         ),

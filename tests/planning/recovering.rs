@@ -134,3 +134,37 @@ fn what_an_earlier_run_was_deleting_to_replace_it_is_made_anew() {
     world.remove("experiments/e");
     assert!(!world.told(&after.replace("10:00", "23:59")).contains("create"), "people may have got it");
 }
+
+const PUSH: &str = "\
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {tag: vip}, device_types: [ios], notification: {alert: Sale}}
+";
+
+fn listed(push_ids: &[&str]) -> Found {
+    let spec = declared(PUSH)[&address("scheduled_pushes/sale")].spec.clone();
+    let push_ids = push_ids.iter().map(|id| (*id).to_owned()).collect();
+    Found { id: "new".into(), name: "sale".into(), spec: Some(spec), push_ids, ..Found::default() }
+}
+
+#[test]
+fn what_is_taken_up_brings_the_pushes_that_its_listing_tells() {
+    let mut world = in_doubt(PUSH, "scheduled_pushes/sale", Level::Extended);
+    world.put(&address("scheduled_pushes/sale"), listed(&["p1"]));
+    let (_, steps) = world.plan(PUSH);
+    assert_eq!((steps[0].verb, &*steps[0].push_ids), (Verb::Adopt, &["p1".to_owned()][..]));
+}
+
+#[test]
+fn the_ledger_learns_of_pushes_where_it_is_written_to_anyway() {
+    let mut world = World::in_sync(PUSH, Level::Extended);
+    let sale = address("scheduled_pushes/sale");
+    let known = world.live.units.get(&sale).cloned();
+    let Some(pushplan::live::Seen::There(known)) = known else { panic!("it is there") };
+    world.put(&sale, Found { push_ids: vec!["p1".into()], ..known });
+    assert_eq!(world.told(PUSH), "", "nothing is written for that alone");
+    let (_, steps) = world.plan(&format!("{PUSH}{ONE}"));
+    let learnt = steps.iter().find(|step| step.address == sale).expect("a step");
+    assert_eq!((learnt.verb, &*learnt.push_ids), (Verb::Adopt, &["p1".to_owned()][..]));
+}

@@ -65,6 +65,7 @@ impl World {
             stamp: stamp.clone(),
             protect,
             past: false,
+            push_ids: Vec::new(),
             applied: self.now,
         };
         self.ledger.owned.insert(address.clone(), owned);

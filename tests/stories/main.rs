@@ -14,12 +14,14 @@ mod let_go;
 mod lookups;
 mod lost;
 mod next;
+mod outcomes;
 mod ownership;
 mod past;
 mod renaming;
 mod reports;
 mod saved;
 mod statistics;
+mod test_sends;
 mod world;
 
 #[path = "../support/mod.rs"]

@@ -37,8 +37,16 @@ fn applied(project: &Project, address: Address, spec: Value) {
 
 fn applied_as(project: &Project, address: Address, id: &str, spec: Value) {
     let log = FileLog::new(project.folder.path(), "local");
-    let adopted =
-        Adopted { address, id: id.into(), spec, refs: BTreeMap::new(), stamp: None, protect: false, past: false };
+    let adopted = Adopted {
+        address,
+        id: id.into(),
+        spec,
+        refs: BTreeMap::new(),
+        stamp: None,
+        protect: false,
+        past: false,
+        push_ids: vec![],
+    };
     let at: Timestamp = "2024-01-01T00:00:00Z".parse().expect("a time");
     let entry = Entry { seq: 1, at, actor: "ada".into(), record: Record::Adopt(vec![adopted]) };
     tokio::runtime::Runtime::new().expect("a runtime").block_on(log.append(&entry)).expect("a ledger");

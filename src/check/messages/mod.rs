@@ -38,7 +38,15 @@ fn own<'d>(subject: &'d Subject, one: &One<'d>) -> Vec<Said<'d>> {
             return None;
         }
         let devices = Some(&push.device_types);
-        Some(Said { notification: None, message: Some(message), devices, variables: None, borrowed: false })
+        Some(Said {
+            notification: None,
+            message: Some(message),
+            devices,
+            variables: None,
+            borrowed: false,
+            campaigns: None,
+            rest: None,
+        })
     });
     own.chain(beside).collect()
 }

@@ -1,0 +1,151 @@
+//! A message of the project, as it is declared: what commands share that show or send one.
+
+use std::path::PathBuf;
+
+use super::planning::{self, Place};
+use super::{Context, target};
+use crate::address::Address;
+use crate::failure::{Exit, Failure};
+use crate::finding::{Finding, Severity};
+use crate::kinds::{Parts, Resource, Template};
+use crate::look::{Spoken, Values};
+use crate::manifest::{Declared, Desired, Manifests, read_project};
+use crate::text;
+
+/// `KEY=VALUE`, whose value may hold further `=`.
+pub fn pair(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, such as FIRST_NAME=Anna")?;
+    Ok((key.trim().to_owned(), value.to_owned()))
+}
+
+/// A project that was read for one of its messages. What else is in it may have errors.
+pub struct Source {
+    root: PathBuf,
+    pub manifests: Manifests,
+    pub desired: Desired,
+    found: Vec<Finding>,
+}
+
+/// A message, and where it is declared.
+pub struct Message<'s> {
+    pub parts: Parts<'s>,
+    /// `messages/templates.yaml:18`
+    pub place: String,
+}
+
+impl Source {
+    /// Reads the project for its target. One without a target has no variables and no overlays, but it has messages.
+    pub fn read(place: &Place, needs_target: bool) -> Result<Self, Failure> {
+        let root = place.root()?;
+        let manifests = read_project(&root, None);
+        let is_bare = manifests.project.target_names().is_empty() && place.target().is_none();
+        let target = match is_bare && !needs_target {
+            true => None,
+            false => Some(target::choose(&manifests.project, place.target())?.0),
+        };
+        let (desired, found) = manifests.resolve(target.as_deref());
+        Ok(Self { root, manifests, desired, found })
+    }
+
+    /// Whom people see as the sender.
+    pub fn app(&self) -> String {
+        let named = self.manifests.project.file.project.as_ref().and_then(|about| about.name.as_ref());
+        let folder = || self.root.file_name().map(|name| name.to_string_lossy().into_owned());
+        named.map(|name| name.value.clone()).or_else(folder).unwrap_or_default()
+    }
+
+    /// The message under an address, or why there is none that could be shown.
+    pub fn message(&self, address: &Address, context: &Context) -> Result<Message<'_>, Failure> {
+        let all = self.found.iter().chain(&self.manifests.findings);
+        let errors: Vec<&Finding> = all.filter(|finding| finding.severity == Severity::Error).collect();
+        let declared = self.declared(address, &errors, context)?;
+        let mut parts = Parts::new(&declared.key);
+        declared.spec.parts(&mut parts);
+        self.readable(address, &parts, &errors, context)?;
+        if parts.said.is_empty() {
+            return Err(Failure::usage(format!("{address} has no message, so that there is nothing to show"))
+                .help("templates, scheduled pushes, pipelines and experiments have one"));
+        }
+        if errors.iter().any(|finding| finding.address.as_ref() != Some(address)) {
+            context.out.note("Other manifests have errors; `pushplan validate` shows them.");
+        }
+        let place = declared.key.span.file().map(|file| {
+            let source = self.manifests.sources.get(file);
+            format!("{}:{}", source.path, source.position(declared.key.span.range().start).line)
+        });
+        Ok(Message { parts, place: place.unwrap_or_default() })
+    }
+
+    /// What is declared under the address, or why nothing can be shown of it.
+    fn declared(&self, address: &Address, errors: &[&Finding], context: &Context) -> Result<&Declared, Failure> {
+        let desired = &self.desired;
+        if let Some(declared) = desired.resources.get(address) {
+            return Ok(declared);
+        }
+        if desired.broken.contains(address) {
+            return Err(self.broken(address, address, errors, context));
+        }
+        let known: Vec<String> = desired.resources.keys().chain(&desired.broken).map(Address::to_string).collect();
+        let failure = Failure::usage(format!("{address} is not declared"));
+        Err(match text::nearest(&address.to_string(), known.iter().map(String::as_str)) {
+            Some(near) => failure.help(format!("did you mean {near}?")),
+            None if !desired.complete => {
+                planning::tell(&self.manifests, self.manifests.findings.iter(), false, context);
+                failure.exit(Exit::Findings).help("some of the manifests cannot be read: it may stand there")
+            }
+            None => failure.help("an address is such as templates/winback; `pushplan graph` lists what is declared"),
+        })
+    }
+
+    /// Refuses what was read in part: a push without its template would look as if it said nothing.
+    fn readable(
+        &self,
+        address: &Address,
+        parts: &Parts,
+        errors: &[&Finding],
+        context: &Context,
+    ) -> Result<(), Failure> {
+        let desired = &self.desired;
+        if errors.iter().any(|finding| finding.address.as_ref() == Some(address)) {
+            return Err(self.broken(address, address, errors, context));
+        }
+        for name in parts.pushes.iter().filter_map(|push| push.template.as_ref()) {
+            let template = Address::new(Template::KEY, name.0.clone());
+            if desired.broken.contains(&template) {
+                return Err(self.broken(address, &template, errors, context));
+            }
+            if !desired.resources.contains_key(&template) {
+                let failure = Failure::new(format!("{address} takes its words from {template}, which is not declared"));
+                return Err(match text::nearest(&name.0, desired.keys::<Template>()) {
+                    Some(near) => failure.exit(Exit::Findings).help(format!("did you mean `{near}`?")),
+                    None => failure.exit(Exit::Findings).help("declare it under `templates:`"),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The failure for what has errors itself, which are shown.
+    fn broken(&self, address: &Address, at: &Address, errors: &[&Finding], context: &Context) -> Failure {
+        let own = errors.iter().copied().filter(|finding| finding.address.as_ref() == Some(at));
+        planning::tell(&self.manifests, own, false, context);
+        let message = match address == at {
+            true => format!("{address} has errors, so that it cannot be shown"),
+            false => format!("{address} takes its words from {at}, which has errors"),
+        };
+        Failure::new(message).exit(Exit::Findings).help("correct them; `pushplan validate` shows all of them")
+    }
+}
+
+/// Refuses values for variables that no text has. `option` is what gave them.
+pub fn check_keys(address: &Address, set: &Values, spoken: &[Spoken], option: &str) -> Result<(), Failure> {
+    let variables = spoken.iter().flat_map(|one| one.said.variables.unwrap_or(&[]));
+    let known: Vec<&str> = variables.map(|variable| variable.key.as_str()).collect();
+    let Some(wrong) = set.keys().find(|key| !known.contains(&key.as_str())) else { return Ok(()) };
+    let failure = Failure::usage(format!("{address} has no variable `{wrong}`"));
+    Err(match text::nearest(wrong, known.iter().copied()) {
+        Some(near) => failure.help(format!("did you mean `{near}`?")),
+        None if known.is_empty() => failure.help(format!("it has no variables: leave out {option}")),
+        None => failure.help(format!("expected {}", text::any_of(&known))),
+    })
+}

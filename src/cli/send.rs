@@ -1,0 +1,291 @@
+use std::io::{self, IsTerminal};
+
+use clap::Args;
+
+use super::message::{self, Source};
+use super::planning::{Place, unreadable};
+use super::signals::Stop;
+use super::target::{self, Opened};
+use super::{Context, Ended, runtime};
+use crate::address::Address;
+use crate::client::refusal;
+use crate::exchange::{Answer, Loss, Meaning, Request};
+use crate::failure::{Exit, Failure};
+use crate::kinds::{Parts, Said};
+use crate::ledger::Ledger;
+use crate::live::Pages;
+use crate::look::{self, Spoken, Values};
+use crate::manifest::{PROJECT_FILE, Target};
+use crate::model::audience::ChannelKey;
+use crate::model::recipient::Recipient;
+use crate::node::At;
+use crate::plan::Choice;
+use crate::render::preview::Preview;
+use crate::render::{self, Again};
+use crate::source::Span;
+use crate::test_send::{self, Device, Reached, Search};
+use crate::text;
+
+/// Send a message to one named test recipient, now.
+///
+/// The message is the one that is declared: it need not be applied. It is shown before it is sent, and goes to that recipient
+/// alone, never to a segment, a tag or `all`. It is sent once: where the answer is lost, that is said, and nothing is sent again.
+///
+/// The built-in service always allows it. Any other target needs `test_sends = true` or `test_recipients = ["named_user:qa-*"]` in
+/// pushplan.toml.
+#[derive(Debug, Args)]
+pub struct Send {
+    /// Something with a message, such as templates/winback
+    #[arg(value_name = "ADDRESS")]
+    address: String,
+
+    /// Who gets it: named_user:ID, ios_channel:ID, android_channel:ID, amazon_channel:ID, channel:ID or open_channel:ADDRESS
+    #[arg(long, value_name = "RECIPIENT")]
+    to: String,
+
+    /// Value for a variable of the template [default: what the push gives, or the default of the template]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = message::pair)]
+    with: Vec<(String, String)>,
+
+    /// Which one, where there are several: variants of an experiment, outcomes of a pipeline
+    #[arg(long, value_name = "NUMBER")]
+    variant: Option<usize>,
+
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+/// How many pages of channels are looked through for an address.
+const MOST_PAGES: usize = 1_000;
+
+/// What is said of a test that is ended at once.
+const AT_ONCE: &str = "Ended at once. The message may have been sent: look at the device before you send it again.";
+
+/// A message that is about to be sent.
+struct Test<'t> {
+    recipient: &'t Recipient,
+    target: &'t str,
+    said: Said<'t>,
+    values: Values,
+    preview: Preview<'t>,
+    again: Again,
+}
+
+impl Send {
+    pub fn run(&self, context: &Context) -> Ended {
+        let address = Address::try_from(self.address.clone()).map_err(Failure::usage)?;
+        let recipient = Recipient::parse(&self.to).map_err(|no| Failure::usage(no.message).help(no.help))?;
+        let source = Source::read(&self.place, true)?;
+        let project = &source.manifests.project;
+        let (name, target) = target::choose(project, self.place.target())?;
+        allowed(&name, target, &recipient)?;
+        let message = source.message(&address, context)?;
+        let Spoken { said, mut values } = self.chosen(&address, &message.parts, &source)?;
+        values.extend(self.with.iter().cloned());
+        let app = source.app();
+        let preview = Preview { address: &address, place: message.place, app: &app, seen: Vec::new() };
+        let again = self.place.again("send", &Choice::default());
+        let test = Test { recipient: &recipient, target: &name, said, values, preview, again };
+        let content = test_send::content(&test.said, &test.values);
+        filled(&address, &test_send::unfilled(&content))?;
+        runtime()?.block_on(async {
+            let opened = target::open(project, Some(&name)).await?;
+            let ended = self.test(test, content, &opened, context).await;
+            opened.close().await;
+            ended
+        })
+    }
+
+    /// The message that is meant, with the values that its push gives.
+    fn chosen<'s>(&self, address: &Address, parts: &Parts<'s>, source: &'s Source) -> Result<Spoken<'s>, Failure> {
+        let mut spoken = look::as_written(parts, &source.desired);
+        let (number, each) = (spoken.len(), parts.each);
+        let place = match (self.variant, number) {
+            (None, 1) => 0,
+            (None, _) => {
+                return Err(Failure::usage(format!("{address} has {}", text::count(number, each)))
+                    .help(format!("say which one is sent: --variant 1 to --variant {number}")));
+            }
+            (Some(chosen), _) if (1..=number).contains(&chosen) => chosen - 1,
+            (Some(chosen), _) => {
+                let failure = Failure::usage(format!("{address} has no {each} {chosen}"));
+                return Err(match number {
+                    1 => failure.help("it has one: leave out --variant"),
+                    _ => failure.help(format!("it has {}", text::count(number, each))),
+                });
+            }
+        };
+        let set: Values = self.with.iter().cloned().collect();
+        message::check_keys(address, &set, &spoken[place..=place], "--with")?;
+        Ok(spoken.swap_remove(place))
+    }
+
+    async fn test(
+        &self,
+        mut test: Test<'_>,
+        content: serde_json::Map<String, serde_json::Value>,
+        opened: &Opened,
+        context: &Context,
+    ) -> Ended {
+        let found = self.look_up(test.recipient, opened).await?;
+        let goes_to = test.said.devices.map(|devices| &devices.value);
+        let reached = Reached::of(test.recipient, found, goes_to);
+        let view = render::test_send::View {
+            recipient: test.recipient,
+            reached: &reached,
+            target: test.target,
+            origin: opened.origin().to_string(),
+        };
+        if reached.devices.is_empty() {
+            return Err(nobody(&view));
+        }
+        let types = At::new(reached.types(), Span::NONE);
+        let said = Said { devices: Some(&types), ..test.said };
+        test.preview.seen = vec![look::seen(&said, &test.values)];
+        let style = context.out.style();
+        context.out.print(&view.before(&test.preview, style));
+        self.ask(context)?;
+        let request = test_send::request(content, test.recipient, &types, opened.level);
+        let _stop = Stop::listen(AT_ONCE).map_err(|error| Failure::new(error.to_string()))?;
+        let answered = opened.writing().send(&request, || true).await;
+        let push_ids = sent(opened, &request, answered)?;
+        context.out.print(&view.sent(&push_ids, &test.again));
+        Ok(Exit::Done)
+    }
+
+    /// The devices of the recipient, as the service knows them.
+    async fn look_up(&self, recipient: &Recipient, opened: &Opened) -> Result<Vec<Device>, Failure> {
+        let ledger = match recipient.channel {
+            // The ledger may know its id, which nobody else does.
+            Some(ChannelKey::Open) => Ledger::replay(self.place.log()?.0.load(0).map_err(unreadable)?),
+            _ => Ledger::default(),
+        };
+        match test_send::search(recipient, &ledger) {
+            Search::Lookup(request) => {
+                let answer = get(opened, &request).await?;
+                let body = answer.body.as_ref().filter(|_| answer.meaning() == Meaning::Done);
+                Ok(body.map(|body| test_send::devices(recipient, body)).unwrap_or_default())
+            }
+            Search::Listing(mut request) => {
+                let (mut found, mut pages) = (Vec::new(), Pages::default());
+                let origin = opened.origin().to_string();
+                for _ in 0..MOST_PAGES {
+                    let body = get(opened, &request).await?.body.unwrap_or_default();
+                    found.extend(test_send::devices(recipient, &body));
+                    let next = pages.next(&origin, &request.path, &body["next_page"]).map_err(Failure::new)?;
+                    let Some(next) = next else { return Ok(found) };
+                    request = Request::get(next);
+                }
+                Err(Failure::new(format!("{recipient} is not among the first {MOST_PAGES} pages of channels"))
+                    .help("declare it under `open_channels:` and apply that: then its id is known"))
+            }
+        }
+    }
+
+    fn ask(&self, context: &Context) -> Result<(), Failure> {
+        if self.yes {
+            return Ok(());
+        }
+        if !io::stdin().is_terminal() {
+            return Err(Failure::new("there is nobody to ask whether this is to be sent")
+                .exit(Exit::Refused)
+                .help("nothing was sent; pass --yes to send it"));
+        }
+        let mut answer = String::new();
+        context.out.ask("Send this? Only `yes` goes on:");
+        let _ = io::stdin().read_line(&mut answer);
+        if answer.trim() == "yes" {
+            return Ok(());
+        }
+        Err(Failure::new("nothing was sent").exit(Exit::Refused).help("the answer that goes on is `yes`"))
+    }
+}
+
+/// Whether the target lets a test go to somebody. The built-in service reaches nobody, so that it always does.
+fn allowed(name: &str, target: &Target, recipient: &Recipient) -> Result<(), Failure> {
+    if target::is_built_in(name, target) {
+        return Ok(());
+    }
+    let table = format!("[targets.{name}] in {PROJECT_FILE}");
+    match (target.may_test(recipient), &target.test_recipients) {
+        (Some(true), _) => Ok(()),
+        (Some(false), Some(all)) if target.test_sends.as_ref().is_none_or(|sends| sends.value) => {
+            let patterns: Vec<&str> = all.iter().map(|pattern| pattern.as_str()).collect();
+            let who = if patterns.is_empty() { "nobody".to_owned() } else { text::all_of(&patterns) };
+            let message = format!("the target `{name}` allows tests to {who} alone, not to {recipient}: nothing was sent");
+            Err(Failure::new(message).exit(Exit::Refused).help(format!("add the recipient to test_recipients of {table}")))
+        }
+        _ => Err(Failure::new(format!("the target `{name}` does not allow test sends: nothing was sent"))
+            .exit(Exit::Refused)
+            .help(format!(
+                "name who may get them with test_recipients = [\"{recipient}\"] under {table}, or allow all with test_sends = true"
+            ))),
+    }
+}
+
+/// Refuses a message in which people would read braces.
+fn filled(address: &Address, unfilled: &[String]) -> Result<(), Failure> {
+    let Some(first) = unfilled.first() else { return Ok(()) };
+    let names: Vec<String> = unfilled.iter().map(|key| format!("{{{{{key}}}}}")).collect();
+    let has = if names.len() == 1 { "has" } else { "have" };
+    let message =
+        format!("{} of {address} {has} no value: people would read the braces; nothing was sent", text::all_of(&names));
+    Err(Failure::new(message)
+        .exit(Exit::Refused)
+        .help(format!("give one with --with {}", text::shell_word(&format!("{first}=VALUE")))))
+}
+
+/// The refusal to send into nothing.
+fn nobody(view: &render::test_send::View) -> Failure {
+    let (message, help) = view.nobody();
+    Failure::new(message).exit(Exit::Refused).help(help)
+}
+
+/// What the service answers to a question, where it answers.
+async fn get(opened: &Opened, request: &Request) -> Result<Answer, Failure> {
+    let answered = opened.reading().read(request).await;
+    let answer = answered.map_err(|(Loss::NotSent(why) | Loss::Unknown(why))| {
+        Failure::new(format!("{request} failed: {why}")).help("nothing was sent; try again")
+    })?;
+    if let Some(refused) = refusal(opened.origin(), &answer) {
+        return Err(refused);
+    }
+    match answer.meaning() {
+        Meaning::Done | Meaning::Missing => Ok(answer),
+        _ => Err(Failure::new(format!("{request} failed: {}", answer.error())).help("nothing was sent; try again")),
+    }
+}
+
+/// The ids of the pushes, where it is known that it was sent. It is never sent again: nobody can tell whether it arrived.
+fn sent(opened: &Opened, request: &Request, answered: Result<Answer, Loss>) -> Result<Vec<String>, Failure> {
+    let not = |why: &str| Failure::new(format!("{request} failed: {why}")).help("nothing was sent");
+    let answer = match answered {
+        Ok(answer) => answer,
+        Err(Loss::NotSent(why)) => return Err(not(&why)),
+        Err(Loss::Unknown(why)) => return Err(perhaps(&why)),
+    };
+    if let Some(refused) = refusal(opened.origin(), &answer) {
+        return Err(refused);
+    }
+    match answer.meaning() {
+        Meaning::Done => {
+            let ids = answer.body.as_ref().and_then(|body| body["push_ids"].as_array()).cloned().unwrap_or_default();
+            Ok(ids.iter().filter_map(|id| id.as_str().map(str::to_owned)).collect())
+        }
+        Meaning::Refused | Meaning::Missing => Err(not(&answer.error())),
+        Meaning::Busy => {
+            Err(not("the service has too much to do (HTTP 429)").help("nothing was sent; try again later"))
+        }
+        Meaning::Unknown => Err(perhaps(&answer.error())),
+    }
+}
+
+fn perhaps(why: &str) -> Failure {
+    Failure::new(format!("the message may have been sent: {why}"))
+        .exit(Exit::Partly)
+        .help("it was not sent a second time; look at the device before you do so")
+}

@@ -1,0 +1,150 @@
+//! One named recipient: the only one that a test may go to.
+
+use std::fmt;
+
+use super::audience::{ChannelKey, Selector};
+use crate::node::At;
+use crate::source::Span;
+use crate::text;
+
+/// The key of a named user.
+const NAMED_USER: &str = "named_user";
+
+/// Keys of selectors that mean many people.
+const MANY: [&str; 12] = [
+    "all",
+    "triggered",
+    "tag",
+    "group",
+    "segment",
+    "static_list",
+    "subscription_list",
+    "location",
+    "attribute",
+    "and",
+    "or",
+    "not",
+];
+
+/// A person by the id that the application knows them by, or a single channel. Never a segment, a tag or `all`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recipient {
+    /// The kind of channel; `None` for a named user, who may have several.
+    pub channel: Option<ChannelKey>,
+    /// The id of the named user or of the channel; of an open channel its address.
+    pub id: String,
+}
+
+/// Why a text names no recipient, and what to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoRecipient {
+    pub message: String,
+    pub help: String,
+}
+
+impl Recipient {
+    /// The keys that a recipient may begin with.
+    pub fn keys() -> impl Iterator<Item = &'static str> {
+        std::iter::once(NAMED_USER).chain(ChannelKey::ALL.into_iter().map(ChannelKey::key))
+    }
+
+    /// Reads `named_user:qa-1` or `ios_channel:5f2b…`.
+    pub fn parse(written: &str) -> Result<Self, NoRecipient> {
+        let (key, id) = written.split_once(':').map_or((written, None), |(key, id)| (key, Some(id)));
+        if MANY.contains(&key.to_ascii_lowercase().as_str()) {
+            return Err(NoRecipient {
+                message: format!(
+                    "`{}` may be many people, and a test goes to one named recipient",
+                    text::short(key, 40)
+                ),
+                help:
+                    "name one, such as named_user:qa-1 or ios_channel:ID; what goes to an audience is scheduled in a \
+                       manifest, where a plan shows who gets it"
+                        .to_owned(),
+            });
+        }
+        let expected = || text::any_of(&Self::keys().map(|key| format!("{key}:ID")).collect::<Vec<_>>());
+        let Some(channel) = Self::key(key) else {
+            let message = format!("`{}` names no recipient", text::short(written, 60));
+            let near = text::nearest(key, Self::keys()).map(|near| format!("did you mean {near}:ID?"));
+            return Err(NoRecipient { message, help: near.unwrap_or_else(|| format!("expected {}", expected())) });
+        };
+        match id.filter(|id| !id.trim().is_empty()) {
+            Some(id) => Ok(Self { channel, id: id.to_owned() }),
+            None => {
+                let message = format!("`{}` lacks the id", text::short(written, 60));
+                Err(NoRecipient { message, help: format!("expected {key}:ID") })
+            }
+        }
+    }
+
+    /// The kind of channel that a key stands for; `None` inside for a named user.
+    fn key(key: &str) -> Option<Option<ChannelKey>> {
+        let channel = ChannelKey::ALL.into_iter().find(|channel| channel.key() == key);
+        if key == NAMED_USER { Some(None) } else { channel.map(Some) }
+    }
+
+    /// Whether a text is a pattern of recipients: `named_user:qa-*`. What comes before the colon is no pattern, so that each
+    /// says what it allows.
+    pub fn is_pattern(pattern: &str) -> bool {
+        Self::parse(pattern).is_ok()
+    }
+
+    /// Whether a pattern means this recipient. `*` stands for any letters.
+    pub fn is_like(&self, pattern: &str) -> bool {
+        text::is_like(pattern, &self.to_string())
+    }
+
+    /// The audience that is this recipient and nobody else.
+    pub fn audience(&self) -> Selector {
+        let id = At::new(self.id.clone(), Span::NONE);
+        match self.channel {
+            None => Selector::NamedUser(id),
+            Some(key) => Selector::Channel(key, id),
+        }
+    }
+}
+
+impl fmt::Display for Recipient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let key = self.channel.map_or(NAMED_USER, ChannelKey::key);
+        write!(f, "{key}:{}", self.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_named_recipient_is_read_and_nothing_else() {
+        for written in [
+            "named_user:qa-1",
+            "ios_channel:a",
+            "android_channel:a",
+            "amazon_channel:a",
+            "channel:a",
+            "open_channel:mailto:qa@example.com",
+        ] {
+            assert_eq!(Recipient::parse(written).expect("a recipient").to_string(), written);
+        }
+        for many in ["all", "ALL", "tag:vip", "segment:lapsed", "static_list:x", "OR:x", "triggered"] {
+            let no = Recipient::parse(many).expect_err(many);
+            assert!(no.message.contains("many people"), "{many}: {}", no.message);
+        }
+        assert!(Recipient::parse("named_usr:x").expect_err("a slip").help.contains("named_user"));
+        for wrong in ["", "qa-1", "named_user", "named_user:", "named_user: ", ":x"] {
+            assert!(Recipient::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_stays_with_its_kind() {
+        let recipient = Recipient::parse("named_user:qa-1").expect("a recipient");
+        assert!(recipient.is_like("named_user:qa-*") && recipient.is_like("named_user:qa-1"));
+        assert!(!recipient.is_like("named_user:qa-") && !recipient.is_like("channel:*"));
+        assert!(
+            Recipient::is_pattern("named_user:*") && !Recipient::is_pattern("*") && !Recipient::is_pattern("tag:*")
+        );
+    }
+}

@@ -1,0 +1,118 @@
+//! The same for programs: one JSON object.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{View, rate, why};
+use crate::reach::{Counted, Occasion, Reach};
+
+/// The version of this form. It grows when a field changes its meaning or goes away.
+const VERSION: u32 = 1;
+
+/// What was reached by the pushes that were scheduled from git.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Document {
+    /// The version of this form.
+    format_version: u32,
+    /// The target.
+    target: String,
+    /// The moment at which it was asked, by the clock of the service.
+    now: String,
+    /// How many went out and reached nobody: more than none is an error.
+    reached_nobody: usize,
+    /// Every push, in the order of time.
+    pushes: Vec<Push>,
+}
+
+/// A push: one time of a scheduled push, or an experiment.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Push {
+    address: String,
+    /// Which of several times of one scheduled push, from 1.
+    number: Option<usize>,
+    state: State,
+    /// When it goes out or was to go out.
+    at: String,
+    /// Until when, where each device's own clock decides.
+    until: Option<String>,
+    /// The ids that the service reports it under, where they are known.
+    push_ids: Vec<String>,
+    /// Whether the push id was not known, and this report is the only one that fits its time.
+    matched: bool,
+    /// When it went out, as the service reports it.
+    sent_at: Option<String>,
+    /// How many devices got it.
+    sends: Option<u64>,
+    /// How many people tapped on it.
+    direct_responses: Option<u64>,
+    /// Direct responses for each hundred devices.
+    response_rate_percent: Option<f64>,
+    /// Who was meant, in words.
+    who: String,
+    /// On which kinds of device, in words.
+    devices: String,
+    /// Why it is not known, in words.
+    why: Option<String>,
+}
+
+/// What became of a push.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Its time has not come.
+    NotYet,
+    /// It goes out by each device's own clock, and for some it is not time yet.
+    UnderWay,
+    /// Devices got it.
+    Reached,
+    /// It went out and no device got it.
+    Nobody,
+    /// The service does not tell.
+    Unknown,
+}
+
+impl View<'_> {
+    /// For programs.
+    pub fn json(&self) -> String {
+        let pushes: Vec<Push> = self.told.iter().map(|(one, reach)| push(one, reach)).collect();
+        let document = Document {
+            format_version: VERSION,
+            target: self.target.to_owned(),
+            now: self.now.to_string(),
+            reached_nobody: pushes.iter().filter(|push| matches!(push.state, State::Nobody)).count(),
+            pushes,
+        };
+        let mut text = serde_json::to_string_pretty(&document).expect("a document has text keys only");
+        text.push('\n');
+        text
+    }
+}
+
+fn push(one: &Occasion, reach: &Reach) -> Push {
+    let (state, counted): (State, Option<&Counted>) = match reach {
+        Reach::NotYet => (State::NotYet, None),
+        Reach::UnderWay(counted) => (State::UnderWay, Some(counted)),
+        Reach::Reached(counted) => (State::Reached, Some(counted)),
+        Reach::Nobody(counted) => (State::Nobody, Some(counted)),
+        Reach::Unknown(_) => (State::Unknown, None),
+    };
+    Push {
+        address: one.address.to_string(),
+        number: one.number,
+        state,
+        at: one.first.to_string(),
+        until: (one.last > one.first).then(|| one.last.to_string()),
+        push_ids: counted.map_or(&one.push_ids, |counted| &counted.push_ids).clone(),
+        matched: counted.is_some_and(|counted| counted.matched),
+        sent_at: counted.and_then(|counted| counted.time).map(|time| time.to_string()),
+        sends: counted.map(|counted| counted.sends),
+        direct_responses: counted.map(|counted| counted.direct_responses),
+        response_rate_percent: counted.and_then(rate),
+        who: one.who.clone(),
+        devices: one.devices.clone(),
+        why: match reach {
+            Reach::Unknown(reason) => Some(why(*reason).to_owned()),
+            _ => None,
+        },
+    }
+}

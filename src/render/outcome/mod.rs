@@ -1,0 +1,156 @@
+//! What `pushplan outcome` tells: how many devices each push reached.
+
+pub mod json;
+
+use std::fmt::Write;
+
+use jiff::Timestamp;
+
+use super::layout::{Paint, Row, Style, Words, paragraph, rows};
+use crate::reach::{Counted, Occasion, Reach, Why};
+use crate::text;
+use crate::timing::words::{distance, moment};
+
+/// Pushes and what became of them, in the order of time.
+#[derive(Debug)]
+pub struct View<'v> {
+    pub target: &'v str,
+    /// What time it is where the service is.
+    pub now: Timestamp,
+    pub told: Vec<(&'v Occasion, &'v Reach)>,
+}
+
+/// What was reached, as columns of a table.
+struct Cells {
+    devices: String,
+    responses: String,
+    rate: String,
+}
+
+/// Which push it is: its address, and which of several times.
+fn name(one: &Occasion) -> String {
+    let number = one.number.map(|number| format!(", time {number}")).unwrap_or_default();
+    format!("{}{number}", one.address)
+}
+
+/// Direct responses for each hundred devices.
+fn rate(counted: &Counted) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "a share is told with one digit")]
+    (counted.sends > 0).then(|| counted.direct_responses as f64 * 100.0 / counted.sends as f64)
+}
+
+fn why(why: Why) -> &'static str {
+    match why {
+        Why::InDoubt => "whether it was scheduled is not known; `pushplan plan` says what to do",
+        Why::NoReport => "the service has no report of it: it may come later, or it was stopped before it went out",
+        Why::NoneFits => "its push id is not known, and the service reports no push that went out then",
+        Why::SeveralFit => "its push id is not known, and more than one push of then could be it",
+    }
+}
+
+impl View<'_> {
+    /// For a terminal.
+    pub fn text(&self, style: Style) -> String {
+        let mut out = String::new();
+        if self.told.is_empty() {
+            let none = format!("Nothing that sends at a time was applied to {} yet.", self.target);
+            paragraph(&mut out, &Words::new(&none), 0, style);
+            return out;
+        }
+        let head = format!("What was reached, as {} reports it, {}", self.target, moment(self.now));
+        paragraph(&mut out, &Words::new(&head), 0, style);
+        let _ = writeln!(out);
+        let cells: Vec<Option<Cells>> = self.told.iter().map(|(_, reach)| cells(reach)).collect();
+        let widest =
+            |cell: fn(&Cells) -> &String| cells.iter().flatten().map(|cells| cell(cells).len()).max().unwrap_or(0);
+        let widths = (widest(|cells| &cells.devices), widest(|cells| &cells.responses), widest(|cells| &cells.rate));
+        let table: Vec<Row> = self
+            .told
+            .iter()
+            .zip(&cells)
+            .map(|((one, reach), cells)| self.row(one, reach, cells.as_ref(), widths))
+            .collect();
+        rows(&mut out, &table, 2, style);
+        let _ = writeln!(out);
+        paragraph(&mut out, &Words::new(&self.summary()), 0, style);
+        out
+    }
+
+    fn row(&self, one: &Occasion, reach: &Reach, cells: Option<&Cells>, widths: (usize, usize, usize)) -> Row {
+        let when = |at: Timestamp| format!("{}, {}", moment(at), distance(self.now, at));
+        let line = cells.map(|Cells { devices, responses, rate }| {
+            let (first, second, third) = widths;
+            format!("{devices:>first$}   {responses:>second$}   {rate:>third$}")
+        });
+        let label = name(one);
+        let counted = |counted: &Counted, paint| {
+            let words = Words::default().paint(&line.clone().unwrap_or_default(), paint);
+            let sent = format!("sent {}", when(counted.time.unwrap_or(one.first)));
+            let row = Row::new(&label, words).line(Words::new(&sent));
+            match counted.matched {
+                true => row.line(Words::new("its push id is not known: this is the only push that went out then")),
+                false => row,
+            }
+        };
+        match reach {
+            Reach::NotYet => Row::new(&label, Words::new(&format!("not sent yet: goes out {}", when(one.first)))),
+            Reach::Reached(found) => counted(found, Paint::Strong),
+            Reach::UnderWay(found) => counted(found, Paint::Strong)
+                .line(Words::new(&format!("goes on until {}, by each device's clock", when(one.last)))),
+            Reach::Nobody(found) => counted(found, Paint::Danger)
+                .paint(Paint::Danger)
+                .line(Words::new(&format!("it was for {}, on {}", one.who, one.devices))),
+            Reach::Unknown(Why::InDoubt) => Row::new(&label, Words::new(why(Why::InDoubt))).paint(Paint::Asks),
+            Reach::Unknown(reason) => {
+                let row =
+                    Row::new(&label, Words::new("not known").and(&format!("; it was to go out {}", when(one.first))));
+                row.line(Words::new(why(*reason)))
+            }
+        }
+    }
+
+    /// One line for all.
+    fn summary(&self) -> String {
+        let count = |is: fn(&Reach) -> bool| self.told.iter().filter(|(_, reach)| is(reach)).count();
+        let parts = [
+            (count(|reach| matches!(reach, Reach::Reached(_) | Reach::UnderWay(_))), "reached people"),
+            (count(|reach| matches!(reach, Reach::Nobody(_))), "reached nobody"),
+            (count(|reach| matches!(reach, Reach::NotYet)), "not sent yet"),
+            (count(|reach| matches!(reach, Reach::Unknown(_))), "not known"),
+        ];
+        let told = parts.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}"));
+        format!("Outcome: {}.", told.collect::<Vec<_>>().join(", "))
+    }
+
+    /// What is wrong where a push reached nobody, and what to check.
+    pub fn nobody(&self) -> Option<(String, String)> {
+        let nobody: Vec<&Occasion> =
+            self.told.iter().filter(|(_, reach)| matches!(reach, Reach::Nobody(_))).map(|(one, _)| *one).collect();
+        let (first, rest) = nobody.split_first()?;
+        let mut message = match rest.is_empty() {
+            true => format!("{} reached nobody", name(first)),
+            false => format!("{} of {} that were sent reached nobody", nobody.len(), self.sent()),
+        };
+        let _ = write!(message, ": {} was for {}, on {}", name(first), first.who, first.devices);
+        let help = "check that devices had what the audience asks for when it was sent, that they are of these kinds, and that they \
+                    have opted in; `pushplan report devices` counts those, and `pushplan test` plays an audience through";
+        Some((message, help.to_owned()))
+    }
+
+    fn sent(&self) -> String {
+        let is_sent = |reach: &&Reach| matches!(reach, Reach::Reached(_) | Reach::UnderWay(_) | Reach::Nobody(_));
+        let number = self.told.iter().map(|(_, reach)| *reach).filter(is_sent).count();
+        if number == 1 { "1 push".to_owned() } else { format!("{number} pushes") }
+    }
+}
+
+fn cells(reach: &Reach) -> Option<Cells> {
+    let (Reach::Reached(counted) | Reach::UnderWay(counted) | Reach::Nobody(counted)) = reach else { return None };
+    let Counted { sends, direct_responses, .. } = counted;
+    let count = |number: u64, noun: &str| text::count(usize::try_from(number).unwrap_or(usize::MAX), noun);
+    Some(Cells {
+        devices: if *sends == 0 { "nobody".to_owned() } else { count(*sends, "device") },
+        responses: count(*direct_responses, "direct response"),
+        rate: rate(counted).map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1} %")),
+    })
+}
