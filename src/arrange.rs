@@ -20,7 +20,7 @@ use crate::plan::{Action, Change, Moved, Reason, Shown, Step};
 use hand_over::Wanted;
 use order::Draft;
 
-pub use choose::{LeftOut, choose};
+pub use choose::{LeftOut, choose, matches};
 
 /// The changes in the order of their addresses, and the steps that carry them out. What is left out is not touched.
 pub fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOut) -> (Vec<Change>, Vec<Step>) {

@@ -22,6 +22,7 @@ use crate::model::audience::written;
 use crate::model::level::Level;
 use crate::plan::{Action, Change, Moved, Reason};
 
+pub use fields::ignoring;
 pub use renames::moves;
 pub use units::{Unit, by_key, composites, digest, units};
 
@@ -402,7 +403,11 @@ impl<'s> One<'s> {
                 out.change.moved = Some(Moved::Removed);
                 out.change.live = None;
             }
-            (_, Delete::Anytime | Delete::BeforeStart) => out.change.action = Action::Delete,
+            (_, Delete::Anytime | Delete::BeforeStart) => {
+                out.change.action = Action::Delete;
+                // What goes takes with it what somebody made of it since.
+                out.change.moved = out.change.live.as_ref().filter(|live| **live != owned.spec).map(|_| Moved::Both);
+            }
             (_, Delete::Never) => {
                 out.change.action = Action::ByHand;
                 out.change.reasons.push(Reason::InDashboard { old: Some(owned.id.clone()) });

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::address::Address;
 use crate::kinds;
 use crate::model::delay::Delay;
+use crate::model::on_drift::OnDrift;
 use crate::plan::{Action, Change, Moved, Plan, Reason};
 use crate::text::{all_of, any_of, count};
 
@@ -42,6 +43,7 @@ pub enum Guard {
     Deletes,
     Protect,
     TooLate,
+    Drift,
     Collision,
     InDoubt,
 }
@@ -55,6 +57,7 @@ impl Guard {
             Self::Deletes => "deletes",
             Self::Protect => "protect",
             Self::TooLate => "too_late",
+            Self::Drift => "drift",
             Self::Collision => "collision",
             Self::InDoubt => "in_doubt",
         }
@@ -80,6 +83,7 @@ pub fn guards(plan: &Plan, limits: &Limits) -> Vec<Refused> {
     found.extend(leaving(plan, limits));
     found.extend(protect(plan));
     found.extend(too_late(plan));
+    found.extend(drift(plan));
     found.extend(undecided(plan));
     found
 }
@@ -271,6 +275,41 @@ fn too_late(plan: &Plan) -> Option<Refused> {
     );
     let help = format!("give {their} push a later time, or leave it out with --except");
     refused(Guard::TooLate, addresses, message, help)
+}
+
+/// What somebody did on the service is not undone where the plan says so.
+fn drift(plan: &Plan) -> Option<Refused> {
+    if plan.on_drift == OnDrift::Overwrite {
+        return None;
+    }
+    let undone: Vec<&Change> = plan.changes.iter().filter(|change| change.undoes()).collect();
+    let named: Vec<String> = undone.iter().take(NAMED).map(|change| edited(change)).collect();
+    let more = undone.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let message = format!(
+        "{} somebody changed on the service since the last apply would be undone: {}{more}",
+        count(undone.len(), "thing"),
+        named.join("; ")
+    );
+    let addresses: Vec<Address> = undone.iter().map(|change| change.address.clone()).collect();
+    let first = addresses.first().map(|address| address.resource().to_string()).unwrap_or_default();
+    let help = format!(
+        "keep the service's version with pushplan pull {first}, leave it out with --except {first}, or put yours back with \
+         --on-drift overwrite"
+    );
+    refused(Guard::Drift, addresses, message, help)
+}
+
+/// What of a change somebody edited: `templates/winback (push.notification.alert)`.
+fn edited(change: &Change) -> String {
+    let address = &change.address;
+    if change.moved == Some(Moved::Removed) {
+        return format!("{address} (removed there)");
+    }
+    let paths: Vec<String> = change.overwritten().into_iter().map(|field| field.path).collect();
+    let more = paths.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{address} ({}{more})", paths[..paths.len().min(NAMED)].join(", "))
 }
 
 /// One refusal for each that a person has to decide, since each has its own way out.

@@ -27,6 +27,7 @@ pub mod client;
 pub mod codes;
 pub mod compare;
 pub mod digest;
+pub mod drift;
 pub mod exchange;
 pub mod failure;
 pub mod finding;
@@ -42,6 +43,7 @@ pub mod plan;
 pub mod pull;
 pub mod query;
 pub mod reach;
+pub mod rekey;
 #[cfg(feature = "program")]
 pub mod render;
 pub mod review;

@@ -1,5 +1,6 @@
 //! The plan: every change and the ordered steps that carry them out. It is data: it can be saved, shown, signed off, applied.
 
+mod overwritten;
 mod saved;
 mod told;
 
@@ -17,8 +18,10 @@ use crate::kinds;
 pub use crate::ledger::Position;
 use crate::ledger::Verb;
 use crate::model::level::Level;
+use crate::model::on_drift::OnDrift;
 use crate::text::quoted;
 
+pub use overwritten::Overwritten;
 pub use saved::NoPlan;
 pub use told::{Aside, Told};
 
@@ -49,6 +52,9 @@ pub struct Plan {
     /// Which part of it was asked for.
     #[serde(default, skip_serializing_if = "Choice::is_all")]
     pub choice: Choice,
+    /// Whether it may undo what somebody did on the service.
+    #[serde(default = "OnDrift::usual", skip_serializing_if = "OnDrift::is_usual")]
+    pub on_drift: OnDrift,
     /// How near the time of a new push may be.
     pub min_lead_seconds: i64,
     /// What the whole plan is about, in the order of addresses.
@@ -429,6 +435,7 @@ impl Plan {
             ledger,
             aim,
             choice,
+            on_drift: OnDrift::usual(),
             min_lead_seconds,
             changes,
             steps,

@@ -100,7 +100,7 @@ fn needs(one: &Compared) -> Vec<Address> {
 }
 
 /// Whether a pattern means an address or what it is a part of. `*` stands for any letters.
-fn matches(pattern: &str, address: &Address) -> bool {
+pub fn matches(pattern: &str, address: &Address) -> bool {
     let whole = address.to_string();
     is_like(pattern, &whole) || is_like(pattern, &address.resource().to_string())
 }

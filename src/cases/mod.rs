@@ -5,6 +5,7 @@
 
 mod device;
 pub mod language;
+pub mod names;
 mod resolve;
 mod verdict;
 
@@ -16,12 +17,13 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 pub use language::Wording;
+pub use names::Names;
 pub use verdict::{Failed, Got, Place, Ran, Wanted, What, Why};
 
 use crate::address::Address;
 use crate::finding::{Finding, Findings};
 use crate::manifest::{self, Desired, From, Input, Manifests, files, schema};
-use crate::node::{Decode, Reader};
+use crate::node::Reader;
 use crate::source::{Source, Sources};
 
 /// What files of device tests are called.
@@ -133,15 +135,10 @@ pub fn read(places: &[PathBuf], against: Against, name: &dyn Fn(&str) -> String)
     let parsed = manifest::trees(paths.into_iter().map(input).collect(), &mut sources, &mut findings);
     let mut cases = Vec::new();
     for mut document in parsed.documents {
-        if document.is_null() || document.is_unread() {
-            continue;
-        }
-        if parsed.has_variables {
-            let target = against.desired.target.as_deref();
-            against.manifests.fill(&mut document, &sources, target, &mut findings);
-        }
-        let mut reader = Reader::new(findings);
-        let read = language::File::decode(&document, &mut reader);
+        let target = against.desired.target.as_deref();
+        let (read, found) =
+            names::written(&mut document, parsed.has_variables, against.manifests, target, &sources, findings);
+        let mut reader = Reader::new(found);
         let mut written: Vec<_> = read.map(|file| file.cases).unwrap_or_default().into_iter().collect();
         written.sort_by_key(|(name, _)| name.span.range().start);
         cases.extend(

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
+use super::drifting::Drifting;
 use super::planning::{Chosen, Place, Planned, Site, Wish};
 use super::signals::{Signal, Stop};
 use super::target::Opened;
@@ -31,6 +32,9 @@ pub struct Apply {
 
     #[command(flatten)]
     chosen: Chosen,
+
+    #[command(flatten)]
+    drifting: Drifting,
 
     #[command(flatten)]
     allowed: Allowed,
@@ -103,9 +107,10 @@ pub enum Format {
 
 impl Apply {
     pub fn run(&self, context: &Context) -> Ended {
-        if self.plan.is_some() && (!self.chosen.is_all() || !self.done.is_empty()) {
+        let chosen = !self.chosen.is_all() || !self.done.is_empty() || self.drifting.given().is_some();
+        if self.plan.is_some() && chosen {
             return Err(Failure::usage(
-                "a saved plan is applied as it is: --only, --except and --done go with a new one",
+                "a saved plan is applied as it is: --only, --except, --done and --on-drift go with a new one",
             ));
         }
         let saved = self.plan.as_deref().map(load).transpose()?;
@@ -117,9 +122,12 @@ impl Apply {
             done.insert(Address::try_from(address.clone()).map_err(Failure::usage)?);
         }
         let aim = saved.as_ref().map(|plan| plan.aim).unwrap_or_default();
-        let wish = Wish { choice: self.chosen.choice(), done, aim };
+        let wish = Wish { choice: self.chosen.choice(), done, aim, on_drift: self.drifting.given() };
         let choice = saved.as_ref().map_or(&wish.choice, |plan| &plan.choice);
-        let asking = self.allowed.asking("Apply this plan? Only `yes` goes on:", place.again("apply", choice));
+        let asking = self.allowed.asking(
+            "Apply this plan? Only `yes` goes on:",
+            place.again(&format!("apply{}", self.drifting.again()), choice),
+        );
         self.how.run(&site, &wish, saved.as_ref(), &asking, context)
     }
 }
@@ -382,5 +390,5 @@ fn exit(report: &Report, plan: &Plan, signal: Option<Signal>) -> Exit {
 
 /// A saved plan was made with a choice of its own, which holds for it still.
 fn chosen_as(plan: &Plan, wish: &Wish) -> Wish {
-    Wish { choice: plan.choice.clone(), done: wish.done.clone(), aim: plan.aim }
+    Wish { choice: plan.choice.clone(), done: wish.done.clone(), aim: plan.aim, on_drift: Some(plan.on_drift) }
 }

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use super::apply::{Asking, How};
 use super::planning::{Chosen, Place, Wish};
 use super::{Context, Ended};
+use crate::model::on_drift::OnDrift;
 use crate::plan::Aim;
 use crate::text::shell_word;
 
@@ -27,7 +28,9 @@ pub struct Destroy {
 impl Destroy {
     pub fn run(&self, context: &Context) -> Ended {
         let site = self.place.read(context, Timestamp::now())?;
-        let wish = Wish { choice: self.chosen.choice(), aim: Aim::Nothing, ..Wish::default() };
+        // Who deletes everything means what others made of it as well.
+        let on_drift = Some(OnDrift::Overwrite);
+        let wish = Wish { choice: self.chosen.choice(), aim: Aim::Nothing, on_drift, ..Wish::default() };
         let question = format!("Delete all of this? Only the name of the target, `{}`, goes on:", site.target);
         let confirm = format!("--confirm {}", shell_word(&site.target));
         let asking = Asking {

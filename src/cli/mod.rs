@@ -6,6 +6,8 @@ mod apply;
 mod asking;
 mod calendar;
 mod destroy;
+mod drift;
+mod drifting;
 mod explain;
 mod fix;
 mod fmt;
@@ -18,6 +20,7 @@ mod ledger;
 mod local;
 mod lookup;
 mod message;
+mod mv;
 mod outcome;
 mod plan;
 mod planning;
@@ -73,6 +76,7 @@ enum Command {
     Apply(apply::Apply),
     Calendar(calendar::Calendar),
     Destroy(destroy::Destroy),
+    Drift(drift::Drift),
     Explain(explain::Explain),
     Fmt(fmt::Fmt),
     Forget(forget::Forget),
@@ -81,6 +85,7 @@ enum Command {
     Init(init::Init),
     Lookup(lookup::Lookup),
     Outcome(outcome::Outcome),
+    Mv(mv::Mv),
     Plan(plan::Plan),
     Preview(preview::Preview),
     Report(report::Report),
@@ -121,6 +126,7 @@ pub fn main() -> ExitCode {
         Command::Apply(command) => command.run(&context),
         Command::Calendar(command) => command.run(&context),
         Command::Destroy(command) => command.run(&context),
+        Command::Drift(command) => command.run(&context),
         Command::Explain(command) => command.run(&context),
         Command::Fmt(command) => command.run(&context),
         Command::Forget(command) => command.run(&context),
@@ -129,6 +135,7 @@ pub fn main() -> ExitCode {
         Command::Init(command) => command.run(&context),
         Command::Lookup(command) => command.run(&context),
         Command::Outcome(command) => command.run(&context),
+        Command::Mv(command) => command.run(&context),
         Command::Plan(command) => command.run(&context),
         Command::Preview(command) => command.run(&context),
         Command::Report(command) => command.run(&context),

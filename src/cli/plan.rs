@@ -3,6 +3,7 @@ use std::path::Path;
 use clap::Args;
 use jiff::Timestamp;
 
+use super::drifting::Drifting;
 use super::forms::{Format, Forms};
 use super::planning::{Chosen, Place, Site, Wish, unreadable};
 use super::{Context, Ended, ledger, private, runtime};
@@ -22,6 +23,9 @@ pub struct Plan {
     chosen: Chosen,
 
     #[command(flatten)]
+    drifting: Drifting,
+
+    #[command(flatten)]
     forms: Forms,
 
     /// Exit with 2 if there are changes
@@ -33,8 +37,8 @@ impl Plan {
     pub fn run(&self, context: &Context) -> Ended {
         let programs = self.forms.printed() == Some(Format::Json);
         let site = self.place.read_for(context, Timestamp::now(), programs)?;
-        let wish = Wish { choice: self.chosen.choice(), ..Wish::default() };
-        let again = self.place.again("apply", &wish.choice);
+        let wish = Wish { choice: self.chosen.choice(), on_drift: self.drifting.given(), ..Wish::default() };
+        let again = self.place.again(&format!("apply{}", self.drifting.again()), &wish.choice);
         let plan = make(&site, &wish, again, &self.forms, context)?;
         Ok(if self.detailed_exitcode && !plan.is_empty() { Exit::Changes } else { Exit::Done })
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -20,9 +20,12 @@ use crate::guard::Limits;
 use crate::ledger::history::{self, Act};
 use crate::ledger::{AppendError, Entry, FileLog, Ledger, Log, Owned, Record, Seq, Unreadable};
 use crate::live::{Live, Look};
-use crate::manifest::{Manifests, PROJECT_FILE, Target, read_project};
+use crate::manifest::{Desired, Manifests, PROJECT_FILE, Target, read_project};
+use crate::model::delay::Delay;
 use crate::model::level::Level;
+use crate::model::on_drift::OnDrift;
 use crate::model::quiet::Quiet;
+use crate::node::At;
 use crate::plan::{About, Aim, Aside, Change, Choice, Plan, Told};
 use crate::render::findings::{self, Found, Report};
 use crate::render::{Again, one_line};
@@ -82,6 +85,7 @@ pub struct Site {
     pub settle: SignedDuration,
     pub send_within: SignedDuration,
     max_deletes: Option<usize>,
+    on_drift: OnDrift,
     quiet: Option<Quiet>,
     apart: Option<SignedDuration>,
     pub log: FileLog,
@@ -97,6 +101,11 @@ impl Place {
     /// The same place with a target, where none was named.
     pub fn or_target(&self, name: &str) -> Self {
         Self { target: self.target.clone().or(Some(name.to_owned())), ..self.clone() }
+    }
+
+    /// The same place with another target.
+    pub fn of_target(&self, name: &str) -> Self {
+        Self { target: Some(name.to_owned()), ..self.clone() }
     }
 
     /// The target that was named.
@@ -120,8 +129,8 @@ impl Place {
         let root = self.root()?;
         let manifests = read_project(&root, None);
         let unreadable = manifests.findings.iter().any(|finding| finding.severity == Severity::Error);
-        let (name, target) = match target::choose(&manifests.project, self.target.as_deref()) {
-            Ok((name, target)) => (name, target),
+        let name = match target::choose(&manifests.project, self.target.as_deref()) {
+            Ok((name, _)) => name,
             // The target may stand in what cannot be read, which is what has to be said.
             Err(_) if unreadable => return Err(invalid(&manifests, None, programs, context, now)),
             Err(failure) => return Err(failure),
@@ -131,25 +140,18 @@ impl Place {
             return Err(invalid(&manifests, Some(&name), programs, context, now));
         }
         let (desired, _) = manifests.resolve(Some(&name));
-        let units = compare::units(&desired, &manifests.sources);
-        let composites = compare::composites(&desired, &manifests.sources);
-        let Target { min_lead, settle, send_within, max_deletes, quiet_hours, apart, .. } = target;
-        let seconds = |delay: &Option<crate::node::At<crate::model::delay::Delay>>, usual: SignedDuration| {
-            delay.as_ref().map_or(usual, |delay| SignedDuration::from_secs(delay.value.0))
-        };
-        Ok(Site {
-            min_lead: seconds(min_lead, MIN_LEAD),
-            settle: seconds(settle, SETTLE),
-            send_within: seconds(send_within, SEND_WITHIN),
-            max_deletes: max_deletes.as_ref().and_then(|most| usize::try_from(most.value).ok()),
-            quiet: quiet_hours.as_ref().map(|hours| hours.quiet()),
-            apart: apart.as_ref().map(|apart| SignedDuration::from_secs(apart.value.0)),
-            log: FileLog::new(&root, &name),
-            units,
-            composites,
-            target: name,
-            manifests,
-        })
+        Ok(Site::new(&root, name, &desired, manifests))
+    }
+
+    /// Reads the project as far as it can be read, and says whether that is all of it. What is wrong is for others to say.
+    pub fn read_leniently(&self) -> Result<(Site, bool), Failure> {
+        let root = self.root()?;
+        let manifests = read_project(&root, None);
+        let (name, _) = target::choose(&manifests.project, self.target.as_deref())?;
+        let (desired, _) = manifests.resolve(Some(&name));
+        let is_wrong = |finding: &Finding| finding.severity == Severity::Error;
+        let whole = desired.complete && desired.broken.is_empty() && !manifests.findings.iter().any(is_wrong);
+        Ok((Site::new(&root, name, &desired, manifests), whole))
     }
 
     /// The ledger of the target, without a look at the manifests.
@@ -203,6 +205,8 @@ pub struct Wish {
     /// What a person says has been done by hand.
     pub done: BTreeSet<Address>,
     pub aim: Aim,
+    /// Whether it may undo what somebody did on the service; where nothing is said, the target's word holds.
+    pub on_drift: Option<OnDrift>,
 }
 
 /// A plan, and the ledger that it was made from.
@@ -213,6 +217,31 @@ pub struct Planned {
 }
 
 impl Site {
+    fn new(root: &Path, name: String, desired: &Desired, manifests: Manifests) -> Self {
+        let units = compare::units(desired, &manifests.sources);
+        let composites = compare::composites(desired, &manifests.sources);
+        let target = manifests.project.target(&name);
+        let seconds = |delay: fn(&Target) -> &Option<At<Delay>>| {
+            target.and_then(|target| delay(target).as_ref()).map(|delay| SignedDuration::from_secs(delay.value.0))
+        };
+        let max_deletes = target.and_then(|target| target.max_deletes.as_ref());
+        let on_drift = target.and_then(|target| target.on_drift.as_ref());
+        Self {
+            min_lead: seconds(|target| &target.min_lead).unwrap_or(MIN_LEAD),
+            settle: seconds(|target| &target.settle).unwrap_or(SETTLE),
+            send_within: seconds(|target| &target.send_within).unwrap_or(SEND_WITHIN),
+            max_deletes: max_deletes.and_then(|most| usize::try_from(most.value).ok()),
+            on_drift: on_drift.map_or_else(OnDrift::usual, |on_drift| on_drift.value),
+            quiet: target.and_then(|target| target.quiet_hours.as_ref()).map(|hours| hours.quiet()),
+            apart: seconds(|target| &target.apart),
+            log: FileLog::new(root, &name),
+            units,
+            composites,
+            target: name,
+            manifests,
+        }
+    }
+
     /// What may be done where nothing else is allowed.
     pub fn limits(&self) -> Limits {
         let usual = Limits::default();
@@ -271,12 +300,13 @@ impl Site {
             min_lead_seconds: self.min_lead.as_secs(),
         };
         let told = Told { last_apply: ledger.applied, ..self.told(&changes, units, &live) };
-        let plan = Plan { told, ..Plan::new(about, changes, steps, left.addresses, now) };
+        let on_drift = wish.on_drift.unwrap_or(self.on_drift);
+        let plan = Plan { told, on_drift, ..Plan::new(about, changes, steps, left.addresses, now) };
         Ok(Planned { plan, ledger })
     }
 
     /// What the plan's readers should know beside.
-    fn told(&self, changes: &[Change], units: &BTreeMap<Address, Unit>, live: &Live) -> Told {
+    pub fn told(&self, changes: &[Change], units: &BTreeMap<Address, Unit>, live: &Live) -> Told {
         let mut of: BTreeMap<Address, Aside> = BTreeMap::new();
         for change in changes {
             let said = units.get(&change.address).map(|unit| unit.aside.clone()).unwrap_or_default();
@@ -404,7 +434,7 @@ impl Site {
     }
 
     /// What an earlier run lost on its way may still take effect: looking before that would prove nothing.
-    async fn wait_until_settled(&self, ledger: &Ledger, context: &Context) {
+    pub async fn wait_until_settled(&self, ledger: &Ledger, context: &Context) {
         let Some(until) = ledger.settled_at(self.settle) else { return };
         let Ok(wait) = Duration::try_from(until.duration_since(Timestamp::now())) else { return };
         if !wait.is_zero() {

@@ -4,6 +4,7 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::apply::{Allowed, Format, How};
+use super::drifting::Drifting;
 use super::forms::{self, Forms};
 use super::planning::{Place, Wish};
 use super::{Context, Ended, plan};
@@ -26,6 +27,9 @@ pub struct Revert {
     place: Place,
 
     #[command(flatten)]
+    drifting: Drifting,
+
+    #[command(flatten)]
     allowed: Allowed,
 
     #[command(flatten)]
@@ -40,8 +44,9 @@ impl Revert {
 
     pub fn run(&self, context: &Context) -> Ended {
         let site = self.place.read(context, Timestamp::now())?;
-        let wish = Wish { aim: Aim::Before(self.number), ..Wish::default() };
-        let again = self.place.again(&format!("revert {}", self.number), &wish.choice);
+        let on_drift = self.drifting.given();
+        let wish = Wish { aim: Aim::Before(self.number), on_drift, ..Wish::default() };
+        let again = self.place.again(&format!("revert {}{}", self.number, self.drifting.again()), &wish.choice);
         if let Some(path) = &self.out {
             let format = if self.how.format == Format::Text { forms::Format::Text } else { forms::Format::Json };
             let forms = Forms::one(format, Some(path.clone()));

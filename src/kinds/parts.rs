@@ -10,8 +10,8 @@ use crate::model::trigger::Trigger;
 use crate::model::vocabulary::Group;
 use crate::node::{At, Rest};
 
-use super::Variable;
 use super::template::Sample;
+use super::{Resource, Segment, Template, Variable};
 
 /// The parts of one resource.
 #[derive(Debug)]
@@ -101,6 +101,14 @@ impl<'r> Parts<'r> {
             tags: vec![],
             properties: vec![],
         }
+    }
+
+    /// The resources of the project that it names: the kind of each, and its key where it is named.
+    pub fn named(&self) -> Vec<(&'static str, At<String>)> {
+        let segments = self.audiences.iter().flat_map(|audience| audience.selector.segments());
+        let templates = self.pushes.iter().filter_map(|push| push.template.as_ref());
+        let templates = templates.map(|name| (Template::KEY, At::new(name.0.clone(), name.span)));
+        segments.map(|key| (Segment::KEY, key)).chain(templates).collect()
     }
 
     /// The parts of a whole push, and what it says.

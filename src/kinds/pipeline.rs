@@ -1,3 +1,4 @@
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::remote::{Firing, Found, Lifecycle, Read, TagTrigger, canonical, id_in, last_part, text, time};
@@ -120,6 +121,10 @@ impl Remote for Pipeline {
         }
         let made = time(&object["creation_time"]);
         Some(Found { id, spec: canonical::<Self>(&own, &name), name, stamp, made, ..Found::default() })
+    }
+
+    fn stamped(stamp: &str) -> Option<Timestamp> {
+        time(&Value::from(stamp))
     }
 
     fn get(id: &str, _: &Value, level: Level) -> Option<Request> {

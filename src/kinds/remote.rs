@@ -93,7 +93,7 @@ pub trait Remote: Resource {
     const LISTED: &'static str = Self::KEY;
     /// The field with the name that the service knows it by.
     const NAME: &'static str = "name";
-    /// Whether its key is its name on the service, so that nobody can choose another.
+    /// Whether its key is what the service knows it by, so that it has no field for that: another key is another thing.
     const NAMED_BY_KEY: bool = false;
 
     fn lifecycle(level: Level) -> Lifecycle;
@@ -253,6 +253,8 @@ pub trait Api: Debug + Send + Sync {
     fn leaves_devices(&self, spec: &Value) -> bool;
     /// The name that the service knows it by.
     fn name(&self, spec: &Value) -> String;
+    /// The field with that name; `None` where it is its key.
+    fn name_field(&self) -> Option<&'static str>;
     /// A spec as the resource that it says, segments by their keys; `None` where it is only a part of one.
     fn read(&self, spec: &Value) -> Option<Box<dyn Spec>>;
 }
@@ -345,6 +347,9 @@ impl<R: Remote> Api for Row<R> {
     }
     fn name(&self, spec: &Value) -> String {
         text(&spec[R::NAME])
+    }
+    fn name_field(&self) -> Option<&'static str> {
+        (!R::NAMED_BY_KEY).then_some(R::NAME)
     }
     fn read(&self, spec: &Value) -> Option<Box<dyn Spec>> {
         let read = R::decode(&Node::from_json_value(spec), &mut Reader::default())?;

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::remote::{Found, Lifecycle, Read, canonical, id_in, text, time};
@@ -83,6 +84,10 @@ impl Remote for Template {
         let stamp = object["modified_at"].as_str().map(str::to_owned);
         let (used, made) = (time(&object["last_used"]), time(&object["created_at"]));
         Some(Found { id: id.to_owned(), spec: canonical::<Self>(object, &name), name, stamp, used, made, ..Found::default() })
+    }
+
+    fn stamped(stamp: &str) -> Option<Timestamp> {
+        time(&Value::from(stamp))
     }
 
     fn get(id: &str, _: &Value, _: Level) -> Option<Request> {

@@ -210,6 +210,47 @@ pub fn create(root: &Path, name: &str, bytes: &[u8]) -> Result<(), String> {
 /// Puts other bytes in the place of a file's content, so that whoever reads it sees the old or the new and never a part.
 /// A symbolic link and a file that may not be written are refused; permissions stay as they are.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    stage(path, bytes)?.put()
+}
+
+/// The same for several files: all of them have their new bytes on the disk before the first is replaced, and where one cannot be,
+/// those before it get their old bytes back. Each has its path, and its bytes before and after. The failure names the file.
+pub fn replace_all(all: &[(PathBuf, [&[u8]; 2])]) -> Result<(), (PathBuf, String)> {
+    let mut staged = Vec::new();
+    for (path, [_, after]) in all {
+        staged.push(stage(path, after).map_err(|why| (path.clone(), why))?);
+    }
+    for (number, file) in staged.into_iter().enumerate() {
+        let path = &all[number].0;
+        if let Err(why) = file.put() {
+            let undone = all[..number].iter().filter(|(path, [before, _])| replace(path, before).is_err());
+            let left: Vec<String> = undone.map(|(path, _)| path.display().to_string()).collect();
+            let told = if left.is_empty() { String::new() } else { format!("; already changed: {}", left.join(", ")) };
+            return Err((path.clone(), format!("{why}{told}")));
+        }
+    }
+    Ok(())
+}
+
+/// New bytes beside a file. They are removed where nobody puts them in its place.
+struct Staged {
+    beside: PathBuf,
+    path: PathBuf,
+}
+
+impl Staged {
+    fn put(self) -> Result<(), String> {
+        fs::rename(&self.beside, &self.path).map_err(|error| describe(&error))
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.beside);
+    }
+}
+
+fn stage(path: &Path, bytes: &[u8]) -> Result<Staged, String> {
     let found = fs::symlink_metadata(path).map_err(|error| describe(&error))?;
     if found.is_symlink() {
         return Err("it is a symbolic link, which is not followed".into());
@@ -222,17 +263,10 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), String> {
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let beside = path.with_file_name(format!(".{name}.{}.new", std::process::id()));
-    let written = File::create_new(&beside).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.set_permissions(found.permissions())?;
-        file.sync_all()?;
-        fs::rename(&beside, path)
-    });
-    written.map_err(|error| {
-        // Only what this call made is cleaned up: a name that was taken belongs to somebody else.
-        if error.kind() != io::ErrorKind::AlreadyExists {
-            let _ = fs::remove_file(&beside);
-        }
-        describe(&error)
-    })
+    // Only what this call made is cleaned up: a name that was taken belongs to somebody else.
+    let mut file = File::create_new(&beside).map_err(|error| describe(&error))?;
+    let staged = Staged { beside, path: path.to_owned() };
+    let written = file.write_all(bytes).and_then(|()| file.set_permissions(found.permissions()));
+    written.and_then(|()| file.sync_all()).map_err(|error| describe(&error))?;
+    Ok(staged)
 }

@@ -40,6 +40,7 @@ pub use project::{FINGERPRINT, PROJECT_FILE, Project, ProjectFile, QuietHours, T
 
 use crate::codes;
 use crate::finding::{Finding, Findings};
+use crate::kinds::Kind;
 use crate::node::Node;
 use crate::source::{FileId, Source, Sources, Span};
 use collect::Collected;
@@ -91,6 +92,24 @@ impl Manifests {
         let only_there = overlays
             .filter(move |it| base.get(it.kind.key, &it.key).is_none() && seen.insert((it.kind.key, it.key.as_str())));
         base.resources.iter().chain(only_there)
+    }
+}
+
+impl Manifests {
+    /// Everywhere that something is declared: in the manifests, then in the overlays of each target.
+    pub fn declarations(&self, kind: &'static Kind, key: &str) -> Vec<&Declaration> {
+        let layers = std::iter::once(&self.collected.base).chain(self.collected.overlays.values());
+        layers.filter_map(|layer| layer.get(kind.key, key)).collect()
+    }
+
+    /// Where something is declared for all targets.
+    pub fn base(&self, kind: &'static Kind, key: &str) -> Option<&Declaration> {
+        self.collected.base.get(kind.key, key)
+    }
+
+    /// What all resources of a kind share.
+    pub fn defaults(&self) -> impl Iterator<Item = (&'static str, &Node)> {
+        self.collected.defaults.iter().map(|(kind, node)| (*kind, node))
     }
 }
 

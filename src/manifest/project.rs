@@ -16,6 +16,7 @@ use crate::finding::{Finding, Findings, Severity};
 use crate::model::delay::Delay;
 use crate::model::level::Level;
 use crate::model::many::Many;
+use crate::model::on_drift::OnDrift;
 use crate::model::quiet::Quiet;
 use crate::model::recipient::Recipient;
 use crate::node::{At, Decode, Node, Reader, Tree, shape, words};
@@ -68,6 +69,9 @@ shape! {
         app_key_fingerprint: Option<At<String>>,
         /// How many deletions a plan may have. Where it is left out: 5, or a fifth of a kind, whichever is more.
         max_deletes: Option<At<i64>>,
+        /// What a plan does with what somebody changed on the service: `overwrite` puts git's version back, `stop` refuses.
+        /// It is `overwrite` where this is left out.
+        on_drift: Option<At<OnDrift>>,
         /// How near the time of a new push may be, such as `5m`, which it is where this is left out.
         min_lead: Option<At<Delay>>,
         /// How long after it was lost a request may still take effect, such as `10s`, which it is where this is left out.

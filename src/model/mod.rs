@@ -11,6 +11,7 @@ pub mod level;
 pub mod many;
 pub mod message;
 pub mod notification;
+pub mod on_drift;
 pub mod placeholder;
 pub mod push;
 pub mod quiet;

@@ -18,6 +18,7 @@ pub const TESTS: &str = "tests.schema.json";
 /// Every published schema: its file name, and how it is made.
 pub const SCHEMAS: &[(&str, Maker)] = &[
     ("calendar.schema.json", schema::of::<calendar::json::Document>),
+    ("drift.schema.json", schema::of::<plan::drift::json::Document>),
     ("findings.schema.json", schema::of::<json::Report>),
     ("lookup.schema.json", schema::of::<lookup::json::Document>),
     (MANIFEST, schema::manifest),

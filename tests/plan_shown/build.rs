@@ -34,6 +34,7 @@ pub fn plan(changes: impl IntoIterator<Item = Building>) -> Plan {
         ledger: Position { lineage: "l".to_owned(), seq: 41 },
         aim: pushplan::plan::Aim::Manifests,
         choice: pushplan::plan::Choice::default(),
+        on_drift: pushplan::model::on_drift::OnDrift::usual(),
         min_lead_seconds: 300,
         changes: Vec::new(),
         steps: Vec::new(),

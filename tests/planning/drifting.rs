@@ -31,7 +31,7 @@ fn a_push_that_was_put_off_is_pending_whatever_the_ledger_says() {
     let same = PUSH.replace("2031-01-01T10:00", "2031-02-01T10:00");
     assert_eq!(world.told(&same), "0 adopt scheduled_pushes/sale\n", "the ledger follows");
     let without = "segments: {s: {criteria: {tag: x}}}";
-    let delete = "- scheduled_pushes/sale\n0 delete scheduled_pushes/sale DELETE /api/schedules/%23sale\n";
+    let delete = "- scheduled_pushes/sale (both)\n0 delete scheduled_pushes/sale DELETE /api/schedules/%23sale\n";
     assert_eq!(world.told(without), delete);
 
     // Also one that an earlier plan took for past.

@@ -2,6 +2,7 @@
 
 mod choosing;
 mod drifting;
+mod looked;
 mod owning;
 mod recovering;
 mod renaming;

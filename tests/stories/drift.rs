@@ -1,6 +1,6 @@
 //! What somebody changed elsewhere.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::{Project, changes, says};
 
@@ -32,8 +32,9 @@ fn a_change_on_the_service_is_named_and_put_back() {
             "who        - has the tag lapsed",
             "+ has the tag theirs",
             "effect     putting it back: different: some join, such as a device with the tag lapsed",
-            "This plan puts it back. To keep what the service has, write it into the file and plan again.",
-            "Plan: 1 to update, 1 unchanged.",
+            "instead    keep the service's version: pushplan pull segments/lapsed",
+            "This plan puts it back.",
+            "Plan: 1 to update, 1 unchanged. 1 undoes what somebody did on the service.",
         ],
     );
     project.good(&["apply", "--yes"]);
@@ -82,8 +83,23 @@ fn a_change_on_both_sides_shows_all_three_values() {
             "+ has the tag ours",
             "last applied: people with the tag lapsed; the service was edited",
             "changed in your files and on the service since the last apply",
+            "criteria: last applied people with the tag lapsed, the service has people with the",
+            "tag theirs, your files say people with the tag ours",
+            "keep the service's version: pushplan pull segments/lapsed",
+            "1 undoes what somebody did on the service.",
         ],
     );
+    let plan: Value = serde_json::from_str(&project.good(&["plan", "--format", "json"]).stdout).expect("JSON");
+    let overwritten = &plan["changes"][0]["overwritten"][0];
+    assert_eq!(overwritten["path"], "criteria");
+    assert_eq!(overwritten["last_applied"]["tag"], "lapsed");
+    assert_eq!(overwritten["service"]["tag"], "theirs");
+    assert_eq!(overwritten["git"]["tag"], "ours");
+    assert_eq!(overwritten["changed_in_git"], true);
+    for form in ["markdown", "html"] {
+        let shown = project.good(&["plan", "--format", form]).stdout;
+        says(&shown, &["last applied people with the tag lapsed", "pushplan pull segments/lapsed"]);
+    }
     project.good(&["apply", "--yes"]);
     assert_eq!(tag(&service), "ours");
 }
@@ -151,7 +167,21 @@ templates:
     project.good(&["apply", "--yes"]);
     let id = service.get("/api/templates")["templates"][0]["id"].as_str().expect("an id").to_owned();
     service.post(&format!("/api/templates/{id}"), &json!({"push": {"notification": {"alert": "Theirs"}}}));
-    says(&project.good(&["plan"]).stdout, &["No changes."]);
+    let left = "1 difference is left to the dashboard (lifecycle.ignore).";
+    let ran = project.good(&["plan"]);
+    assert_eq!(ran.stdout, format!("No changes. local matches your files (1 resource).\n{left}\n"));
+    says(&project.good(&["plan", "--format", "markdown"]).stdout, &["1 difference is left to the dashboard"]);
+    says(&project.good(&["plan", "--format", "html"]).stdout, &["left to the dashboard"]);
+    let plan: Value = serde_json::from_str(&project.good(&["plan", "--format", "json"]).stdout).expect("JSON");
+    assert_eq!(plan["counts"]["ignored"], 1);
+    let ran = project.run(&["drift", "--detailed-exitcode"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    says(&ran.stdout, &["No drift. local is as it was last applied on", left]);
+    // Without the word of the files it is drift like any other.
+    project.write("templates: {winback: {push: nonsense}}");
+    let ran = project.run(&["drift", "--detailed-exitcode"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    says(&ran.stdout, &["push.notification.alert  Hello -> Theirs", "Your files have errors: what lifecycle.ignore"]);
 }
 
 #[test]

@@ -80,7 +80,19 @@ fn what_looks_like_a_rename_is_asked_about() {
     project.write("segments:\n  new: {criteria: {tag: x}}\n");
     let ran = project.good(&["plan"]);
     assert_eq!(changes(&ran), ["- segments/old", "+ segments/new"]);
-    says(&ran.stdout, &["is this segments/old under another key? Then write lifecycle: {renamed_from: old}"]);
+    says(
+        &ran.stdout,
+        &[
+            "is this a rename? segments/new says the same; see there what to write",
+            "is this a rename? segments/old says the same, is no longer in your files",
+            "if so, write this beneath `new:` at messages.yaml:2: lifecycle: {renamed_from: old}",
+            "or tell the ledger at once: pushplan mv segments/old segments/new",
+        ],
+    );
+    for form in ["markdown", "html"] {
+        let shown = project.good(&["plan", "--format", form]).stdout;
+        says(&shown, &["is this a rename?", "messages.yaml:2", "lifecycle: {renamed_from: old}"]);
+    }
 }
 
 #[test]

@@ -3,9 +3,12 @@
 use serde_json::Value;
 
 use super::value::{pair, shown};
+use crate::audience;
 use crate::kinds;
 use crate::look::page::{Page, is_page};
+use crate::model::audience::Selector;
 use crate::model::delay::Delay;
+use crate::node::{Decode, Node, Reader};
 use crate::plan::{Action, Change, Moved};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::fields::{Difference, Field, fields};
@@ -57,10 +60,13 @@ pub fn drifted(change: &Change) -> Vec<Row> {
     if change.moved != Some(Moved::Service) {
         return rows(change);
     }
-    let theirs = as_drifted(change);
-    let found = Difference::between(before(&theirs), after(&theirs));
-    let told = found.fields.iter().filter(|field| !is_told(&theirs, &field.path));
-    // By its whole path it can be left to the dashboard.
+    by_path(&as_drifted(change))
+}
+
+/// The fields that differ, each by its whole path: by that it can be left to the dashboard.
+pub fn by_path(change: &Change) -> Vec<Row> {
+    let found = Difference::between(before(change), after(change));
+    let told = found.fields.iter().filter(|field| !is_told(change, &field.path));
     told.map(|field| Row { label: field.path.clone(), ..row(field, Vec::new()) }).collect()
 }
 
@@ -106,6 +112,14 @@ fn said(path: &str, value: &Value) -> String {
         Some(seconds) => format!("{} ({seconds} s)", Delay(seconds)),
         None => shown(value),
     }
+}
+
+/// The same for a field of a change: an audience is told in a sentence.
+pub fn as_said(change: &Change, path: &str, value: &Value) -> String {
+    let is_it = |at: &&str| at.trim_start_matches('/').replace('/', ".") == path;
+    let selector = || Selector::decode(&Node::from_json_value(value), &mut Reader::default());
+    let audience = kinds::api(&change.address).audiences().iter().any(is_it).then(selector).flatten();
+    audience.map_or_else(|| said(path, value), |selector| audience::words(&selector))
 }
 
 fn whole(change: &Change, spec: Option<&Value>, paint: Paint) -> Vec<Row> {

@@ -1,6 +1,6 @@
 //! What a person has to decide, to allow or to do, before anything else.
 
-use super::{Block, Risk, View, rows, when};
+use super::{Block, Risk, View, rows, when, words};
 use crate::plan::Action;
 use crate::render::layout::{Row, Words};
 
@@ -19,7 +19,7 @@ pub fn why(view: &View, block: &Block) -> Vec<Words> {
         Risk::Sends => &["SENDS"],
         Risk::Stuck => &["taken", "in doubt", "too late", "waits", "gone"],
         Risk::NoWayBack => &["undo"],
-        Risk::Deletes => &["devices", "protected", "last used"],
+        Risk::Deletes => &["devices", "protected", "last used", words::RENAME],
         _ => &["by hand", "waits", "gone", "too late", "old one"],
     };
     let is_about = |row: &Row| labels.contains(&row.label.as_str());

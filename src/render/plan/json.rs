@@ -1,5 +1,7 @@
 //! The plan for programs: one JSON object, described by a schema. It holds every fact that the text shows.
 
+mod verbs;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -8,10 +10,12 @@ use super::facts::{Audience, Collision, Message, Time, User};
 use super::{Ahead, View, is_told, requests, words};
 use crate::guard::Refused;
 use crate::kinds;
-use crate::plan::{self, Action, Moved, Plan};
+use crate::plan::{self, Action, Plan};
 use crate::render::layout::{Row, Words};
 use crate::review::fields::Difference;
 use crate::review::{self, before};
+
+pub use verbs::{Risk, Side, Verb};
 
 /// What `pushplan plan --format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -55,7 +59,7 @@ pub struct Document<'p> {
 /// Why a plan would not be applied.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Refusal {
-    /// sends, broadcast, deletes, protect, too_late, collision or in_doubt.
+    /// sends, broadcast, deletes, protect, too_late, drift, collision or in_doubt.
     pub guard: String,
     pub message: String,
     /// What to do about it, or the option that allows it.
@@ -93,6 +97,10 @@ pub struct Counts {
     pub sending: usize,
     /// Those that wait for a person's decision.
     pub waiting: usize,
+    /// Those that undo what somebody did on the service.
+    pub undoing: usize,
+    /// Differences that lifecycle.ignore leaves to the dashboard.
+    pub ignored: usize,
 }
 
 /// What happens to a resource, or to a part that is applied by itself.
@@ -152,56 +160,10 @@ pub struct Change<'p> {
     pub broadcast: bool,
     /// Paths of fields that are left as the service has them.
     pub ignored: Vec<String>,
+    /// Fields that somebody changed on the service since the last apply and that would be something else than that.
+    pub overwritten: Vec<Overwritten<'p>>,
     /// The numbers of the steps that carry it out.
     pub steps: Vec<usize>,
-}
-
-/// What is done.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Verb {
-    Keep,
-    Create,
-    Update,
-    Replace,
-    Delete,
-    Adopt,
-    Forget,
-    ByHand,
-    Past,
-}
-
-/// Why a reader should look at a change, the most pressing first.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Risk {
-    /// It sets off messages.
-    Sends,
-    /// It waits for a person's decision.
-    Waits,
-    /// What it makes can be neither changed nor removed.
-    NoWayBack,
-    Deletes,
-    /// Somebody has to do it.
-    ByHand,
-    /// Others get a message than before.
-    Audience,
-    /// It goes out at another time.
-    Time,
-    /// It says something else.
-    Text,
-    None,
-}
-
-/// Which side moved since the last apply.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Side {
-    Git,
-    Service,
-    Both,
-    /// The service no longer has it.
-    Removed,
 }
 
 /// A field that differs.
@@ -218,6 +180,23 @@ pub struct Field<'p> {
     /// It is the same and stands elsewhere in its list: the places before and after, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved: Option<(usize, usize)>,
+}
+
+/// A field that somebody changed on the service, with what all three sides say. A side is left out where it has no such field.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Overwritten<'p> {
+    /// Such as push.notification.alert.
+    pub path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_applied: Option<&'p Value>,
+    /// What somebody made of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service: Option<&'p Value>,
+    /// What it would be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub git: Option<&'p Value>,
+    /// Whether it was changed in git as well.
+    pub changed_in_git: bool,
 }
 
 /// When something messages people by itself.
@@ -337,6 +316,8 @@ impl Counts {
             left_out: view.plan.left_out.len(),
             sending: view.sending(),
             waiting: view.stuck(),
+            undoing: view.undoing(),
+            ignored: view.ignored(),
         }
     }
 }
@@ -395,14 +376,23 @@ impl<'p> Change<'p> {
             protect: *protect,
             broadcast: *broadcast,
             ignored: ignored.clone(),
+            overwritten: change.overwritten().into_iter().map(Overwritten::new).collect(),
             steps: view.steps_of(change).iter().map(|step| step.number).collect(),
         }
     }
 }
 
 impl<'p> Field<'p> {
-    fn new(field: crate::review::fields::Field<'p>) -> Self {
+    pub(super) fn new(field: crate::review::fields::Field<'p>) -> Self {
         Self { path: field.path, old: field.old, new: field.new, moved: field.moved }
+    }
+}
+
+impl<'p> Overwritten<'p> {
+    fn new(field: plan::Overwritten<'p>) -> Self {
+        let changed_in_git = field.is_of_both();
+        let plan::Overwritten { path, last_applied, service, git } = field;
+        Self { path, last_applied, service, git, changed_in_git }
     }
 }
 
@@ -435,49 +425,6 @@ impl Step {
             path: step.request.as_ref().map(|request| request.path.clone()),
             after: step.after.clone(),
             digest: step.digest().to_string(),
-        }
-    }
-}
-
-impl From<Action> for Verb {
-    fn from(action: Action) -> Self {
-        match action {
-            Action::Keep => Self::Keep,
-            Action::Create => Self::Create,
-            Action::Update => Self::Update,
-            Action::Replace => Self::Replace,
-            Action::Delete => Self::Delete,
-            Action::Adopt => Self::Adopt,
-            Action::Forget => Self::Forget,
-            Action::ByHand => Self::ByHand,
-            Action::Past => Self::Past,
-        }
-    }
-}
-
-impl From<super::Risk> for Risk {
-    fn from(risk: super::Risk) -> Self {
-        match risk {
-            super::Risk::Sends => Self::Sends,
-            super::Risk::Stuck => Self::Waits,
-            super::Risk::NoWayBack => Self::NoWayBack,
-            super::Risk::Deletes => Self::Deletes,
-            super::Risk::ByHand => Self::ByHand,
-            super::Risk::Audience => Self::Audience,
-            super::Risk::Time => Self::Time,
-            super::Risk::Text => Self::Text,
-            super::Risk::None => Self::None,
-        }
-    }
-}
-
-impl From<Moved> for Side {
-    fn from(moved: Moved) -> Self {
-        match moved {
-            Moved::Git => Self::Git,
-            Moved::Service => Self::Service,
-            Moved::Both => Self::Both,
-            Moved::Removed => Self::Removed,
         }
     }
 }

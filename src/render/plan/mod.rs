@@ -2,6 +2,7 @@
 
 pub(super) mod content;
 pub(super) mod decisions;
+pub mod drift;
 mod facts;
 pub mod json;
 mod markdown;
@@ -75,6 +76,8 @@ pub struct View<'p> {
     pub past: Vec<&'p Change>,
     /// By the segment that gets a new id: those that are pointed at it.
     users: BTreeMap<&'p Address, Vec<&'p Change>>,
+    /// By what goes: what looks like its new name.
+    successors: BTreeMap<&'p Address, &'p Change>,
     steps: BTreeMap<&'p Address, Vec<&'p Step>>,
     digest: OnceCell<Digest>,
 }
@@ -196,10 +199,15 @@ fn is_told(change: &Change) -> bool {
 impl<'p> View<'p> {
     pub fn of(plan: &'p Plan, again: &'p Again) -> Self {
         let mut users: BTreeMap<&Address, Vec<&Change>> = BTreeMap::new();
+        let mut successors: BTreeMap<&Address, &Change> = BTreeMap::new();
         for change in &plan.changes {
             for reason in &change.reasons {
-                if let Reason::Repoint { to } = reason {
-                    to.iter().for_each(|address| users.entry(address).or_default().push(change));
+                match reason {
+                    Reason::Repoint { to } => {
+                        to.iter().for_each(|address| users.entry(address).or_default().push(change));
+                    }
+                    Reason::LooksRenamed { from } => drop(successors.insert(from, change)),
+                    _ => {}
                 }
             }
         }
@@ -234,7 +242,7 @@ impl<'p> View<'p> {
         });
         let past = plan.changes.iter().filter(|change| change.action == Action::Past).collect();
         let collisions = Near::new(review.collisions());
-        Self { plan, again, review, collisions, blocks, drift, past, users, steps, digest: OnceCell::new() }
+        Self { plan, again, review, collisions, blocks, drift, past, users, successors, steps, digest: OnceCell::new() }
     }
 
     /// Where a block's resource is declared.
@@ -274,6 +282,21 @@ impl<'p> View<'p> {
     pub fn sending_at_once(&self) -> usize {
         let at_once = |change: &&Change| change.sends.iter().any(|send| send.after_seconds == 0);
         self.plan.changes.iter().filter(at_once).count()
+    }
+
+    /// How many changes undo what somebody did on the service.
+    pub fn undoing(&self) -> usize {
+        self.plan.changes.iter().filter(|change| change.undoes()).count()
+    }
+
+    /// How many differences are left to the dashboard.
+    pub fn ignored(&self) -> usize {
+        self.plan.changes.iter().map(|change| change.ignored.len()).sum()
+    }
+
+    /// What looks like the new name of something that goes.
+    pub fn successor(&self, old: &Address) -> Option<&'p Change> {
+        self.successors.get(old).copied()
     }
 
     /// How many changes cannot go on before somebody decides.

@@ -69,8 +69,10 @@ pub fn of_words(view: &View, block: &Block) -> Vec<Row> {
         rows.extend(words::reasons(view, change));
     }
     for change in block.parts.iter().take(PARTS) {
-        let own = words::reasons(view, change).into_iter();
-        rows.extend(own.map(|row| of_part(change, row)));
+        // How something is kept is the same for all parts.
+        let is_said = |row: &Row| row.label == words::KEEP && rows.iter().any(|other| other.label == row.label);
+        let own: Vec<Row> = words::reasons(view, change).into_iter().filter(|row| !is_said(row)).collect();
+        rows.extend(own.into_iter().map(|row| if row.label == words::KEEP { row } else { of_part(change, row) }));
     }
     rows.extend(requests::row(view, block));
     rows
@@ -84,7 +86,7 @@ fn of_part(change: &Change, mut row: Row) -> Row {
 }
 
 /// One row for each part that changes.
-fn of_parts(block: &Block) -> Vec<Row> {
+pub fn of_parts(block: &Block) -> Vec<Row> {
     let parts = &block.parts;
     let mut rows: Vec<Row> = parts.iter().take(PARTS).map(|change| part(change)).collect();
     if parts.len() > PARTS {

@@ -113,9 +113,7 @@ fn drift(out: &mut String, view: &View, style: Style) {
         }
         one(out, view, block, said, true, style);
     }
-    let keep =
-        Words::new("This plan puts it back. To keep what the service has, write it into the file and plan again.");
-    layout::paragraph(out, &keep, 0, style);
+    layout::paragraph(out, &Words::new(words::PUT_BACK), 0, style);
     out.push('\n');
 }
 
@@ -152,6 +150,9 @@ fn end(view: &View, ahead: Option<&Ahead>, style: Style) -> String {
     let plan = view.plan;
     if view.blocks.is_empty() && view.drift.is_empty() {
         layout::paragraph(&mut out, &Words::new(&nothing(view)), 0, style);
+        if let Some(words) = ignored(view) {
+            layout::paragraph(&mut out, &Words::new(&words), 0, style);
+        }
         return out;
     }
     let mut line = Words::new(&summary(view));
@@ -159,6 +160,9 @@ fn end(view: &View, ahead: Option<&Ahead>, style: Style) -> String {
         line = line.and(" ").paint(&words, paint);
     }
     layout::paragraph(&mut out, &line, 0, style);
+    if let Some(words) = ignored(view) {
+        layout::paragraph(&mut out, &Words::new(&words), 0, style);
+    }
     let mut line = Words::new("Plan ").paint(&view.digest().short(), Paint::Strong);
     line = line.and(&format!(" for {}", plan.target));
     if let Some(file) = ahead.and_then(|ahead| ahead.saved.as_ref()) {
@@ -195,9 +199,16 @@ pub(super) fn nothing(view: &View) -> String {
     }
 }
 
-/// How many changes send, and how many wait for somebody.
+/// How much is left to the dashboard: `2 differences are left to the dashboard (lifecycle.ignore).`
+pub(super) fn ignored(view: &View) -> Option<String> {
+    let number = view.ignored();
+    let are = if number == 1 { "is" } else { "are" };
+    (number > 0).then(|| format!("{} {are} left to the dashboard (lifecycle.ignore).", count(number, "difference")))
+}
+
+/// How many changes send, how many wait for somebody, and how many undo what somebody did.
 pub(super) fn pressing(view: &View) -> Vec<(String, Paint)> {
-    let (at_once, stuck) = (view.sending_at_once(), view.stuck());
+    let (at_once, stuck, undoing) = (view.sending_at_once(), view.stuck(), view.undoing());
     let later = view.sending() - at_once;
     let said = |number: usize, one: &str, many: &str, rest: &str| {
         let verb = if number == 1 { one } else { many };
@@ -207,6 +218,7 @@ pub(super) fn pressing(view: &View) -> Vec<(String, Paint)> {
         (at_once, said(at_once, "sends", "send", "at once"), Paint::Danger),
         (later, said(later, "sends", "send", "later"), Paint::Danger),
         (stuck, said(stuck, "waits", "wait", "for your decision"), Paint::Asks),
+        (undoing, said(undoing, "undoes", "undo", "what somebody did on the service"), Paint::Asks),
     ];
     all.into_iter().filter(|(number, ..)| *number > 0).map(|(_, words, paint)| (words, paint)).collect()
 }

@@ -1,13 +1,14 @@
 //! Why a change is what it is, and what a person has to do about it.
 
 use jiff::Timestamp;
+use serde_json::Value;
 
-use super::View;
+use super::{View, content};
 use crate::address::Address;
 use crate::guard;
 use crate::kinds::{self, Delete, Read, Update};
 use crate::ledger::Verb;
-use crate::plan::{Action, Aim, Change, Moved, Reason};
+use crate::plan::{Action, Aim, Change, Moved, Overwritten, Reason};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::before;
 use crate::text::{all_of, count};
@@ -33,8 +34,10 @@ pub fn reasons(view: &View, change: &Change) -> Vec<Row> {
 pub fn notes(view: &View, change: &Change) -> Vec<Row> {
     let mut rows: Vec<Row> = no_way_back(view, change).into_iter().collect();
     rows.extend(drift(change));
+    rows.extend(keep(view, change));
     rows.extend(of_action(view, change));
     rows.extend(last_used(view, change));
+    rows.extend(may_be_renamed(view, change));
     if view.steps_of(change).iter().any(|step| step.empties_devices()) {
         let words = format!("every device that has this {} loses it, whoever gave it", noun(change));
         rows.push(Row::new("devices", Words::new(&words)).paint(Paint::Danger));
@@ -44,7 +47,7 @@ pub fn notes(view: &View, change: &Change) -> Vec<Row> {
         rows.push(Row::new("protected", words).paint(Paint::Danger));
     }
     if !change.ignored.is_empty() {
-        let words = format!("{}: left as the service has it", change.ignored.join(", "));
+        let words = format!("{}: left as the service has it (lifecycle.ignore)", change.ignored.join(", "));
         rows.push(Row::new("ignored", Words::new(&words)));
     }
     rows
@@ -147,7 +150,7 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
         Reason::NothingRenamed { from } => {
             plain("renamed", format!("nothing of ours that it could be is known as {from}: this is a new one"))
         }
-        Reason::LooksRenamed { from } => looks_renamed(change, from),
+        Reason::LooksRenamed { from } => looks_renamed(view, change, from),
         Reason::Unprotected => {
             asks("unprotected", "lifecycle.protect is lifted: from then on it can be deleted and replaced".to_owned())
         }
@@ -155,16 +158,22 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
 }
 
 /// It may be what stood under another key.
-fn looks_renamed(change: &Change, from: &Address) -> Row {
-    let say = format!("lifecycle: {{renamed_from: {}}}", from.key);
+fn looks_renamed(view: &View, change: &Change, from: &Address) -> Row {
+    let say = format!("lifecycle: {{renamed_from: {}}}", crate::text::scalar(&from.key));
+    let at = change.place.as_ref().map(|place| format!(" at {}:{}", place.file, place.line)).unwrap_or_default();
+    let write = format!("write this beneath `{}:`{at}: ", change.address.key);
     if change.action != Action::ByHand {
-        let words = Words::new(&format!("is this {from} under another key? Then write "));
-        return Row::new("renamed", words.copy(&say));
+        let words = format!("is this a rename? {from} says the same, is no longer in your files and would be deleted");
+        let moves = view.again.other(&format!("mv {from} {}", change.address));
+        return Row::new(RENAME, Words::new(&words))
+            .paint(Paint::Asks)
+            .line(Words::new(&format!("if so, {write}")).copy(&say))
+            .line(Words::new("or tell the ledger at once: ").copy(&moves));
     }
     let words = format!("{from} says the same or has its name, and is still there: two would message people twice");
     Row::new("waits", Words::new(&words))
         .paint(Paint::Asks)
-        .line(Words::new("if it is the same under another key, write ").copy(&say))
+        .line(Words::new(&format!("is this a rename? If so, {write}")).copy(&say))
         .line(Words::new("if not, see to the old one first: ").copy(&format!("pushplan apply --done {from}")))
 }
 
@@ -285,14 +294,31 @@ fn no_way_back(view: &View, change: &Change) -> Option<Row> {
     Some(Row::new("undo", Words::new(words)))
 }
 
+/// The label of what may be a rename.
+pub const RENAME: &str = "rename?";
+
+/// That what goes may be what comes under another key.
+fn may_be_renamed(view: &View, change: &Change) -> Option<Row> {
+    let to = view.successor(&change.address).filter(|_| change.action == Action::Delete)?;
+    let words = format!("is this a rename? {} says the same; see there what to write", to.address);
+    Some(Row::new(RENAME, Words::new(&words)).paint(Paint::Asks))
+}
+
 /// The label of what was changed on the service.
 pub const DRIFT: &str = "drift";
+/// The label of how that is kept.
+pub const KEEP: &str = "instead";
+/// What a plan does with it.
+pub const PUT_BACK: &str = "This plan puts it back.";
+/// How many fields are named that somebody changed.
+const FIELDS: usize = 5;
 
 fn drift(change: &Change) -> Option<Row> {
     let words = match (change.moved?, change.action) {
         (Moved::Git, _) => return None,
         (Moved::Service, Action::ByHand) => "changed on the service since the last apply",
         (Moved::Service, _) => "changed on the service since the last apply; this puts it back",
+        (Moved::Both, Action::Delete) => "edited on the service since the last apply; it is deleted all the same",
         (Moved::Both, _) => "changed in your files and on the service since the last apply",
         (Moved::Removed, Action::Create | Action::Replace) => {
             "removed on the service since the last apply; this puts it back"
@@ -301,7 +327,41 @@ fn drift(change: &Change) -> Option<Row> {
         (Moved::Removed, Action::Forget) => return None,
         (Moved::Removed, _) => "removed on the service since the last apply",
     };
-    Some(Row::new(DRIFT, Words::new(words)).paint(Paint::Asks))
+    let row = Row::new(DRIFT, Words::new(words)).paint(Paint::Asks);
+    let fields = if change.moved == Some(Moved::Both) { change.overwritten() } else { Vec::new() };
+    let more = fields.len().saturating_sub(FIELDS);
+    let row = fields.iter().take(FIELDS).fold(row, |row, field| row.line(Words::new(&all_sides(change, field))));
+    Some(if more > 0 { row.line(Words::new(&format!("and {}", count(more, "more field")))) } else { row })
+}
+
+/// A field that somebody changed, with what each side says.
+fn all_sides(change: &Change, field: &Overwritten) -> String {
+    let said =
+        |side: Option<&Value>| side.map_or("nothing".to_owned(), |value| content::as_said(change, &field.path, value));
+    let Overwritten { path, last_applied, service, git } = field;
+    let (last, theirs) = (said(*last_applied), said(*service));
+    match change.desired {
+        None => format!("{path}: last applied {last}, the service has {theirs}"),
+        Some(_) if field.is_of_both() => {
+            format!("{path}: last applied {last}, the service has {theirs}, your files say {}", said(*git))
+        }
+        Some(_) => format!("{path}: edited on the service alone, to {theirs}; this puts back {last}"),
+    }
+}
+
+/// How what somebody did on the service is kept.
+fn keep(view: &View, change: &Change) -> Option<Row> {
+    let pull = || {
+        Words::new("keep the service's version: ")
+            .copy(&view.again.other(&format!("pull {}", change.address.resource())))
+    };
+    let words = match change.moved? {
+        _ if view.plan.aim != Aim::Manifests || change.desired.is_none() => return None,
+        Moved::Git => return None,
+        Moved::Service | Moved::Both => pull(),
+        Moved::Removed => Words::new("keep it removed: take it out of your files"),
+    };
+    Some(Row::new(KEEP, words))
 }
 
 /// When the service last used what goes.

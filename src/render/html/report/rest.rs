@@ -27,7 +27,7 @@ impl Report<'_> {
                     p {
                         "Somebody changed this on the service since the last apply"
                         @if let Some(at) = self.view.plan.told.last_apply { " (" (words::moment(at)) ")" }
-                        "; it is not in your files. This plan puts it back. To keep what the service has, write it into the file and plan again."
+                        "; it is not in your files. " (words::PUT_BACK)
                     }
                     @for card in cards { (card) }
                 }

@@ -44,13 +44,16 @@ impl Report<'_> {
         let view = &self.view;
         let at_once = view.sending_at_once();
         let later = view.sending() - at_once;
-        let stuck = view.stuck();
+        let (stuck, undoing, ignored) = (view.stuck(), view.undoing(), view.ignored());
         let unchanged = view.count(Action::Keep) + view.count(Action::Past);
         html! {
             ul.badges {
                 @if at_once > 0 { (badge("danger", "▲", at_once, if at_once == 1 { "sends at once" } else { "send at once" })) }
                 @if later > 0 { (badge("danger", "△", later, if later == 1 { "sends later" } else { "send later" })) }
                 @if stuck > 0 { (badge("asks", "?", stuck, if stuck == 1 { "waits for a decision" } else { "wait for a decision" })) }
+                @if undoing > 0 {
+                    (badge("asks", "≠", undoing, if undoing == 1 { "undoes somebody's edit" } else { "undo somebody's edits" }))
+                }
                 @for action in Action::ALL {
                     @let number = view.count(action);
                     @if let (1.., Some(words)) = (number, told(action)) {
@@ -61,6 +64,7 @@ impl Report<'_> {
                 @if !view.plan.left_out.is_empty() {
                     (badge("calm", "…", view.plan.left_out.len(), "left out"))
                 }
+                @if ignored > 0 { (badge("calm", "~", ignored, "left to the dashboard")) }
             }
         }
     }

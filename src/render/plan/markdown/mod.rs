@@ -6,12 +6,14 @@
 
 mod decisions;
 mod details;
-mod facts;
+pub(super) mod facts;
 mod glance;
 mod rest;
 
+pub(super) use rest::named;
+
 use super::decisions::is_grave;
-use super::text::nothing;
+use super::text::{ignored, nothing};
 use super::{Ahead, Block, View, words};
 use crate::plan::Plan;
 use crate::render::escape::markdown;
@@ -32,9 +34,9 @@ const NOTES: usize = 4_000;
 
 /// How much of a change is shown.
 #[derive(Clone, Copy, Debug)]
-struct Bounds {
-    lines: usize,
-    characters: usize,
+pub(super) struct Bounds {
+    pub(super) lines: usize,
+    pub(super) characters: usize,
 }
 
 /// A part of the page, and how many of what it tells there was no room for.
@@ -48,7 +50,8 @@ struct Cut {
 pub fn markdown(plan: &Plan, ahead: &Ahead) -> String {
     let view = View::of(plan, &ahead.again);
     if view.blocks.is_empty() && view.drift.is_empty() {
-        return format!("{}{}\n", rest::marker(&view, false), markdown::text(&short(&nothing(&view), 600)));
+        let said = [Some(nothing(&view)), ignored(&view)].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        return format!("{}{}\n", rest::marker(&view, false), markdown::text(&short(&said, 600)));
     }
     let (heading, footer) = (rest::heading(&view), rest::footer(&view, ahead));
     let mut room = Room { left: LIMIT };
@@ -158,8 +161,8 @@ impl Changes {
         }
         let since = view.plan.told.last_apply.map(|at| format!(" ({})", words::moment(at))).unwrap_or_default();
         let head = format!(
-            "### Changed on the service\n\nSomebody changed this since the last apply{since}; it is not in your files. This plan puts \
-             it back. To keep what the service has, write it into the file and plan again.\n\n"
+            "### Changed on the service\n\nSomebody changed this since the last apply{since}; it is not in your files. {}\n\n",
+            words::PUT_BACK
         );
         (happens, section(&head, drift, &view.drift, view))
     }

@@ -5,7 +5,7 @@ use crate::digest::Digest;
 use crate::plan::{Action, Step};
 use crate::render::escape::markdown;
 use crate::render::layout::Words;
-use crate::render::plan::text::{NAMED, changing, next, pressing, staying};
+use crate::render::plan::text::{NAMED, changing, ignored, next, pressing, staying};
 use crate::render::plan::{Ahead, View, words};
 use crate::text::{count, short};
 use crate::timing::words::collision;
@@ -23,7 +23,7 @@ pub fn marker(view: &View, truncated: bool) -> String {
 
 /// A name as one word of a comment, which it cannot end: all but letters, digits and single signs is written as `%2D`. A very
 /// long one has its digest instead.
-fn named(target: &str) -> String {
+pub fn named(target: &str) -> String {
     const LONGEST: usize = 200;
     let mut out = String::new();
     for (at, byte) in target.bytes().enumerate() {
@@ -41,7 +41,8 @@ pub fn heading(view: &View) -> String {
     let (changing, staying) = (changing(view), staying(view).join(", "));
     // What the ledger alone takes note of is no change.
     let changing = if changing.is_empty() { "nothing to apply".to_owned() } else { changing.join(", ") };
-    format!("## Plan for {target} — {changing}\n\n{staying}.{pressing}\n\n")
+    let ignored = ignored(view).map(|words| format!(" {words}")).unwrap_or_default();
+    format!("## Plan for {target} — {changing}\n\n{staying}.{pressing}{ignored}\n\n")
 }
 
 /// Messages that one person would get shortly after each other.

@@ -1,0 +1,129 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use clap::{Args, ValueEnum};
+
+use super::planning::{Place, Site, same_app, unreadable};
+use super::target::Opened;
+use super::{Context, Ended, ledger, runtime};
+use crate::client::fetch;
+use crate::compare;
+use crate::drift::{self, Situation, drift};
+use crate::failure::{Exit, Failure};
+use crate::live::Look;
+use crate::plan::{About, Aim, Choice, Plan};
+use crate::render::plan::drift::{Shown, json, markdown, text};
+use crate::text;
+
+/// Show what somebody changed, removed or added on the service since the last apply.
+///
+/// The service is held against the ledger, which remembers what was applied. Your files decide nothing: they may have errors or
+/// be missing. Where they can be read, what `lifecycle.ignore` leaves to the dashboard is counted and not told. Nothing is
+/// changed.
+#[derive(Debug, Args)]
+pub struct Drift {
+    #[command(flatten)]
+    place: Place,
+
+    /// Leave out everything but these, such as `segments/*`
+    #[arg(long, value_name = "ADDRESS")]
+    only: Vec<String>,
+
+    /// Leave these out
+    #[arg(long, value_name = "ADDRESS")]
+    except: Vec<String>,
+
+    /// Form: text for people, Markdown for a pull request (at most 60,000 bytes), JSON for programs
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    /// Exit with 2 if somebody changed, removed or added something
+    #[arg(long)]
+    detailed_exitcode: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    // One JSON object; `schema/drift.schema.json` describes it.
+    Json,
+    Markdown,
+}
+
+impl Drift {
+    pub fn run(&self, context: &Context) -> Ended {
+        let (site, whole) = self.place.read_leniently()?;
+        if let Some(words) = ledger::pending(&site.log.kept().map_err(unreadable)?) {
+            context.out.note(&words);
+        }
+        let choice = Choice { only: self.only.clone(), except: self.except.clone() };
+        let (drift, plan) = runtime()?.block_on(async {
+            let opened = site.open().await?;
+            let found = look(&site, &opened, &choice, context).await;
+            opened.close().await;
+            found
+        })?;
+        if let Some(pattern) = drift.idle.first() {
+            return Err(idle(pattern, &drift));
+        }
+        let again = self.place.again("apply", &choice);
+        let shown = Shown { drift: &drift, plan: &plan, again: &again, unread: !whole };
+        let out = &context.out;
+        match self.format {
+            Format::Text => out.print(&text(&shown, out.style())),
+            Format::Json => out.json(&json::json(&shown)),
+            Format::Markdown => out.print(&markdown(&shown)),
+        }
+        Ok(if self.detailed_exitcode && !drift.is_none() { Exit::Changes } else { Exit::Done })
+    }
+}
+
+/// Looks at the service. What was done there comes back as it is and as a plan, which all forms know how to show.
+async fn look(
+    site: &Site,
+    opened: &Opened,
+    choice: &Choice,
+    context: &Context,
+) -> Result<(drift::Drift, Plan), Failure> {
+    let (ledger, position) = site.ledger().await?;
+    same_app(&ledger, opened)?;
+    site.wait_until_settled(&ledger, context).await;
+    let origin = opened.origin().to_string();
+    let look = Look {
+        level: opened.level,
+        origin: &origin,
+        settle: site.settle,
+        desired: &BTreeMap::new(),
+        ledger: &ledger,
+        all_kinds: true,
+        contents: &BTreeSet::new(),
+        confirm_absence: true,
+    };
+    let live = fetch(&opened.reading(), look).await?;
+    let now = opened.now();
+    let situation = Situation { ledger: &ledger, live: &live, now, ahead: opened.ahead, declared: &site.units, choice };
+    let drift = drift(&situation);
+    let about = About {
+        target: site.target.clone(),
+        origin: opened.place.clone(),
+        app: opened.app.clone(),
+        level: opened.level,
+        manifests: compare::digest(&site.units),
+        ledger: position,
+        aim: Aim::Manifests,
+        choice: choice.clone(),
+        min_lead_seconds: site.min_lead.as_secs(),
+    };
+    let changes = drift.changes.clone();
+    let told = site.told(&changes, &site.units, &live);
+    let plan = Plan { told, ..Plan::new(about, changes, Vec::new(), Vec::new(), now) };
+    Ok((drift, plan))
+}
+
+fn idle(pattern: &str, drift: &drift::Drift) -> Failure {
+    let known: Vec<String> = drift.changes.iter().map(|change| change.address.to_string()).collect();
+    let failure = Failure::usage(format!("`{pattern}` means nothing that is ours"));
+    match text::nearest(pattern, known.iter().map(String::as_str)) {
+        Some(near) => failure.help(format!("did you mean {near}?")),
+        None => failure.help("an address is such as segments/lapsed-buyers; `*` stands for any letters"),
+    }
+}

@@ -1,0 +1,42 @@
+//! `--on-drift`, for commands that plan.
+
+use clap::{Args, ValueEnum};
+
+use crate::model::on_drift::OnDrift;
+
+/// What becomes of what somebody did on the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Drifted {
+    /// Put back what git says
+    Overwrite,
+    /// Refuse a plan that would undo it
+    Stop,
+}
+
+/// The option about it.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Drifting {
+    /// What to do with what somebody changed on the service since the last apply and git says otherwise [default: `on_drift`
+    /// of the target, or overwrite]
+    #[arg(long, value_name = "WHAT", value_enum)]
+    on_drift: Option<Drifted>,
+}
+
+impl Drifting {
+    /// What was said on the command line.
+    pub fn given(&self) -> Option<OnDrift> {
+        self.on_drift.map(|given| match given {
+            Drifted::Overwrite => OnDrift::Overwrite,
+            Drifted::Stop => OnDrift::Stop,
+        })
+    }
+
+    /// The same again, with a space before it; nothing where nothing was said.
+    pub fn again(&self) -> &'static str {
+        match self.on_drift {
+            None => "",
+            Some(Drifted::Overwrite) => " --on-drift overwrite",
+            Some(Drifted::Stop) => " --on-drift stop",
+        }
+    }
+}

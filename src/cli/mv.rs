@@ -1,0 +1,363 @@
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Args;
+use jiff::Timestamp;
+
+use super::ledger::{self, Open};
+use super::planning::{Place, tell};
+use super::{Context, Ended, project, target};
+use crate::address::{Address, is_key, to_key};
+use crate::cases::names;
+use crate::compare;
+use crate::failure::{Exit, Failure};
+use crate::finding::{Finding, Severity};
+use crate::kinds::{self, KINDS, Kind};
+use crate::ledger::{FileLog, Ledger, Record};
+use crate::manifest::{Manifests, files, read_project};
+use crate::rekey::{Asked, Refused, Rekeyed, rekey, reread};
+use crate::render::one_line;
+use crate::text;
+
+/// Give a resource another key: in the manifests, in everything that names it, and in the ledger.
+///
+/// Only the key and the references to it change, in manifests, overlays and device tests; comments, quotes and order stay as they
+/// are. The service hears nothing of it: a name that was the key by default is written out.
+///
+/// The ledger of the target is told at once, and so are those of other targets that are here. That is right where you apply from
+/// this folder yourself. Where others apply (CI, after a merge), their plans would not know the new key before the merge: with
+/// --in-git the manifest says `lifecycle: {renamed_from: OLD}`, no ledger is touched, and the next apply of each target moves its
+/// own entry.
+#[derive(Debug, Args)]
+pub struct Mv {
+    /// Address that it has, such as segments/lapsed
+    #[arg(value_name = "OLD")]
+    old: String,
+
+    /// Address that it gets, of the same kind
+    #[arg(value_name = "NEW")]
+    new: String,
+
+    #[command(flatten)]
+    place: Place,
+
+    /// Leave the ledger alone and write `lifecycle: {renamed_from: OLD}` into the manifest
+    #[arg(long)]
+    in_git: bool,
+
+    /// Show what would be edited, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// A target's ledger here, and what it knows.
+struct Known {
+    target: String,
+    ledger: Result<Ledger, String>,
+}
+
+impl Known {
+    fn has(&self, address: &Address) -> bool {
+        let known = |ledger: &Ledger| ledger.owned.keys().chain(ledger.open.keys()).any(|it| it.resource() == *address);
+        self.ledger.as_ref().is_ok_and(known)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.ledger.as_ref().is_ok_and(|ledger| ledger.seq == 0)
+    }
+}
+
+impl Mv {
+    pub fn run(&self, context: &Context) -> Ended {
+        let (kind, from, to) = self.addresses()?;
+        let root = self.place.root()?;
+        let manifests = read_project(&root, None);
+        let (name, _) = target::choose(&manifests.project, self.place.target())?;
+        sound(&manifests, context)?;
+        let known = ledgers(&manifests, &root);
+        let own = known.iter().find(|known| known.target == name);
+        if let Some(own) = own
+            && let Err(why) = &own.ledger
+            && !self.in_git
+        {
+            return Err(Failure::new(why.clone()).help("with --in-git no ledger is touched"));
+        }
+        let declared = |address: &Address| !manifests.declarations(kind, &address.key).is_empty();
+        match (declared(&from), declared(&to)) {
+            (true, true) => return Err(taken(kind, &manifests, &to, "it is declared already")),
+            (true, false) => {}
+            (false, true) => return self.follow(&manifests, &known, &name, &from, &to, context),
+            (false, false) => return Err(unknown(kind, &manifests, &from)),
+        }
+        if let Some(there) = known.iter().find(|known| known.has(&to)) {
+            let why = format!("the ledger of `{}` knows something by it", there.target);
+            return Err(taken(kind, &manifests, &to, &why));
+        }
+        let rekeyed = self.rekeyed(&manifests, &name, kind, &from, &to)?;
+        let after = reread(&manifests, &rekeyed.files);
+        sound(&after, context)?;
+        if !self.dry_run {
+            write(&root, &rekeyed)?;
+        }
+        self.told(&rekeyed, &from, &to, context);
+        if self.dry_run {
+            context.out.print(&difference(&rekeyed));
+        }
+        self.record(&known, &name, &from, &to, context)
+    }
+
+    /// What is meant by the arguments.
+    fn addresses(&self) -> Result<(&'static Kind, Address, Address), Failure> {
+        let from = ledger::address(&self.old)?;
+        let kind = kinds::kind(&from.kind).ok_or_else(|| {
+            let failure = Failure::usage(format!("`{}` is not a kind", from.kind));
+            match text::nearest(&from.kind, KINDS.iter().map(|kind| kind.key)) {
+                Some(near) => failure.help(format!("did you mean {near}/{}?", from.key)),
+                None => failure.help("an address is such as segments/lapsed-buyers"),
+            }
+        })?;
+        if from.part().is_some() {
+            return Err(Failure::usage(format!("{from} is a part of {} and moves with it", from.resource())));
+        }
+        let to = match self.new.split_once('/') {
+            Some(_) => ledger::address(&self.new)?,
+            None => {
+                let failure = Failure::usage(format!("`{}` is not an address", self.new));
+                return Err(failure.help(format!("did you mean {}/{}?", kind.key, self.new)));
+            }
+        };
+        if to.kind != from.kind {
+            return Err(Failure::usage(format!("{from} and {to} are of two kinds: a {} stays one", kind.noun))
+                .help(format!("did you mean {}/{}?", kind.key, to.key)));
+        }
+        if !is_key(&to.key) {
+            let failure =
+                Failure::usage(format!("`{}` cannot be the key of a {}", text::short(&to.key, 40), kind.noun));
+            return Err(match to_key(&to.key) {
+                near if near.is_empty() => failure.help("letters, digits, -, _ and . only, at most 128"),
+                near => failure.help(format!("did you mean {}/{near}?", kind.key)),
+            });
+        }
+        if from == to {
+            return Err(Failure::usage(format!("{from} has this key already")));
+        }
+        if kind.api.name_field().is_none() {
+            let message =
+                format!("a {} cannot be moved: its key is its name on the service, where another is made", kind.noun);
+            return Err(Failure::new(message).exit(Exit::Refused).help(format!(
+                "make `{}` in the dashboard, declare it beside `{}`, move its members over, then remove the old one",
+                to.key, from.key
+            )));
+        }
+        Ok((kind, from, to))
+    }
+
+    fn rekeyed(
+        &self,
+        manifests: &Manifests,
+        target: &str,
+        kind: &'static Kind,
+        from: &Address,
+        to: &Address,
+    ) -> Result<Rekeyed, Failure> {
+        let old = manifests.resolve(Some(target)).0.resources.remove(from).and_then(|it| it.lifecycle.renamed_from);
+        if let Some(older) = old.filter(|_| self.in_git) {
+            let message = format!("{from} has `lifecycle.renamed_from: {older}` already, and can have but one old key");
+            return Err(Failure::new(message).exit(Exit::Refused).help(format!(
+                "take that line out ({}) once every target has been applied, or move it without --in-git",
+                manifests.sources.place(older.span)
+            )));
+        }
+        let cases = names::names(manifests, Some(target));
+        if let Some(wrong) = cases.findings.iter().find(|finding| finding.severity == Severity::Error) {
+            let message = format!("{}: {}", cases.sources.place(wrong.at), wrong.message);
+            return Err(Failure::new(one_line(&message))
+                .exit(Exit::Findings)
+                .help("correct it first: what device tests name has to be read before it is edited"));
+        }
+        let asked = Asked { manifests, cases: &cases, kind, from, to, in_git: self.in_git };
+        rekey(&asked).map_err(|refused| match refused {
+            Refused::Places(places) => {
+                let told: Vec<String> = places.iter().map(|(at, text)| format!("\n  {at}  {}", text::short(text, 80))).collect();
+                let are = if places.len() == 1 { "place names" } else { "places name" };
+                let message = format!("{} {are} {from} in a way that cannot be edited:{}", places.len(), told.concat());
+                Failure::new(message).exit(Exit::Refused).help(
+                    "nothing was written; write the key itself there, not a variable, an alias or an escape, then move it",
+                )
+            }
+            Refused::Differ(addresses) => {
+                let told: Vec<String> = addresses.iter().take(5).map(ToString::to_string).collect();
+                let message = format!("with the other key, {} would say something else", text::all_of(&told));
+                Failure::new(message)
+                    .exit(Exit::Refused)
+                    .help("nothing was written; what names it may share an anchor with something else: edit it by hand")
+            }
+        })
+    }
+
+    fn told(&self, rekeyed: &Rekeyed, from: &Address, to: &Address, context: &Context) {
+        let would = if self.dry_run { "Would move" } else { "Moved" };
+        context.out.print(&one_line(&format!("{would} {from} to {to}:")));
+        let wide = rekeyed.places.iter().map(|(place, _)| place.chars().count()).max().unwrap_or_default();
+        for (place, what) in &rekeyed.places {
+            context.out.print(&one_line(&format!("  {place:wide$}  {what}")));
+        }
+        if let Some(field) = rekeyed.named {
+            let stays =
+                format!("Its key was its name on the service. It stays that: `{field}: {}` is written out.", from.key);
+            context.out.print(&one_line(&stays));
+        }
+    }
+
+    /// The files have the new key already: the ledgers follow.
+    fn follow(
+        &self,
+        manifests: &Manifests,
+        known: &[Known],
+        name: &str,
+        from: &Address,
+        to: &Address,
+        context: &Context,
+    ) -> Ended {
+        let (desired, _) = manifests.resolve(Some(name));
+        let mut units = compare::units(&desired, &manifests.sources);
+        units.retain(|address, _| address.resource() == *to);
+        units.values_mut().for_each(|unit| unit.renamed_from = Some(from.key.clone()));
+        let can =
+            |known: &Known| known.ledger.as_ref().is_ok_and(|ledger| compare::moves(&units, ledger).contains_key(to));
+        let Some(own) = known.iter().find(|known| known.target == name).filter(|known| can(known)) else {
+            let message =
+                format!("your files have {to} and not {from}, and the ledger of `{name}` cannot make one the other");
+            let help = "it knows nothing by the old address, something by the new one, or what is another thing on the service";
+            return Err(Failure::new(message).exit(Exit::Refused).help(help));
+        };
+        if self.in_git {
+            let message =
+                format!("your files have {to} already: write `lifecycle: {{renamed_from: {}}}` there", from.key);
+            return Err(Failure::new(message).exit(Exit::Refused).help("without --in-git, the ledger is told at once"));
+        }
+        context.out.print(&one_line(&format!("Your files have {to} already; no file is edited.")));
+        self.record(known, &own.target, from, to, context)
+    }
+
+    /// Tells the ledgers, or what will.
+    fn record(&self, known: &[Known], name: &str, from: &Address, to: &Address, context: &Context) -> Ended {
+        let say = |words: String| context.out.print(&one_line(&words));
+        if self.in_git {
+            say("No ledger was touched: `lifecycle.renamed_from` tells the next apply of each target. Take the line out after \
+                 that."
+                .to_owned());
+            return Ok(Exit::Done);
+        }
+        let (mut elsewhere, mut failed) = (Vec::new(), None);
+        // The one that is asked for comes first: where it fails, nobody else's is moved.
+        for one in known.iter().filter(|one| one.target == name).chain(known.iter().filter(|one| one.target != name)) {
+            let target = text::short(&one.target, 80);
+            match &one.ledger {
+                Err(why) => say(format!("The ledger of {target} cannot be read and stays as it is: {why}")),
+                Ok(_) if one.is_empty() => elsewhere.push(target),
+                Ok(_) if !one.has(from) => {
+                    say(format!("The ledger of {target} knows nothing by {from} and stays as it is."));
+                }
+                Ok(_) if one.has(to) => {
+                    say(format!("The ledger of {target} has something at {to} already and stays as it is."));
+                }
+                Ok(_) if self.dry_run => say(format!("The ledger of {target} would know it as {to}.")),
+                Ok(_) => {
+                    let record = Record::Move { from: from.clone(), to: to.clone() };
+                    let place = self.place.of_target(&one.target);
+                    let moved = Open::new(context, &place).and_then(|mut open| open.append(context, record));
+                    match moved {
+                        Ok(()) => say(format!("The ledger of {target} knows it as {to} now.")),
+                        Err(failure) => {
+                            failed = Some(failure);
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        if !elsewhere.is_empty() {
+            let have = if elsewhere.len() == 1 { "has" } else { "have" };
+            say(format!(
+                "{} {have} no ledger here. Where one is kept elsewhere, run `pushplan mv {from} {to}` there, or write \
+                 `lifecycle: {{renamed_from: {}}}` into the manifest.",
+                text::all_of(&elsewhere),
+                from.key
+            ));
+        }
+        match failed {
+            None => Ok(Exit::Done),
+            Some(failure) => {
+                Err(Failure::new(format!("the files are edited, and not every ledger knows: {}", failure.message))
+                    .help(format!("run `pushplan mv {from} {to}` again: it tells the ledger alone")))
+            }
+        }
+    }
+}
+
+/// Refuses a project with errors: what names something is not known there.
+fn sound(manifests: &Manifests, context: &Context) -> Result<(), Failure> {
+    let names = manifests.project.target_names();
+    let targets: Vec<Option<&str>> = if names.is_empty() { vec![None] } else { names.into_iter().map(Some).collect() };
+    let verdict = project::check(manifests, &targets, Timestamp::now());
+    let errors: Vec<&Finding> = verdict.findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
+    if errors.is_empty() {
+        return Ok(());
+    }
+    tell(manifests, errors.into_iter(), false, context);
+    Err(Failure::new("the manifests have errors, or would have them, so that nothing is moved")
+        .exit(Exit::Findings)
+        .help("correct them first; `pushplan validate` shows them with warnings too"))
+}
+
+fn ledgers(manifests: &Manifests, root: &std::path::Path) -> Vec<Known> {
+    let known = |target: &str| Known {
+        target: target.to_owned(),
+        ledger: FileLog::new(root, target).load(0).map(Ledger::replay).map_err(|why| why.message),
+    };
+    manifests.project.target_names().into_iter().map(known).collect()
+}
+
+fn unknown(kind: &'static Kind, manifests: &Manifests, address: &Address) -> Failure {
+    let keys: Vec<&str> = manifests.declared().filter(|it| it.kind.key == kind.key).map(|it| it.key.as_str()).collect();
+    let failure = Failure::usage(format!("your files have no {address}"));
+    match text::nearest(&address.key, keys.iter().copied()) {
+        Some(near) => failure.help(format!("did you mean {}/{near}?", kind.key)),
+        None => failure.help("`pushplan graph` lists what is declared"),
+    }
+}
+
+/// The failure for a key that is taken, with one that is not.
+fn taken(kind: &'static Kind, manifests: &Manifests, to: &Address, why: &str) -> Failure {
+    let free = (2..).map(|number| format!("{}-{number}", to.key));
+    let free = free.into_iter().find(|key| manifests.declarations(kind, key).is_empty()).unwrap_or_default();
+    Failure::usage(format!("{to} is taken: {why}")).help(format!("choose another, such as {}/{free}", kind.key))
+}
+
+/// What would be edited, as people read differences.
+fn difference(rekeyed: &Rekeyed) -> String {
+    let mut out = String::new();
+    for (name, [before, after]) in &rekeyed.files {
+        let diff = similar::TextDiff::from_lines(before, after);
+        let names = (format!("a/{name}"), format!("b/{name}"));
+        out.push_str(&diff.unified_diff().context_radius(2).header(&names.0, &names.1).to_string());
+    }
+    out
+}
+
+/// Writes all files or none.
+fn write(root: &std::path::Path, rekeyed: &Rekeyed) -> Result<(), Failure> {
+    let failed = |name: &str, why: &str| Failure::new(format!("`{name}` cannot be written, so that nothing is: {why}"));
+    let mut all: BTreeMap<PathBuf, [&[u8]; 2]> = BTreeMap::new();
+    for (name, [before, after]) in &rekeyed.files {
+        let path = root.join(name);
+        let now = files::read(&path, u64::MAX - 1).map_err(|why| failed(name, &why))?;
+        if now != before.as_bytes() {
+            return Err(failed(name, "it was changed meanwhile").help("run the command again"));
+        }
+        all.insert(path, [before.as_bytes(), after.as_bytes()]);
+    }
+    let all: Vec<(PathBuf, [&[u8]; 2])> = all.into_iter().collect();
+    files::replace_all(&all).map_err(|(path, why)| failed(&crate::manifest::shown(root, &path), &why))
+}

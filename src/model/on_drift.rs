@@ -1,0 +1,25 @@
+//! What becomes of edits that somebody made on the service.
+
+use crate::node::words;
+
+words! {
+    /// What a plan does with what somebody changed on the service since the last apply, where git says something else.
+    OnDrift, "\"overwrite\" or \"stop\"" {
+        /// Git's version is put back.
+        Overwrite = "overwrite",
+        /// The plan is refused.
+        Stop = "stop",
+    }
+}
+
+impl OnDrift {
+    /// What holds where nothing is said.
+    pub fn usual() -> Self {
+        Self::Overwrite
+    }
+
+    /// Whether it is that.
+    pub fn is_usual(&self) -> bool {
+        *self == Self::usual()
+    }
+}

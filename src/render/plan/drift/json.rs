@@ -1,0 +1,183 @@
+//! For programs: one JSON object, described by a schema. It holds every fact that the text shows.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Shown;
+use crate::drift;
+use crate::plan::{self, Action};
+use crate::render::plan::View;
+use crate::render::plan::facts::{Audience, Time};
+use crate::render::plan::json::Field;
+use crate::review::fields::Difference;
+
+/// What `pushplan drift --format json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Document<'d> {
+    /// The version of this form. It grows when a field changes its meaning or goes away.
+    pub format_version: u32,
+    pub target: String,
+    /// Scheme, host and port of the service.
+    pub origin: String,
+    /// When it was looked.
+    pub looked: String,
+    /// When something was last applied. Null where nothing was.
+    pub last_apply: Option<String>,
+    /// Whether somebody changed, removed or added something.
+    pub drifted: bool,
+    pub counts: Counts,
+    /// What was changed or removed of ours, in the order of addresses.
+    pub changes: Vec<Change<'d>>,
+    /// What somebody made, the newest first.
+    pub added: Vec<Added>,
+    /// How many things of others there are whose age the service does not tell, by kind.
+    pub undated: BTreeMap<&'static str, usize>,
+    /// What an earlier run was about to make, with no known result.
+    pub in_doubt: Vec<String>,
+    /// Whether the manifests have errors, so that what lifecycle.ignore leaves to the dashboard is not known.
+    pub manifests_unread: bool,
+}
+
+/// How much of each there is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Counts {
+    pub changed: usize,
+    pub removed: usize,
+    pub added: usize,
+    pub as_applied: usize,
+    /// Differences that lifecycle.ignore leaves to the dashboard.
+    pub ignored: usize,
+    /// Those that the service does not tell about.
+    pub untold: usize,
+    /// Things of others whose age is not known.
+    pub undated: usize,
+}
+
+/// What was done to one of ours.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Change<'d> {
+    /// Such as segments/lapsed-buyers.
+    pub address: String,
+    /// The resource that it is a part of; the same as its address where it is a whole one.
+    pub resource: String,
+    pub what: What,
+    /// The name that the service knew it by.
+    pub name: String,
+    pub id: Option<String>,
+    /// Where it is declared, where the manifests can be read.
+    pub file: Option<String>,
+    pub line: Option<usize>,
+    /// When it was edited, where the service tells.
+    pub edited: Option<String>,
+    /// What differs: what was applied, and what is there.
+    pub fields: Vec<Field<'d>>,
+    /// How many fields do not differ.
+    pub unchanged_fields: usize,
+    /// What was last applied.
+    pub last_applied: Option<&'d Value>,
+    /// What the service has. Null where it was removed.
+    pub live: Option<&'d Value>,
+    /// Who is meant, and how that changed.
+    pub audiences: Vec<Audience>,
+    /// Each time at which it messages people.
+    pub times: Vec<Time>,
+    /// Paths of fields that are left to the dashboard and differ too.
+    pub ignored: Vec<String>,
+    /// The command that keeps it. Null where it was removed.
+    pub keep: Option<String>,
+    /// The command that undoes it.
+    pub undo: String,
+}
+
+/// What was done.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    Changed,
+    Removed,
+}
+
+/// Something that is not ours.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Added {
+    /// Such as segments.
+    pub kind: &'static str,
+    pub id: String,
+    pub name: String,
+    pub made: String,
+    pub last_used: Option<String>,
+}
+
+/// The whole of it as one object.
+pub fn json(shown: &Shown) -> String {
+    let mut text = serde_json::to_string_pretty(&Document::new(shown)).expect("it has text keys only");
+    text.push('\n');
+    text
+}
+
+impl<'d> Document<'d> {
+    fn new(shown: &Shown<'d>) -> Self {
+        let (drift, plan, view) = (shown.drift, shown.plan, shown.view());
+        let done = |change: &&plan::Change| matches!(change.action, Action::Update | Action::Delete);
+        Self {
+            format_version: 1,
+            target: plan.target.clone(),
+            origin: plan.origin.clone(),
+            looked: plan.made.to_string(),
+            last_apply: drift.since.map(|at| at.to_string()),
+            drifted: !drift.is_none(),
+            counts: Counts {
+                changed: drift.changed(),
+                removed: drift.removed(),
+                added: drift.added.len(),
+                as_applied: drift.kept(),
+                ignored: drift.ignored(),
+                untold: drift.untold,
+                undated: drift.undated.values().sum(),
+            },
+            changes: plan.changes.iter().filter(done).map(|change| Change::new(shown, &view, change)).collect(),
+            added: drift.added.iter().map(Added::new).collect(),
+            undated: drift.undated.clone(),
+            in_doubt: drift.in_doubt.iter().map(ToString::to_string).collect(),
+            manifests_unread: shown.unread,
+        }
+    }
+}
+
+impl<'d> Change<'d> {
+    fn new(shown: &Shown, view: &View, change: &'d plan::Change) -> Self {
+        let removed = change.action == Action::Delete;
+        let live = change.desired.as_ref();
+        let found = Difference::between(change.live.as_ref(), live);
+        let resource = change.address.resource().to_string();
+        Self {
+            address: change.address.to_string(),
+            what: if removed { What::Removed } else { What::Changed },
+            name: change.name.clone(),
+            id: change.id.clone(),
+            file: change.place.as_ref().map(|place| place.file.clone()),
+            line: change.place.as_ref().map(|place| place.line),
+            edited: shown.drift.edited.get(&change.address).map(ToString::to_string),
+            unchanged_fields: found.same,
+            fields: found.fields.into_iter().map(Field::new).collect(),
+            last_applied: change.live.as_ref(),
+            live,
+            audiences: view.review.who(change).iter().map(Audience::new).collect(),
+            times: Time::all(view, change),
+            ignored: change.ignored.clone(),
+            keep: (!removed).then(|| shown.pull(&resource)),
+            undo: shown.put_back(&resource),
+            resource,
+        }
+    }
+}
+
+impl Added {
+    fn new(added: &drift::Added) -> Self {
+        let drift::Added { kind, id, name, made, used } = added.clone();
+        Self { kind: kind.key, id, name, made: made.to_string(), last_used: used.map(|at| at.to_string()) }
+    }
+}

@@ -1,0 +1,115 @@
+//! For an issue or a pull request: within the size of a comment, cut between blocks alone.
+
+use super::{Shown, added};
+use crate::render::escape::markdown;
+use crate::render::layout::Words;
+use crate::render::plan::markdown::{Bounds, LIMIT, facts, named};
+use crate::render::plan::{Block, View, text, words};
+use crate::text::{count, short};
+
+/// How many bytes the head and what is told of the rest may have.
+const AROUND: usize = 8_000;
+/// How many bytes one change has at the most.
+const LARGEST: usize = 9_000;
+/// How much of it is shown, from all that a person reads to what is left where that is too long.
+const BOUNDS: [Bounds; 3] = [
+    Bounds { lines: 120, characters: 1_000 },
+    Bounds { lines: 60, characters: 240 },
+    Bounds { lines: 24, characters: 80 },
+];
+/// How many things that somebody made are named.
+const NAMED: usize = 50;
+/// How many characters a line has.
+const LINE: usize = 300;
+
+/// What somebody did, in at most [`LIMIT`] bytes.
+pub fn markdown(shown: &Shown) -> String {
+    let target = markdown::text(&short(&shown.plan.target, super::NAME));
+    let marker = format!("<!-- pushplan drift target={} -->\n", named(&shown.plan.target));
+    let asides: String =
+        shown.asides().iter().map(|told| format!("\n{}\n", markdown::text(&short(told, 2 * LINE)))).collect();
+    if shown.drift.is_none() {
+        return format!("{marker}{}\n{asides}", markdown::text(&short(&shown.nothing(), 2 * LINE)));
+    }
+    let since = shown.drift.since.map(words::moment).unwrap_or_default();
+    let mut out = format!(
+        "{marker}## Drift of {target} — {}\n\nDone on the service since the last apply ({since}), and not by pushplan.\n\n",
+        shown.counts()
+    );
+    let view = shown.view();
+    let made = made(shown);
+    let most = LIMIT.saturating_sub(AROUND + made.len() + asides.len());
+    let mut left = Vec::new();
+    for block in &view.blocks {
+        let told = details(shown, &view, block);
+        if left.is_empty() && out.len() + told.len() <= most {
+            out.push_str(&told);
+        } else {
+            left.push(block);
+        }
+    }
+    out.push_str(&on_lines(&left, LIMIT.saturating_sub(out.len() + made.len() + asides.len() + 600)));
+    if !left.is_empty() {
+        let all = format!("{} --format json", shown.again.other("drift"));
+        out.push_str(&format!("{} has all of it.\n\n", markdown::code(&short(&all, 120))));
+    }
+    format!("{out}{made}{}\n", asides.trim_start())
+}
+
+/// What was done to one of ours, folded up to the line that says what.
+fn details(shown: &Shown, view: &View, block: &Block) -> String {
+    let name = text::name(block).map(|name| format!(" “{}”", short(name, text::NAME))).unwrap_or_default();
+    let line = format!("{}{name} — {}", short(&block.address.to_string(), 160), what(block));
+    let head = format!("<details><summary>{} {}</summary>\n\n", block.action.symbol(), markdown::text(&line));
+    let (differences, mut others) = facts::apart(shown.rows(view, block));
+    others.extend(shown.ways(block));
+    for bounds in BOUNDS {
+        let (block, list) = (facts::block(&differences, bounds), facts::list(&others, bounds));
+        let gap = if block.is_empty() || list.is_empty() { "" } else { "\n" };
+        let whole = format!("{head}{block}{gap}{list}\n</details>\n\n");
+        if whole.len() <= LARGEST {
+            return whole;
+        }
+    }
+    format!("{head}Too long to be shown here; `--format json` has all of it.\n\n</details>\n\n")
+}
+
+fn what(block: &Block) -> &'static str {
+    match block.action {
+        crate::plan::Action::Delete => "removed",
+        _ => "edited",
+    }
+}
+
+/// Those that there is no room for, on a line each as far as there is any.
+fn on_lines(left: &[&Block], most: usize) -> String {
+    let mut out = String::new();
+    for (number, block) in left.iter().enumerate() {
+        let line = format!("- {} {}\n", markdown::code(&short(&block.address.to_string(), 80)), what(block));
+        if out.len() + line.len() > most {
+            out.push_str(&format!("- and {}\n", count(left.len() - number, "more change")));
+            break;
+        }
+        out.push_str(&line);
+    }
+    if out.is_empty() { out } else { format!("{out}\n") }
+}
+
+/// What somebody made.
+fn made(shown: &Shown) -> String {
+    let all = &shown.drift.added;
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut out = "### Made by somebody else\n\n".to_owned();
+    for one in all.iter().take(NAMED) {
+        out.push_str(&format!("- {}\n", markdown::text(&short(&added(one), LINE))));
+    }
+    if all.len() > NAMED {
+        out.push_str(&format!("- and {} more\n", all.len() - NAMED));
+    }
+    for command in shown.to_take() {
+        out.push_str(&facts::item("To take it into git:", &[facts::line(&Words::default().copy(&command), LINE)]));
+    }
+    format!("{out}\n")
+}

@@ -1,0 +1,162 @@
+//! What somebody did on the service since the last apply, in the words of plans: an edit is a change from what was applied to
+//! what is there.
+
+pub mod json;
+mod markdown;
+mod text;
+
+use std::collections::BTreeMap;
+
+pub use markdown::markdown;
+pub use text::text;
+
+use super::{Block, View, content, when, who, words};
+use crate::drift::{Added, Drift};
+use crate::plan::{Action, Plan};
+use crate::render::Again;
+use crate::render::layout::{Row, Words};
+use crate::text::{count, quoted, short};
+
+/// How much of a name is shown.
+const NAME: usize = 80;
+
+/// What is shown: what was found, and the same as a plan whose changes are what somebody did.
+#[derive(Debug)]
+pub struct Shown<'d> {
+    pub drift: &'d Drift,
+    pub plan: &'d Plan,
+    pub again: &'d Again,
+    /// Why what `lifecycle.ignore` leaves to the dashboard is not known, where it is not.
+    pub unread: bool,
+}
+
+impl<'d> Shown<'d> {
+    fn view(&self) -> View<'d> {
+        View::of(self.plan, self.again)
+    }
+
+    /// What was done to one of ours: fields by their whole paths, by which they can be left to the dashboard.
+    fn rows(&self, view: &View, block: &Block) -> Vec<Row> {
+        let mut rows = Vec::new();
+        if let Some(change) = block.whole {
+            let is_about = |row: &Row| [who::WHO, who::EFFECT].contains(&row.label.as_str());
+            rows.extend(when::rows(view, change));
+            rows.extend(who::rows(view, change).into_iter().filter(is_about));
+            rows.extend(match change.action {
+                Action::Delete => content::rows(change),
+                _ => content::by_path(change),
+            });
+            if rows.is_empty() {
+                rows.extend(content::as_written(change));
+            }
+        }
+        rows.extend(super::rows::of_parts(block));
+        rows
+    }
+
+    /// When it was done, how to keep it and how to undo it.
+    fn ways(&self, block: &Block) -> Vec<Row> {
+        let address = &block.address;
+        let mut rows = Vec::new();
+        if let Some(at) = block.changes().filter_map(|change| self.drift.edited.get(&change.address)).max() {
+            let words = format!("{}, {}", words::moment(*at), words::distance(self.plan.made, *at));
+            rows.push(Row::new("edited", Words::new(&words)));
+        }
+        let ignored: Vec<&str> = block.changes().flat_map(|change| &change.ignored).map(String::as_str).collect();
+        if !ignored.is_empty() {
+            let words = format!("{}: left to the dashboard (lifecycle.ignore)", ignored.join(", "));
+            rows.push(Row::new("ignored", Words::new(&words)));
+        }
+        let keep = match block.changes().all(|change| change.action == Action::Delete) {
+            true => Words::new("take it out of your files"),
+            false => Words::default().copy(&self.pull(&address.to_string())),
+        };
+        rows.push(Row::new("to keep", keep));
+        rows.push(Row::new("to undo", Words::default().copy(&self.put_back(&address.to_string()))));
+        rows
+    }
+
+    fn pull(&self, what: &str) -> String {
+        self.again.other(&format!("pull {what}"))
+    }
+
+    fn put_back(&self, address: &str) -> String {
+        self.again.other(&format!("apply --only {address}"))
+    }
+
+    /// `2 changed, 1 added, 14 as applied`.
+    fn counts(&self) -> String {
+        let drift = self.drift;
+        let all = [(drift.changed(), "changed"), (drift.removed(), "removed"), (drift.added.len(), "added")];
+        let mut told: Vec<String> =
+            all.iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")).collect();
+        told.push(format!("{} as applied", drift.kept()));
+        told.join(", ")
+    }
+
+    /// What is not told one by one.
+    fn asides(&self) -> Vec<String> {
+        let drift = self.drift;
+        let mut told = Vec::new();
+        let are = |number: usize| if number == 1 { "is" } else { "are" };
+        let ignored = drift.ignored();
+        if ignored > 0 {
+            let differences = count(ignored, "difference");
+            told.push(format!("{differences} {} left to the dashboard (lifecycle.ignore).", are(ignored)));
+        }
+        if self.unread {
+            told.push(
+                "Your files have errors: what lifecycle.ignore leaves to the dashboard is told like all else."
+                    .to_owned(),
+            );
+        }
+        if drift.untold > 0 {
+            let number = drift.untold;
+            told.push(format!(
+                "{} of ours {} not looked at: the service does not tell.",
+                count(number, "thing"),
+                are(number)
+            ));
+        }
+        let undated: usize = drift.undated.values().sum();
+        if undated > 0 {
+            let kinds: Vec<String> = drift.undated.iter().map(|(kind, number)| format!("{number} in {kind}")).collect();
+            let (things, have) = (count(undated, "thing"), if undated == 1 { "is" } else { "are" });
+            told.push(format!(
+                "{things} that {have} not ours may be new: the service does not tell when they were made ({}).",
+                kinds.join(", ")
+            ));
+        }
+        if !drift.in_doubt.is_empty() {
+            let number = drift.in_doubt.len();
+            let (creations, have) = (count(number, "creation"), if number == 1 { "has" } else { "have" });
+            told.push(format!("{creations} {have} no known result; `{}` looks for it.", self.again.other("plan")));
+        }
+        told
+    }
+
+    /// That nobody did anything.
+    fn nothing(&self) -> String {
+        let target = short(&self.plan.target, NAME);
+        let own = count(self.drift.kept(), "thing");
+        match self.drift.since {
+            None => format!("Nothing was applied to {target} yet, so that there is nothing to compare."),
+            Some(at) => {
+                format!("No drift. {target} is as it was last applied on {} ({own} of ours).", words::moment(at))
+            }
+        }
+    }
+
+    /// How added things are taken into git, by kind.
+    fn to_take(&self) -> Vec<String> {
+        let kinds: BTreeMap<&str, ()> = self.drift.added.iter().map(|added| (added.kind.key, ())).collect();
+        kinds.keys().map(|kind| self.pull(kind)).collect()
+    }
+}
+
+/// `segment "Blue" (3e9c), made Tue 10 Nov 2026 16:20 UTC`.
+fn added(one: &Added) -> String {
+    let Added { kind, id, name, made, used } = one;
+    let used = used.map(|at| format!(", last used {}", words::moment(at))).unwrap_or_default();
+    format!("{} {} ({}), made {}{used}", kind.noun, quoted(&short(name, NAME)), short(id, NAME), words::moment(*made))
+}

@@ -1,0 +1,63 @@
+//! For a person at a terminal.
+
+use super::{Shown, added};
+use crate::render::layout::{self, Paint, Style, Words};
+use crate::render::plan::text::{NAME, name};
+use crate::render::plan::{rows, words};
+use crate::text::{quoted, short};
+
+/// How many things that somebody made are named.
+const NAMED: usize = 50;
+
+/// What somebody did, what is to be known beside, and what to do about it.
+pub fn text(shown: &Shown, style: Style) -> String {
+    let mut out = String::new();
+    if shown.drift.is_none() {
+        layout::paragraph(&mut out, &Words::new(&shown.nothing()), 0, style);
+    } else {
+        done(&mut out, shown, style);
+    }
+    for told in shown.asides() {
+        layout::paragraph(&mut out, &Words::new(&told), 0, style);
+    }
+    out
+}
+
+fn done(out: &mut String, shown: &Shown, style: Style) {
+    let view = shown.view();
+    let since = shown.drift.since.map(|at| format!(" ({})", words::moment(at))).unwrap_or_default();
+    let target = short(&shown.plan.target, super::NAME);
+    let heading = Words::default().paint("≠", Paint::Asks);
+    layout::paragraph(out, &heading.and(&format!(" Done on {target} since the last apply{since}:")), 0, style);
+    out.push('\n');
+    for block in &view.blocks {
+        let mut left = Words::default()
+            .paint(block.action.symbol(), rows::paint_of(block.action))
+            .and(" ")
+            .paint(&block.address.to_string(), Paint::Strong);
+        if let Some(name) = name(block) {
+            left = left.and("  ").and(&quoted(&short(name, NAME)));
+        }
+        let place = view.place_of(block).map(|place| format!("{}:{}", place.file, place.line)).unwrap_or_default();
+        layout::head(out, &left, &Words::default().paint(&place, Paint::Faint), style);
+        for rows in [shown.rows(&view, block), shown.ways(block)] {
+            layout::rows(out, &rows, 4, style);
+        }
+        out.push('\n');
+    }
+    for one in shown.drift.added.iter().take(NAMED) {
+        let line = Words::after("+ ", Paint::New).and(&added(one));
+        layout::paragraph(out, &line, 0, style);
+    }
+    let more = shown.drift.added.len().saturating_sub(NAMED);
+    if more > 0 {
+        layout::paragraph(out, &Words::new(&format!("  and {more} more that somebody made")), 0, style);
+    }
+    for command in shown.to_take() {
+        layout::paragraph(out, &Words::new("to take it into git: ").copy(&command), 4, style);
+    }
+    if !shown.drift.added.is_empty() {
+        out.push('\n');
+    }
+    layout::paragraph(out, &Words::new(&format!("Drift: {}.", shown.counts())), 0, style);
+}

@@ -1,0 +1,98 @@
+//! The words of a plan for programs.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::plan::{Action, Moved};
+use crate::render::plan;
+
+/// What is done.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verb {
+    Keep,
+    Create,
+    Update,
+    Replace,
+    Delete,
+    Adopt,
+    Forget,
+    ByHand,
+    Past,
+}
+
+/// Why a reader should look at a change, the most pressing first.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Risk {
+    /// It sets off messages.
+    Sends,
+    /// It waits for a person's decision.
+    Waits,
+    /// What it makes can be neither changed nor removed.
+    NoWayBack,
+    Deletes,
+    /// Somebody has to do it.
+    ByHand,
+    /// Others get a message than before.
+    Audience,
+    /// It goes out at another time.
+    Time,
+    /// It says something else.
+    Text,
+    None,
+}
+
+/// Which side moved since the last apply.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    Git,
+    Service,
+    Both,
+    /// The service no longer has it.
+    Removed,
+}
+
+impl From<Action> for Verb {
+    fn from(action: Action) -> Self {
+        match action {
+            Action::Keep => Self::Keep,
+            Action::Create => Self::Create,
+            Action::Update => Self::Update,
+            Action::Replace => Self::Replace,
+            Action::Delete => Self::Delete,
+            Action::Adopt => Self::Adopt,
+            Action::Forget => Self::Forget,
+            Action::ByHand => Self::ByHand,
+            Action::Past => Self::Past,
+        }
+    }
+}
+
+impl From<plan::Risk> for Risk {
+    fn from(risk: plan::Risk) -> Self {
+        match risk {
+            plan::Risk::Sends => Self::Sends,
+            plan::Risk::Stuck => Self::Waits,
+            plan::Risk::NoWayBack => Self::NoWayBack,
+            plan::Risk::Deletes => Self::Deletes,
+            plan::Risk::ByHand => Self::ByHand,
+            plan::Risk::Audience => Self::Audience,
+            plan::Risk::Time => Self::Time,
+            plan::Risk::Text => Self::Text,
+            plan::Risk::None => Self::None,
+        }
+    }
+}
+
+impl From<Moved> for Side {
+    fn from(moved: Moved) -> Self {
+        match moved {
+            Moved::Git => Self::Git,
+            Moved::Service => Self::Service,
+            Moved::Both => Self::Both,
+            Moved::Removed => Self::Removed,
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! `pushplan drift`, and plans that are not to undo what somebody did.
+
+use serde_json::{Value, json};
+
+use crate::world::{Project, Service, says};
+
+const ONE: &str = "\
+segments:
+  lapsed: {display_name: Lapsed, criteria: {tag: lapsed}}
+  buyers: {criteria: {tag: buyer}}
+templates:
+  winback: {push: {notification: {alert: Hello there my friends}}}
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {segment: lapsed}, device_types: [ios], notification: {alert: Sale}}
+";
+
+fn template(service: &Service, alert: &str) {
+    let id = service.get("/api/templates")["templates"][0]["id"].as_str().expect("an id").to_owned();
+    service.post(&format!("/api/templates/{id}"), &json!({"push": {"notification": {"alert": alert}}}));
+}
+
+fn retag(service: &Service, name: &str, tag: &str) {
+    let id = service.segment_id(name);
+    service.put(&format!("/api/segments/{id}"), &json!({"display_name": name, "criteria": {"tag": tag}}));
+}
+
+fn json_of(project: &Project, arguments: &[&str]) -> Value {
+    let ran = project.good(&[arguments, &["--format", "json"]].concat());
+    serde_json::from_str(&ran.stdout).expect("JSON")
+}
+
+#[test]
+fn what_somebody_changed_removed_and_added_is_told_without_a_manifest() {
+    let project = Project::new(ONE);
+    let service = project.serve();
+    service.segment("Old one", "old");
+    project.good(&["apply", "--yes"]);
+    says(&project.good(&["drift"]).stdout, &["No drift. local is as it was last applied on", "(4 things of ours)."]);
+    assert_eq!(project.run(&["drift", "--detailed-exitcode"]).code, 0);
+
+    retag(&service, "Lapsed", "theirs");
+    template(&service, "Hello there my dear friends");
+    service.delete(&format!("/api/segments/{}", service.segment_id("buyers")));
+    // What is made in the second of the apply is not newer than it.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    service.segment("Blue", "blue");
+    // Neither what the files say nor whether they can be read matters.
+    for manifest in ["segments: [", ""] {
+        project.write(manifest);
+        service.forget();
+        let ran = project.run(&["drift", "--detailed-exitcode"]);
+        assert_eq!(ran.code, 2, "{ran}");
+        says(
+            &ran.stdout,
+            &[
+                "≠ Done on local since the last apply (",
+                "~ segments/lapsed  \"Lapsed\"",
+                "- has the tag lapsed",
+                "+ has the tag theirs",
+                "edited     ",
+                "to keep    pushplan pull segments/lapsed",
+                "to undo    pushplan apply --only segments/lapsed",
+                "- segments/buyers",
+                "to keep    take it out of your files",
+                "~ templates/winback",
+                "push.notification.alert  Hello there my {+dear +}friends",
+                "+ segment \"Blue\" (",
+                "to take it into git: pushplan pull segments",
+                "Drift: 2 changed, 1 removed, 1 added, 1 as applied.",
+            ],
+        );
+        assert!(!ran.stdout.contains("Old one"), "{ran}");
+        assert_eq!(service.writes(), Vec::<String>::new());
+    }
+    assert_eq!(project.run(&["drift"]).code, 0);
+
+    let drift = json_of(&project, &["drift"]);
+    assert_eq!(drift["drifted"], true);
+    assert_eq!(drift["counts"]["changed"], 2);
+    let addresses: Vec<&str> =
+        drift["changes"].as_array().expect("a list").iter().filter_map(|one| one["address"].as_str()).collect();
+    assert_eq!(addresses, ["segments/buyers", "segments/lapsed", "templates/winback"]);
+    assert_eq!(drift["changes"][0]["what"], "removed");
+    assert_eq!(drift["changes"][2]["fields"][0]["path"], "push.notification.alert");
+    assert!(drift["changes"][2]["edited"].is_string(), "{drift}");
+    assert_eq!(drift["added"][0]["name"], "Blue");
+
+    let markdown = project.good(&["drift", "--format", "markdown"]).stdout;
+    says(
+        &markdown,
+        &[
+            "<!-- pushplan drift target=local -->",
+            "## Drift of local — 2 changed, 1 removed, 1 added, 1 as applied",
+            "<details><summary>~ segments/lapsed “Lapsed” — edited</summary>",
+            "+   has the tag theirs",
+            "### Made by somebody else",
+        ],
+    );
+}
+
+#[test]
+fn drift_is_put_back_and_then_there_is_none() {
+    let project = Project::new(ONE);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    retag(&service, "Lapsed", "theirs");
+    template(&service, "Theirs");
+    project.good(&["apply", "--yes", "--only", "segments/lapsed"]);
+    let ran = project.good(&["drift"]);
+    says(&ran.stdout, &["~ templates/winback", "Drift: 1 changed, 3 as applied."]);
+    assert!(!ran.stdout.contains("segments/lapsed"), "{ran}");
+    let ran = project.good(&["drift", "--except", "templates/*"]);
+    says(&ran.stdout, &["No drift."]);
+    let ran = project.run(&["drift", "--only", "templates/winbakc"]);
+    assert_eq!(ran.code, 64, "{ran}");
+    says(&ran.stderr, &["`templates/winbakc` means nothing that is ours", "did you mean templates/winback?"]);
+}
+
+#[test]
+fn before_the_first_apply_there_is_nothing_to_compare() {
+    let project = Project::new(ONE);
+    let service = project.serve();
+    service.segment("Blue", "blue");
+    let ran = project.run(&["drift", "--detailed-exitcode"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    says(&ran.stdout, &["Nothing was applied to local yet, so that there is nothing to compare."]);
+}
+
+#[test]
+fn a_plan_that_would_undo_an_edit_is_refused_where_that_is_wanted() {
+    let project = Project::new(ONE);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    template(&service, "Theirs");
+    let stop = ["--on-drift", "stop"];
+    // What is in nobody's way is applied all the same.
+    project.edit("tag: buyer", "tag: shopper");
+    project.good(&["apply", "--yes", "--on-drift", "stop", "--except", "templates/winback"]);
+    // What was changed a moment ago is seen with its version stamp only after it has settled.
+    std::thread::sleep(std::time::Duration::from_millis(1200));
+    service.forget();
+    let ran = project.run(&[&["apply", "--yes"][..], &stop].concat());
+    assert_eq!(ran.code, 7, "{ran}");
+    says(
+        &ran.stderr,
+        &[
+            "1 thing somebody changed on the service since the last apply would be undone: templates/winback \
+             (push.notification.alert)",
+            "keep the service's version with pushplan pull templates/winback, leave it out with --except templates/winback",
+            "--on-drift overwrite",
+        ],
+    );
+    assert_eq!(service.writes(), Vec::<String>::new());
+    let ran = project.good(&[&["plan"][..], &stop].concat());
+    says(&ran.stdout, &["As it is, it would not be applied:", "refused: 1 thing somebody changed"]);
+    assert_eq!(json_of(&project, &[&["plan"][..], &stop].concat())["refused"][0]["guard"], "drift");
+
+    // The target may say it, and the command line has the last word.
+    project
+        .folder
+        .write("pushplan.toml", "[targets.local]\nsettle = \"1s\"\nsend_within = \"2s\"\non_drift = \"stop\"\n");
+    assert_eq!(project.run(&["apply", "--yes"]).code, 7);
+    says(&project.good(&["plan", "--on-drift", "overwrite"]).stdout, &["Next: pushplan apply --on-drift overwrite"]);
+    // A saved plan keeps its word.
+    project.good(&["plan", "--out", "stops"]);
+    let ran = project.run(&["apply", "stops"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    assert_eq!(project.run(&["apply", "stops", "--on-drift", "overwrite"]).code, 64);
+    project.good(&["plan", "--out", "goes", "--on-drift", "overwrite"]);
+    project.good(&["apply", "goes"]);
+    says(&project.good(&["drift"]).stdout, &["No drift."]);
+}
+
+#[test]
+fn what_somebody_removed_or_edited_before_it_is_deleted_stops_a_plan_too() {
+    let project = Project::with(ONE, "on_drift = \"stop\"\n");
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    service.delete(&format!("/api/segments/{}", service.segment_id("buyers")));
+    let ran = project.run(&["apply", "--yes"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["segments/buyers (removed there)"]);
+    // Who gives in has no drift left: both sides are without it.
+    project.edit("  buyers: {criteria: {tag: buyer}}\n", "");
+    template(&service, "Theirs");
+    project.edit("templates:\n  winback: {push: {notification: {alert: Hello there my friends}}}\n", "");
+    let ran = project.run(&["apply", "--yes"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["1 thing somebody changed", "templates/winback (push.notification.alert)"]);
+    says(&ran.stdout, &["edited on the service since the last apply; it is deleted all the same"]);
+    project.good(&["apply", "--yes", "--on-drift", "overwrite"]);
+    assert_eq!(service.templates(), Vec::<String>::new());
+}
+
+#[test]
+fn a_word_that_on_drift_does_not_know_is_an_error() {
+    let project = Project::with(ONE, "on_drift = \"stopp\"\n");
+    let ran = project.run(&["validate"]);
+    assert_eq!(ran.code, 3, "{ran}");
+    says(&ran.stdout, &["expected \"overwrite\" or \"stop\"", "did you mean \"stop\"?"]);
+}
