@@ -45,6 +45,7 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOu
     arranging.restamp(&compared);
     arranging.references();
     arranging.deletions(&compared);
+    arranging.take_up(&compared);
     let mut held = std::mem::take(&mut arranging.changes);
     let mut changes: Vec<Change> = compared.iter().map(|one| one.change.clone()).collect();
     for change in &mut changes {
@@ -309,6 +310,25 @@ impl Arranging<'_> {
         step.past = past;
         step.push_ids.clone_from(&owned.push_ids);
         self.push(Draft::new(step));
+    }
+
+    /// What nobody declares is not ours, and only what is ours is deleted: the ledger takes it up first, where it is deleted.
+    fn take_up(&mut self, compared: &[Compared]) {
+        let pruned = compared.iter().filter(|one| one.change.is_pruned());
+        let pruned: BTreeMap<&Address, &Owned> =
+            pruned.filter_map(|one| Some((&one.change.address, one.owned.as_ref()?))).collect();
+        for deleted in 0..self.drafts.len() {
+            let Step { address, verb, .. } = &self.drafts[deleted].step;
+            let Some(owned) = pruned.get(address).filter(|_| *verb == Verb::Delete) else { continue };
+            let mut step = self.step(address, Verb::Adopt);
+            step.id = Some(owned.id.clone());
+            step.spec = Some(owned.spec.clone());
+            step.refs.clone_from(&owned.refs);
+            step.stamp.clone_from(&owned.stamp);
+            let adopted = self.drafts.len();
+            self.drafts.push(Draft::new(step));
+            self.drafts[deleted].after.insert(adopted);
+        }
     }
 
     /// Makes something, also what was ours and is gone. The old one has no successor to be retired for where both have the same

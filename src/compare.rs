@@ -104,6 +104,12 @@ impl<'l> Names<'l> {
         self.keys.get(id).copied()
     }
 
+    /// The segments of ours that a spec names by their ids: the ids by their keys.
+    pub fn refs(&self, api: &dyn Api, spec: &Value) -> BTreeMap<String, String> {
+        let named = segments(api.audiences(), spec).into_iter();
+        named.filter_map(|id| Some((self.key(id)?.to_owned(), id.to_owned()))).collect()
+    }
+
     /// A spec with segments by their ids, as one with segments by their keys.
     pub fn by_key(&self, api: &dyn Api, spec: &Value) -> Value {
         point(api.audiences(), spec, &mut |reference| match reference.as_str() {

@@ -115,6 +115,7 @@ fn undecided_as(reason: &Reason) -> Option<Guard> {
         | Reason::Unprotected
         | Reason::Renamed { .. }
         | Reason::NothingRenamed { .. }
+        | Reason::Pruned { .. }
         | Reason::LooksRenamed { .. } => None,
     }
 }
@@ -211,7 +212,8 @@ fn deletes(plan: &Plan, limits: &Limits) -> Option<Refused> {
     for change in &plan.changes {
         let (deleted, owned) = kinds.entry(&change.address.kind).or_default();
         *deleted += usize::from(is_deletion(change));
-        *owned += usize::from(change.ledger.is_some());
+        // What is pruned is taken over first.
+        *owned += usize::from(change.ledger.is_some() || change.is_pruned());
     }
     let total: usize = kinds.values().map(|(deleted, _)| deleted).sum();
     let too_many = |(deleted, owned): &(usize, usize)| *deleted > owned / SHARE;

@@ -53,3 +53,4 @@ pub mod source;
 pub mod test_send;
 pub mod text;
 pub mod timing;
+pub mod unmanaged;

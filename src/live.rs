@@ -2,6 +2,7 @@
 //!
 //! It only ever reads. Whoever drives it carries its requests: the client over HTTP, the simulation over a model.
 
+mod beside;
 mod census;
 mod pages;
 
@@ -55,6 +56,8 @@ pub struct Live {
     pub listed: BTreeMap<&'static str, BTreeMap<String, Found>>,
     /// The kinds whose lists are known to be whole.
     pub whole: BTreeSet<&'static str>,
+    /// The kinds that nothing here is of and whose lists could not be had, or not all of them, and why.
+    pub unlisted: BTreeMap<&'static str, String>,
     /// What is ours or is declared, by its address.
     pub units: BTreeMap<Address, Seen>,
     /// What lists of people and devices show of each kind, by resource and part. Only of kinds that are all read.
@@ -106,6 +109,8 @@ enum For {
 pub struct Fetch<'l> {
     look: Look<'l>,
     live: Live,
+    /// The kinds without whose lists nothing can be worked out.
+    needed: BTreeSet<&'static str>,
     open: BTreeMap<usize, (For, Request)>,
     next: usize,
     pages: pages::Pages,
@@ -129,6 +134,7 @@ enum Stage {
 impl<'l> Fetch<'l> {
     pub fn start(look: Look<'l>, now: Timestamp) -> (Self, Vec<Ask>) {
         let mut fetch = Self {
+            needed: beside::needed(&look),
             look,
             live: Live::default(),
             open: BTreeMap::new(),
@@ -146,6 +152,14 @@ impl<'l> Fetch<'l> {
 
     /// Takes in an answer. `Err` says in words why nothing can be worked out.
     pub fn on(&mut self, number: usize, answer: &Answer, now: Timestamp) -> Result<Vec<Ask>, String> {
+        let beside = self.beside(number);
+        match (self.take_in(number, answer, now), beside) {
+            (Err(why), Some(kind)) => Ok(self.do_without(kind, why, now)),
+            (taken, _) => taken,
+        }
+    }
+
+    fn take_in(&mut self, number: usize, answer: &Answer, now: Timestamp) -> Result<Vec<Ask>, String> {
         let Some((purpose, request)) = self.open.remove(&number) else { return Ok(Vec::new()) };
         let mut asks = Vec::new();
         let meaning = answer.meaning();
@@ -234,16 +248,9 @@ impl<'l> Fetch<'l> {
         asks.push(Ask::Get(self.next, request));
     }
 
-    /// The kinds that the project or the ledger has something of.
+    /// The kinds that are looked at.
     fn kinds(&self) -> Vec<&'static Kind> {
-        let Look { desired, ledger, .. } = &self.look;
-        let addresses = desired.keys().chain(ledger.owned.keys()).chain(ledger.open.keys());
-        let used: BTreeSet<&str> = addresses
-            .map(|address| &*address.kind)
-            .chain(ledger.retired.iter().map(|old| &*old.address.kind))
-            .collect();
-        let is_looked_at =
-            |kind: &&Kind| self.look.all_kinds || used.contains(kind.key) || self.look.contents.contains(kind.key);
+        let is_looked_at = |kind: &&Kind| self.look.all_kinds || self.needed.contains(kind.key);
         KINDS.iter().filter(is_looked_at).collect()
     }
 

@@ -23,7 +23,7 @@ use crate::text::quoted;
 
 pub use overwritten::Overwritten;
 pub use saved::NoPlan;
-pub use told::{Aside, Told};
+pub use told::{Aside, Told, Unmanaged};
 
 /// The form of a saved plan. One of another form is refused.
 pub const FORMAT: u32 = 1;
@@ -250,6 +250,8 @@ pub enum Reason {
     Renamed { from: Address },
     /// It is said to be renamed, and nothing is known by that address that it could be.
     NothingRenamed { from: Address },
+    /// Nobody declares it, and the target asks for the deletion of what nobody does.
+    Pruned { made: Option<Timestamp> },
     /// What is no longer declared says the same, or has its name. Where that cannot be deleted, this waits for a person.
     LooksRenamed { from: Address },
 }
@@ -289,6 +291,13 @@ pub enum Thing {
         id: String,
         name: String,
     },
+}
+
+impl Thing {
+    /// Something in a list that is not ours.
+    pub fn other(kind: &str, found: &kinds::Found) -> Self {
+        Self::Other { kind: kind.to_owned(), id: found.id.clone(), name: found.name.clone() }
+    }
 }
 
 impl From<Address> for Thing {
@@ -394,6 +403,11 @@ impl News {
 }
 
 impl Change {
+    /// Whether it goes because nobody declares it.
+    pub fn is_pruned(&self) -> bool {
+        self.reasons.iter().any(|reason| matches!(reason, Reason::Pruned { .. }))
+    }
+
     /// What people call what happens: what was found again is taken up.
     pub fn shown(&self) -> Action {
         let recovered = || self.reasons.iter().any(|reason| matches!(reason, Reason::Recovered { .. }));

@@ -83,13 +83,18 @@ fn list<S: AsRef<str>>(words: &[S], last: &str) -> String {
     }
 }
 
-/// `1 error`, `2 errors`.
+/// `1 error`, `2 errors`, `2 pushes`.
 pub fn count(number: usize, noun: &str) -> String {
-    let s = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{s}")
+    format!("{number} {}", if number == 1 { noun.to_owned() } else { many(noun) })
 }
 
-/// Whether a text has the form of a pattern, in which `*` stands for any letters.
+/// Several of a noun: `errors`, `pushes`.
+pub fn many(noun: &str) -> String {
+    let s = if noun.ends_with(['s', 'x']) || noun.ends_with("sh") || noun.ends_with("ch") { "es" } else { "s" };
+    format!("{noun}{s}")
+}
+
+/// Whether a text is as a pattern says, in which `*` stands for any letters.
 pub fn is_like(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };

@@ -28,6 +28,7 @@ const LAYERS: &[&[&str]] = &[
         "review",
         "test_send",
         "timing",
+        "unmanaged",
     ],
     &["apply"],
     &["render"],

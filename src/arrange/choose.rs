@@ -25,7 +25,7 @@ pub struct LeftOut {
 
 /// Leaves alone what is not chosen, and says what that is. What a chosen one needs is chosen with it; what needs something that
 /// is left out by name, and is not there yet, is left out with it.
-pub fn choose(choice: &Choice, compared: &mut [Compared], situation: &Situation) -> LeftOut {
+pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situation) -> LeftOut {
     let ledger = situation.ledger;
     let is = |patterns: &[String], address: &Address| patterns.iter().any(|pattern| matches(pattern, address));
     let mut taken: BTreeSet<Address> = BTreeSet::new();
@@ -57,6 +57,7 @@ pub fn choose(choice: &Choice, compared: &mut [Compared], situation: &Situation)
         .chain(&choice.except)
         .filter(|pattern| !known.iter().any(|address| matches(pattern, address)));
     let mut left = LeftOut { idle: idle.cloned().collect(), ..LeftOut::default() };
+    let mut not_ours: BTreeSet<Address> = BTreeSet::new();
     for one in compared.iter_mut().filter(|one| !taken.contains(&one.change.address)) {
         // What is kept with a reason is a change of the ledger alone.
         let changes = match one.change.action {
@@ -66,6 +67,9 @@ pub fn choose(choice: &Choice, compared: &mut [Compared], situation: &Situation)
         };
         if changes {
             left.addresses.push(one.change.address.clone());
+        }
+        if one.change.is_pruned() {
+            not_ours.insert(one.change.address.clone());
         }
         one.change.action = Action::Keep;
         one.change.reasons.clear();
@@ -89,6 +93,8 @@ pub fn choose(choice: &Choice, compared: &mut [Compared], situation: &Situation)
         }
     }
     left.addresses.sort();
+    // What is not ours and stays is no part of the plan.
+    compared.retain(|one| !not_ours.contains(&one.change.address));
     left
 }
 

@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::Arranging;
 use super::order::Draft;
-use super::sends::other;
-use crate::compare::Compared;
+use super::{Arranging, segment};
+use crate::compare::{Compared, Situation};
 use crate::kinds::remote::{named_ids, segments};
 use crate::kinds::{self, Api, Resource, Segment};
 use crate::ledger::Verb;
@@ -71,7 +70,10 @@ impl Arranging<'_> {
                 let user = User { who: who.clone(), id: None, is_old: false };
                 add(open.intent.refs.values().map(String::as_str).collect(), &user);
             }
-            let Some(owned) = &one.owned else { continue };
+            let Some(owned) = &one.owned else {
+                add(self.to_be_named(one), &User { who, id: None, is_old: false });
+                continue;
+            };
             ours.insert((&*address.kind, owned.id.as_str()));
             let api = kinds::api(address);
             let live = match self.situation.live.of(address) {
@@ -99,11 +101,21 @@ impl Arranging<'_> {
                 continue;
             };
             if !self.is_over(kind.api, spec) {
-                let user = User { who: other(kind.key, found), id: None, is_old: false };
+                let user = User { who: Thing::other(kind.key, found), id: None, is_old: false };
                 add(segments(kind.api.audiences(), spec).into_iter().collect(), &user);
             }
         }
         users
+    }
+
+    /// The segments that nobody declares and something new will point at: those outside git, which it names by their ids.
+    fn to_be_named<'c>(&'c self, one: &'c Compared) -> BTreeSet<&'c str> {
+        let Some(desired) = &one.change.desired else { return BTreeSet::new() };
+        let audiences = kinds::api(&one.change.address).audiences();
+        let Situation { units, ledger, .. } = self.situation;
+        let undeclared = segments(audiences, desired).into_iter().map(segment).filter(|it| !units.contains_key(it));
+        let ids = undeclared.filter_map(|it| Some(ledger.owned.get(&it)?.id.as_str()));
+        ids.chain(named_ids(audiences, desired)).collect()
     }
 
     /// Whether it has messaged people for the last time.

@@ -6,7 +6,7 @@ use super::Arranging;
 use super::order::Draft;
 use crate::address::Address;
 use crate::compare::Compared;
-use crate::kinds::{self, Firing, Found, Tagging};
+use crate::kinds::{self, Firing, Tagging};
 use crate::ledger::Verb;
 use crate::live::Seen;
 use crate::plan::{Action, Change, Send, Step, Thing};
@@ -43,7 +43,7 @@ impl Arranging<'_> {
             };
             if matches!(change.action, Action::Delete | Action::Replace) {
                 // What is taken away is what came from here.
-                taggings.extend(api.taggings(change.ledger.as_ref(), None));
+                taggings.extend(api.taggings(change.ledger.as_ref().or(change.live.as_ref()), None));
             }
             for tagging in &taggings {
                 for sender in &senders {
@@ -87,7 +87,7 @@ impl Arranging<'_> {
             let Some(now) = found.spec.as_ref().and_then(|spec| kind.api.firing(spec)) else { continue };
             let by = match ours.get(&(kind.key, found.id.as_str())) {
                 Some(address) => Thing::from(Address::clone(address)),
-                None => other(kind.key, found),
+                None => Thing::other(kind.key, found),
             };
             let new = Sender { by: by.clone(), now: None, then: None, changed: None };
             senders.entry(by).or_insert(new).now = Some(now);
@@ -110,9 +110,4 @@ impl Arranging<'_> {
             draft.after.insert(before);
         }
     }
-}
-
-/// Something in a list that is not ours.
-pub(super) fn other(kind: &str, found: &Found) -> Thing {
-    Thing::Other { kind: kind.to_owned(), id: found.id.clone(), name: found.name.clone() }
 }

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Args;
 use jiff::Timestamp;
@@ -11,7 +11,7 @@ use crate::address::Address;
 use crate::compare::Names;
 use crate::exchange::Meaning;
 use crate::failure::{Exit, Failure};
-use crate::kinds::remote::{point, segments};
+use crate::kinds::remote::segments;
 use crate::kinds::{self, Found, Read};
 use crate::ledger::{Adopted, Ledger, Record};
 use crate::live::{Live, Seen};
@@ -82,7 +82,7 @@ impl Adopt {
             context.out.print("Nothing to adopt: whatever has a declared name on the service is ours already.");
             return Ok(Exit::Done);
         }
-        let live = site.fetch(opened, &site.units, &planned.ledger).await?;
+        let live = site.fetch(opened, &site.units, &planned.ledger, &BTreeSet::new()).await?;
         let mut adopted = Vec::new();
         for (address, id) in &chosen {
             adopted.push(taken(site, opened, &planned.ledger, &live, address, id).await?);
@@ -238,22 +238,11 @@ async fn taken(
         return Err(Failure::new(format!("the service has nothing with the id {id} that could be {address}")));
     };
     let names = Names::new(ledger);
-    let by_key = names.by_key(api, &spec);
-    let mut refs = BTreeMap::new();
-    let ids = segments(api.audiences(), &spec);
-    let mut ids = ids.into_iter();
-    // Keys stand where ids stood, in the same order.
-    let _ = point(api.audiences(), &by_key, &mut |reference| {
-        if let (Some(id), Some(key)) = (ids.next(), reference.as_str()) {
-            refs.insert(key.to_owned(), id.to_owned());
-        }
-        reference.clone()
-    });
     Ok(Adopted {
         address: address.clone(),
         id: id.to_owned(),
-        spec: by_key,
-        refs,
+        spec: names.by_key(api, &spec),
+        refs: names.refs(api, &spec),
         stamp,
         protect: site.units[address].protect.unwrap_or(false),
         past: false,

@@ -40,6 +40,7 @@ mod show;
 pub mod signals;
 pub mod target;
 mod test;
+mod unmanaged;
 mod validate;
 mod who;
 
@@ -97,6 +98,7 @@ enum Command {
     Serve(serve::Serve),
     Show(show::Show),
     Test(test::Test),
+    Unmanaged(unmanaged::Unmanaged),
     Validate(validate::Validate),
 }
 
@@ -147,6 +149,7 @@ pub fn main() -> ExitCode {
         Command::Show(command) => command.run(&context),
         Command::Schema(command) => command.run(&context),
         Command::Test(command) => command.run(&context),
+        Command::Unmanaged(command) => command.run(&context),
         Command::Validate(command) => command.run(&context),
     };
     ExitCode::from(match ended {

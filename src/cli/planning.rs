@@ -30,6 +30,7 @@ use crate::plan::{About, Aim, Aside, Change, Choice, Plan, Told};
 use crate::render::findings::{self, Found, Report};
 use crate::render::{Again, one_line};
 use crate::text;
+use crate::unmanaged::{self, others, prune, read_by_itself};
 
 /// Which project, and which of its targets.
 #[derive(Clone, Debug, Args)]
@@ -248,6 +249,17 @@ impl Site {
         Limits { max_deletes: self.max_deletes.unwrap_or(usual.max_deletes), ..usual }
     }
 
+    /// The patterns of things outside git that are left alone.
+    pub fn ignored(&self) -> Vec<String> {
+        let patterns = self.manifests.project.ignore_unmanaged(&self.target);
+        patterns.into_iter().map(|pattern| pattern.value.clone()).collect()
+    }
+
+    /// The kinds of which what is not in git is deleted.
+    pub fn prune(&self) -> BTreeSet<&'static str> {
+        self.manifests.project.target(&self.target).map(Target::pruned).unwrap_or_default()
+    }
+
     pub async fn open(&self) -> Result<Opened, Failure> {
         target::open(&self.manifests.project, Some(&self.target)).await
     }
@@ -262,7 +274,10 @@ impl Site {
         let moves = compare::moves(units, &ledger);
         let mut known = ledger.clone();
         moves.iter().for_each(|(to, from)| known.rename(from, to));
-        let live = self.fetch(opened, units, &known).await?;
+        // What the files say of things outside git is for plans of what the files say.
+        let pruned = if wish.aim == Aim::Manifests { self.prune() } else { BTreeSet::new() };
+        let contents = pruned.intersection(&read_by_itself(opened.level)).copied().collect();
+        let live = self.fetch(opened, units, &known, &contents).await?;
         let now = opened.now();
         let situation = Situation {
             units,
@@ -278,6 +293,7 @@ impl Site {
             own_only: true,
         };
         let mut compared = compare(&situation);
+        prune(&mut compared, &situation, &pruned, &self.ignored());
         let left = choose(&wish.choice, &mut compared, &situation);
         if let Some(pattern) = left.idle.first() {
             let known: Vec<String> = compared.iter().map(|one| one.change.address.to_string()).collect();
@@ -299,7 +315,11 @@ impl Site {
             choice: wish.choice.clone(),
             min_lead_seconds: self.min_lead.as_secs(),
         };
-        let told = Told { last_apply: ledger.applied, ..self.told(&changes, units, &live) };
+        let mut told = Told { last_apply: ledger.applied, ..self.told(&changes, units, &live) };
+        unmanaged::tell(&mut told, &live, &others(&live, &known, units), &changes, &self.ignored());
+        if wish.aim != Aim::Manifests {
+            told.unmanaged.clear();
+        }
         let on_drift = wish.on_drift.unwrap_or(self.on_drift);
         let plan = Plan { told, on_drift, ..Plan::new(about, changes, steps, left.addresses, now) };
         Ok(Planned { plan, ledger })
@@ -380,16 +400,18 @@ impl Site {
         Ok(owned.into_iter().map(unit).collect())
     }
 
+    /// What the service has, of every kind that it lists; of some also what lists do not show.
     pub async fn fetch(
         &self,
         opened: &Opened,
         units: &BTreeMap<Address, Unit>,
         ledger: &Ledger,
+        contents: &BTreeSet<&'static str>,
     ) -> Result<Live, Failure> {
-        self.fetch_with(opened, units, ledger, false, &BTreeSet::new()).await
+        self.fetch_with(opened, units, ledger, true, contents).await
     }
 
-    /// The same, with other kinds as well, and with all that there is of some.
+    /// The same, where only some kinds may be asked for.
     pub async fn fetch_with(
         &self,
         opened: &Opened,

@@ -38,8 +38,15 @@ pub async fn fetch(reading: &Reading, look: Look<'_>) -> Result<Live, Failure> {
             return Err(Failure::new("what the service has could not be found out: nothing is left to ask"));
         };
         let (number, answered, request) = ended.map_err(|error| Failure::new(error.to_string()))?;
-        let answer = answered.map_err(|loss| lost(&request, &loss))?;
-        if let Some(refused) = refusal(reading.origin(), &answer) {
+        let answer = match answered {
+            Ok(answer) => answer,
+            Err(loss) => {
+                let asks = fetch.lost(number, why(&loss), Timestamp::now());
+                waiting.extend(asks.ok_or_else(|| lost(&request, &loss))?);
+                continue;
+            }
+        };
+        if let Some(refused) = refusal(reading.origin(), &answer).filter(|_| fetch.needs(number)) {
             return Err(refused);
         }
         waiting.extend(fetch.on(number, &answer, Timestamp::now()).map_err(Failure::new)?);
@@ -48,6 +55,10 @@ pub async fn fetch(reading: &Reading, look: Look<'_>) -> Result<Live, Failure> {
 }
 
 fn lost(request: &Request, loss: &Loss) -> Failure {
+    Failure::new(format!("{request} failed: {}", why(loss))).help("nothing was changed; try again")
+}
+
+fn why(loss: &Loss) -> &str {
     let (Loss::NotSent(why) | Loss::Unknown(why)) = loss;
-    Failure::new(format!("{request} failed: {why}")).help("nothing was changed; try again")
+    why
 }

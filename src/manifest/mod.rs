@@ -24,6 +24,7 @@ mod signs;
 mod slips;
 mod syntax;
 mod toml;
+mod unmanaged;
 mod variables;
 pub mod write;
 

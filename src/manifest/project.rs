@@ -46,6 +46,9 @@ shape! {
         manifests: Option<Many<At<String>>>,
         /// The target that commands use where none is named.
         default_target: Option<At<String>>,
+        /// Things on the service that are left out where what is not in git is counted, listed or deleted: patterns over kind
+        /// and name, such as `segments/Test *`, in which `*` stands for any letters.
+        ignore_unmanaged: Option<Many<At<String>>>,
     }
 }
 
@@ -84,6 +87,12 @@ shape! {
         test_sends: Option<At<bool>>,
         /// Who may get tests, such as `["named_user:qa-*"]`: then nobody else does, and `test_sends` need not be said.
         test_recipients: Option<Many<At<String>>>,
+        /// Patterns of things on this target that are left out where what is not in git is counted, listed or deleted, beside
+        /// those of the project.
+        ignore_unmanaged: Option<Many<At<String>>>,
+        /// The kinds of which everything is deleted that is on the service and not in git, such as `segments = true`. Plans show
+        /// these deletions, and the same guards hold for them as for any.
+        prune: BTreeMap<At<String>, At<bool>>,
     }
 }
 
@@ -264,6 +273,7 @@ impl Project {
                 );
             }
         }
+        self.inspect_unmanaged(findings);
         if let Some(name) = file.project.as_ref().and_then(|about| about.default_target.as_ref())
             && !file.targets.contains_key(name)
         {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{FORMAT, Plan};
+use super::{Change, FORMAT, Plan};
 use crate::digest::Digest;
 
 /// A plan with the digest of what was written: one flipped byte is noticed.
@@ -97,6 +97,11 @@ impl Plan {
                 _ => moved.push(format!("{} comes to something else now", change.address)),
             }
         }
+        let is_there = |before: &Change| {
+            fresh.changes.iter().any(|change| change.address == before.address && change.id == before.id)
+        };
+        let gone = self.changes.iter().filter(|before| before.is_pruned() && !is_there(before));
+        moved.extend(gone.map(|before| format!("{} is not there to be deleted any more", before.address)));
         if moved.is_empty() {
             moved.push("its steps would be others now".to_owned());
         }

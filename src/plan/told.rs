@@ -24,6 +24,12 @@ pub struct Told {
     /// When something was last applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_apply: Option<Timestamp>,
+    /// How much of each kind the service has that is neither in git nor in this plan.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unmanaged: BTreeMap<String, Unmanaged>,
+    /// Kinds that nothing here is of and whose lists could not be had, and why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unlisted: BTreeMap<String, String>,
     /// By address.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub of: BTreeMap<Address, Aside>,
@@ -32,6 +38,21 @@ pub struct Told {
 impl Told {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+}
+
+/// How many things of a kind are not in git.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unmanaged {
+    pub number: usize,
+    /// The service may have more of them than it lists.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub or_more: bool,
+}
+
+impl Unmanaged {
+    pub fn new(or_more: bool) -> Self {
+        Self { number: 0, or_more }
     }
 }
 

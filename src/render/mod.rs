@@ -28,6 +28,7 @@ pub mod sides;
 pub mod statistics;
 mod table;
 pub mod test_send;
+pub mod unmanaged;
 mod visible;
 
 pub use again::Again;

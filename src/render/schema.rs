@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::findings::json;
-use super::{calendar, cases, lookup, outcome, plan, report, statistics};
+use super::{calendar, cases, lookup, outcome, plan, report, statistics, unmanaged};
 use crate::manifest::schema;
 
 /// Makes a schema.
@@ -29,6 +29,7 @@ pub const SCHEMAS: &[(&str, Maker)] = &[
     ("statistics.schema.json", schema::of::<statistics::json::Document>),
     ("test-report.schema.json", schema::of::<cases::Document>),
     (TESTS, crate::cases::schema),
+    ("unmanaged.schema.json", schema::of::<unmanaged::Document>),
 ];
 
 /// A schema as the text of its file. The same schema gives the same bytes: keys stand in alphabetical order.

@@ -16,6 +16,7 @@ use pushplan::manifest::{self, From, Input, Project};
 use pushplan::model::level::Level;
 use pushplan::plan::{Change, Choice, Reason, Step};
 use pushplan::source::Sources;
+use pushplan::unmanaged::prune;
 use serde_json::Value;
 
 pub struct World {
@@ -26,6 +27,10 @@ pub struct World {
     pub now: Timestamp,
     /// Which part is asked for.
     pub choice: Choice,
+    /// The kinds of which what nobody declares is deleted.
+    pub prune: BTreeSet<&'static str>,
+    /// What is left alone whoever made it.
+    pub ignore: Vec<String>,
 }
 
 pub fn declared(yaml: &str) -> BTreeMap<Address, Unit> {
@@ -44,8 +49,8 @@ impl World {
     /// Everything that is declared was applied, and the service has it just so. The id of a thing is its key with a sign.
     pub fn in_sync(yaml: &str, level: Level) -> Self {
         let now: Timestamp = "2030-01-01T00:00:00Z".parse().expect("a time");
-        let (ledger, live, done, choice) = Default::default();
-        let mut world = Self { level, ledger, live, done, now, choice };
+        let (ledger, live, done, choice, prune, ignore) = Default::default();
+        let mut world = Self { level, ledger, live, done, now, choice, prune, ignore };
         for (address, unit) in declared(yaml) {
             world.own(&address, &unit.spec, unit.protect.unwrap_or(false));
         }
@@ -138,6 +143,7 @@ impl World {
             own_only: true,
         };
         let mut compared = compare(&situation);
+        prune(&mut compared, &situation, &self.prune, &self.ignore);
         let left = choose(&self.choice, &mut compared, &situation);
         arrange(compared, &situation, &left)
     }

@@ -24,6 +24,7 @@ mod reports;
 mod saved;
 mod statistics;
 mod test_sends;
+mod unmanaged;
 mod world;
 
 #[path = "../support/mod.rs"]

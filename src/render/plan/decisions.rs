@@ -19,8 +19,8 @@ pub fn why(view: &View, block: &Block) -> Vec<Words> {
         Risk::Sends => &["SENDS"],
         Risk::Stuck => &["taken", "in doubt", "too late", "waits", "gone"],
         Risk::NoWayBack => &["undo"],
-        Risk::Deletes => &["devices", "protected", "last used", words::RENAME],
-        _ => &["by hand", "waits", "gone", "too late", "old one"],
+        Risk::Deletes => &["devices", "protected", "pruned", "last used", words::RENAME],
+        _ => &["by hand", "pruned", "waits", "gone", "too late", "old one"],
     };
     let is_about = |row: &Row| labels.contains(&row.label.as_str());
     let when = block.whole.filter(|_| block.risk == Risk::NoWayBack).map(|change| when::rows(view, change));

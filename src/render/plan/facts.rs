@@ -145,6 +145,41 @@ pub struct Collision {
     pub words: String,
 }
 
+/// How much of a kind is not in git.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct NotInGit {
+    /// Such as segments.
+    pub kind: String,
+    pub count: usize,
+    /// Whether the service may have more of them than it lists.
+    pub or_more: bool,
+}
+
+/// A kind that could not be listed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Unlisted {
+    pub kind: String,
+    /// Why, in words.
+    pub why: String,
+}
+
+impl NotInGit {
+    pub fn all(plan: &plan::Plan) -> Vec<Self> {
+        let one = |(kind, counted): (&String, &plan::Unmanaged)| Self {
+            kind: kind.clone(),
+            count: counted.number,
+            or_more: counted.or_more,
+        };
+        plan.told.unmanaged.iter().map(one).collect()
+    }
+}
+
+impl Unlisted {
+    pub fn all(plan: &plan::Plan) -> Vec<Self> {
+        plan.told.unlisted.iter().map(|(kind, why)| Self { kind: kind.clone(), why: why.clone() }).collect()
+    }
+}
+
 impl Time {
     /// The times of a change, as they will be; as they were where it goes.
     pub fn all(view: &View, change: &plan::Change) -> Vec<Self> {

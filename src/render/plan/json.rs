@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::facts::{Audience, Collision, Message, Time, User};
+use super::facts::{Audience, Collision, Message, NotInGit, Time, Unlisted, User};
 use super::{Ahead, View, is_told, requests, words};
 use crate::guard::Refused;
 use crate::kinds;
@@ -52,6 +52,10 @@ pub struct Document<'p> {
     pub uncompared: usize,
     /// When something was last applied.
     pub last_apply: Option<String>,
+    /// How much the service has that is neither in git nor in this plan, by kind. `pushplan unmanaged` lists it.
+    pub unmanaged: Vec<NotInGit>,
+    /// Kinds that the project does not use and whose lists could not be had: what others have of them is not known.
+    pub unlisted: Vec<Unlisted>,
     /// Why `pushplan apply` would refuse it as it is.
     pub refused: Vec<Refusal>,
 }
@@ -283,6 +287,8 @@ impl<'p> Document<'p> {
             collisions: view.collisions.all.found.iter().map(Collision::new).collect(),
             uncompared: view.collisions.all.uncompared,
             last_apply: plan.told.last_apply.map(|at| at.to_string()),
+            unmanaged: NotInGit::all(plan),
+            unlisted: Unlisted::all(plan),
             refused: ahead.refused.iter().map(Refusal::new).collect(),
         }
     }

@@ -10,6 +10,7 @@ mod message;
 mod requests;
 pub(super) mod rows;
 pub(super) mod text;
+pub(super) mod unmanaged;
 pub(super) mod value;
 mod when;
 pub(super) mod who;

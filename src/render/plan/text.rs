@@ -1,6 +1,6 @@
 //! The plan for a person at a terminal.
 
-use super::{Ahead, Block, View, rows, words};
+use super::{Ahead, Block, View, rows, unmanaged, words};
 use crate::guard::Refused;
 use crate::plan::{Action, Aim, Change, Moved, Plan, Reason};
 use crate::render::Again;
@@ -44,6 +44,14 @@ fn whole(view: &View, ahead: Option<&Ahead>, style: Style, tell: &mut dyn FnMut(
     past(&mut out, &view.past, style);
     left_out(&mut out, view.plan, style);
     out.push_str(&end(view, ahead, style));
+    // Who is about to apply a plan need not know what it leaves alone, but what it could not look at.
+    let rest = match ahead {
+        Some(_) => unmanaged::words(view),
+        None => unmanaged::unlisted(view).map(|words| Words::new(&words)),
+    };
+    if let Some(words) = rest {
+        layout::paragraph(&mut out, &words, 0, style);
+    }
     tell(&out);
 }
 

@@ -151,10 +151,27 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
             plain("renamed", format!("nothing of ours that it could be is known as {from}: this is a new one"))
         }
         Reason::LooksRenamed { from } => looks_renamed(view, change, from),
+        Reason::Pruned { made } => pruned(view, change, *made),
         Reason::Unprotected => {
             asks("unprotected", "lifecycle.protect is lifted: from then on it can be deleted and replaced".to_owned())
         }
     }
+}
+
+/// Nobody declares it, and the target has such things deleted.
+fn pruned(view: &View, change: &Change, made: Option<Timestamp>) -> Row {
+    let (address, noun) = (&change.address, noun(change));
+    let made = made.map(|at| format!(", made {}", moment(at))).unwrap_or_default();
+    let why = format!("nobody's in git{made}; prune.{} of {} deletes it", address.kind, view.plan.target);
+    if kinds::api(address).lifecycle(view.plan.level).delete != Delete::Never {
+        return Row::new("pruned", Words::new(&why));
+    }
+    let id = change.id.as_deref().map(|id| format!(" ({id})")).unwrap_or_default();
+    Row::new("pruned", Words::new(&format!("nobody's in git{made}")))
+        .line(Words::new(&format!("this API cannot remove {}{}", a(noun), limit(view, change))))
+        .line(Words::new(&format!("turn it off or remove it{id} in the service's dashboard")))
+        .line(Words::new("to keep it: ").copy(&view.again.other(&format!("pull {address}"))))
+        .paint(Paint::Asks)
 }
 
 /// It may be what stood under another key.

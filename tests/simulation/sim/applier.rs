@@ -108,7 +108,7 @@ impl Own {
             settle: settle(),
             desired: &desired,
             ledger,
-            all_kinds: false,
+            all_kinds: true,
             contents: &BTreeSet::new(),
             confirm_absence,
         };
@@ -151,7 +151,13 @@ impl Own {
                         _ => {
                             *tries += 1;
                             if *tries > 3 {
-                                return None;
+                                // A plan does without the lists that nobody needs, and without no other.
+                                open.remove(&number);
+                                match fetch.lost(number, "no answer", self.now().wall) {
+                                    Some(asks) => todo.extend(asks),
+                                    None => return None,
+                                }
+                                continue;
                             }
                             let request = request.clone();
                             self.world.borrow_mut().ask(self.process, number, request);

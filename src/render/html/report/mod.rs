@@ -118,6 +118,7 @@ impl<'p> Report<'p> {
                 (self.past())
                 (self.left_out())
                 (self.requests())
+                (self.unmanaged())
             }
             (self.footer())
         }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::{Report, top};
+use super::{Report, facts, top};
 use crate::plan::{Action, Change, Reason};
 use crate::render::one_line;
-use crate::render::plan::{Block, words};
+use crate::render::plan::{Block, unmanaged, words};
 use crate::text::{count, short};
 
 /// How many bytes the lines of changes without a card may have.
@@ -78,6 +78,15 @@ impl Report<'_> {
                     }
                     @if past.len() > NAMED { p.faint { "and " (past.len() - NAMED) " more" } }
                 }
+            }
+        }
+    }
+
+    /// What else the service has.
+    pub(super) fn unmanaged(&self) -> Markup {
+        html! {
+            @if let Some(words) = unmanaged::words(&self.view) {
+                section #unmanaged { (facts::line(&words)) }
             }
         }
     }

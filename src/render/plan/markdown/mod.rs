@@ -51,7 +51,8 @@ pub fn markdown(plan: &Plan, ahead: &Ahead) -> String {
     let view = View::of(plan, &ahead.again);
     if view.blocks.is_empty() && view.drift.is_empty() {
         let said = [Some(nothing(&view)), ignored(&view)].into_iter().flatten().collect::<Vec<_>>().join(" ");
-        return format!("{}{}\n", rest::marker(&view, false), markdown::text(&short(&said, 600)));
+        let said = markdown::text(&short(&said, 600));
+        return format!("{}{said}\n{}", rest::marker(&view, false), rest::unmanaged(&view));
     }
     let (heading, footer) = (rest::heading(&view), rest::footer(&view, ahead));
     let mut room = Room { left: LIMIT };

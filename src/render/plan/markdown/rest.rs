@@ -6,7 +6,7 @@ use crate::plan::{Action, Step};
 use crate::render::escape::markdown;
 use crate::render::layout::Words;
 use crate::render::plan::text::{NAMED, changing, ignored, next, pressing, staying};
-use crate::render::plan::{Ahead, View, words};
+use crate::render::plan::{Ahead, View, unmanaged, words};
 use crate::text::{count, short};
 use crate::timing::words::collision;
 
@@ -140,6 +140,11 @@ pub fn requests(view: &View, most: usize) -> Cut {
     }
 }
 
+/// What else the service has.
+pub fn unmanaged(view: &View) -> String {
+    unmanaged::words(view).map(|words| format!("\n{}\n", facts::inline(&words, 4 * LINE))).unwrap_or_default()
+}
+
 /// Where it comes from, and what to do next.
 pub fn footer(view: &View, ahead: &Ahead) -> String {
     let plan = view.plan;
@@ -151,13 +156,14 @@ pub fn footer(view: &View, ahead: &Ahead) -> String {
     };
     let next = if next.len() > 3_000 { "Next: see the commands above.".to_owned() } else { next };
     format!(
-        "{next}\n\n---\n\nPlan `{}` for {} at {}{saved}. Made {} by {}; it can be applied until {}.\n",
+        "{next}\n\n---\n\nPlan `{}` for {} at {}{saved}. Made {} by {}; it can be applied until {}.\n{}",
         view.digest().short(),
         code(&plan.target),
         code(&plan.origin),
         words::moment(plan.made),
         code(&format!("pushplan {}", plan.tool)),
         words::moment(plan.expires),
+        unmanaged(view),
     )
 }
 

@@ -1,0 +1,158 @@
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+
+use super::planning::{Place, Site, same_app};
+use super::target::Opened;
+use super::{Context, Ended, runtime};
+use crate::compare;
+use crate::failure::{Exit, Failure};
+use crate::kinds::{KINDS, Kind, kind};
+use crate::model::level::Level;
+use crate::plan::Choice;
+use crate::render::unmanaged::{self as shown, Listing, Pattern, Shown};
+use crate::text;
+use crate::unmanaged::{Other, others, read_by_itself, unlistable, users};
+
+/// List what the service has and git does not, and change nothing.
+#[derive(Debug, Args)]
+pub struct Unmanaged {
+    /// Kinds (segments) or patterns over their names ('segments/Test *') [default: everything]
+    #[arg(value_name = "WHICH")]
+    which: Vec<String>,
+
+    /// Form of the list: text for people, JSON for programs
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    // By kind, for a terminal.
+    Text,
+    // One JSON object; `schema/unmanaged.schema.json` describes it.
+    Json,
+}
+
+impl Unmanaged {
+    pub fn run(&self, context: &Context) -> Ended {
+        for which in &self.which {
+            asked(which)?;
+        }
+        let site = self.place.read_for(context, Timestamp::now(), self.format == Format::Json)?;
+        runtime()?.block_on(async {
+            let opened = site.open().await?;
+            let ended = self.list(&site, &opened, context).await;
+            opened.close().await;
+            ended
+        })
+    }
+
+    async fn list(&self, site: &Site, opened: &Opened, context: &Context) -> Ended {
+        let (ledger, _) = site.ledger().await?;
+        same_app(&ledger, opened)?;
+        let units = compare::by_key(&site.units, &ledger);
+        let live = site.fetch(opened, &units, &ledger, &read_by_itself(opened.level)).await?;
+        let all = others(&live, &ledger, &units);
+        let users = users(&live, &ledger, &units, opened.now());
+        let ignore = site.ignored();
+        let (ignored, listed): (Vec<&Other>, Vec<&Other>) =
+            all.iter().filter(|other| self.is_asked(other)).partition(|other| other.is_ignored(&ignore));
+        let kinds: Vec<&Kind> = KINDS.iter().filter(|kind| self.is_about(kind)).collect();
+        let is_about = |kind: &&Kind| kinds.iter().any(|about| about.key == kind.key);
+        let is_idle = |pattern: &&String| !all.iter().any(|other| other.is_like(pattern));
+        let thing = |other: &&Other| Shown {
+            kind: other.kind,
+            address: other.address.to_string(),
+            name: other.found.name.clone(),
+            id: other.found.id.clone(),
+            made: other.found.made,
+            last_used: other.found.used,
+            used_by: users.get(&other.found.id).into_iter().flatten().map(ToString::to_string).collect(),
+            pruned: site.prune().contains(other.kind.key),
+        };
+        let listing = Listing {
+            target: &site.target,
+            level: opened.level,
+            now: opened.now(),
+            again: self.place.again("unmanaged", &Choice::default()),
+            things: listed.iter().map(thing).collect(),
+            ignored: ignored.len(),
+            idle: ignore
+                .iter()
+                .filter(is_idle)
+                .filter(|_| self.which.is_empty())
+                .map(|it| self.placed(site, it))
+                .collect(),
+            partly: kinds.iter().filter(|kind| is_partly(kind, &live)).map(|kind| kind.key).collect(),
+            unlisted: live
+                .unlisted
+                .iter()
+                .filter_map(|(key, why)| Some((kind(key).filter(is_about)?, why.clone())))
+                .collect(),
+            unlistable: unlistable(opened.level).filter(is_about).collect(),
+        };
+        match self.format {
+            Format::Text => context.out.print(&shown::text(&listing, context.out.style())),
+            Format::Json => context.out.json(&shown::json(&listing)),
+        }
+        Ok(Exit::Done)
+    }
+
+    /// A pattern with its line.
+    fn placed(&self, site: &Site, pattern: &str) -> Pattern {
+        let project = &site.manifests.project;
+        let written = project.ignore_unmanaged(&site.target).into_iter().find(|at| at.value == pattern);
+        let line = written.and_then(|at| {
+            let source = site.manifests.sources.get(at.span.file()?);
+            Some(source.position(at.span.range().start).line)
+        });
+        Pattern { pattern: pattern.to_owned(), line }
+    }
+
+    fn is_asked(&self, other: &Other) -> bool {
+        let is_it = |which: &String| {
+            which == other.kind.key || other.is_like(which) || text::is_like(which, &other.address.to_string())
+        };
+        self.which.is_empty() || self.which.iter().any(is_it)
+    }
+
+    /// Whether anything of a kind is asked for.
+    fn is_about(&self, kind: &Kind) -> bool {
+        let of_kind = |which: &String| {
+            let key = which.split('/').next().unwrap_or_default();
+            text::is_like(key, kind.key)
+        };
+        self.which.is_empty() || self.which.iter().any(of_kind)
+    }
+}
+
+/// Whether a kind has a list that is not known to be whole.
+fn is_partly(kind: &Kind, live: &crate::live::Live) -> bool {
+    live.listed.contains_key(kind.key) && !live.whole.contains(kind.key)
+}
+
+/// Refuses what can mean nothing.
+fn asked(which: &str) -> Result<(), Failure> {
+    let key = which.split('/').next().unwrap_or_default();
+    if key.contains('*') {
+        return Ok(());
+    }
+    match kind(key) {
+        Some(kind) if kind.api.list(Level::Extended).is_empty() => {
+            Err(Failure::usage(format!("{} exist once for each person and are not listed", text::many(kind.noun)))
+                .help(format!("`pushplan pull {}` looks at those that it finds", kind.key)))
+        }
+        Some(_) => Ok(()),
+        None => {
+            let failure = Failure::usage(format!("`{key}` is no kind"));
+            let keys: Vec<&str> = KINDS.iter().map(|kind| kind.key).collect();
+            Err(match text::nearest(key, keys.iter().copied()) {
+                Some(near) => failure.help(format!("did you mean `{near}`?")),
+                None => failure.help("such as segments, or 'segments/Test *'; `*` stands for any letters"),
+            })
+        }
+    }
+}

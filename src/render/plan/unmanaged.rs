@@ -1,0 +1,39 @@
+//! The last words of a plan: what else the service has.
+
+use super::View;
+use crate::kinds::{self, KINDS};
+use crate::plan::Unmanaged;
+use crate::render::layout::Words;
+use crate::text::{all_of, count, many};
+
+/// How much is not in git, by kind, and which kinds could not be listed. Nothing where there is nothing to say.
+pub fn words(view: &View) -> Option<Words> {
+    let told = &view.plan.told;
+    let counted = KINDS.iter().filter_map(|kind| Some((kind.noun, told.unmanaged.get(kind.key)?)));
+    let counts: Vec<String> = counted.map(|(noun, number)| counted_as(*number, noun)).collect();
+    let known = (!counts.is_empty()).then(|| {
+        let words = Words::new(&format!("Not in git: {}; ", counts.join(", ")));
+        let total: usize = told.unmanaged.values().map(|counted| counted.number).sum();
+        let them = if total == 1 { "it" } else { "them" };
+        words.copy(&view.again.other("unmanaged")).and(&format!(" lists {them}."))
+    });
+    match (known, unlisted(view)) {
+        (Some(known), Some(unlisted)) => Some(known.and(&format!(" {unlisted}"))),
+        (known, unlisted) => known.or_else(|| unlisted.map(|words| Words::new(&words))),
+    }
+}
+
+/// `12 segments`, `100 legacy tags or more`.
+pub fn counted_as(counted: Unmanaged, noun: &str) -> String {
+    let Unmanaged { number, or_more } = counted;
+    format!("{}{}", count(number, noun), if or_more { " or more" } else { "" })
+}
+
+/// What nobody could look at, and why: what others have of it is not known, and may send or be sent.
+pub fn unlisted(view: &View) -> Option<String> {
+    let all = &view.plan.told.unlisted;
+    let (_, why) = all.first_key_value()?;
+    let noun = |key: &String| many(kinds::kind(key).map_or(key.as_str(), |kind| kind.noun));
+    let nouns: Vec<String> = all.keys().map(noun).collect();
+    Some(format!("What others have of {} is not known: {why}.", all_of(&nouns)))
+}

@@ -1,0 +1,255 @@
+//! What the service has and git does not.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Again;
+use super::layout::{self, Paint, Style, Words};
+use crate::kinds::{KINDS, Kind};
+use crate::model::level::Level;
+use crate::text::{all_of, count, many, quoted, short};
+use crate::timing::words::{distance, moment};
+
+/// How much of a name is shown.
+const NAME: usize = 60;
+/// How many of those that use something are named.
+const NAMED: usize = 3;
+
+/// What was found, and what could not be looked at.
+#[derive(Debug)]
+pub struct Listing<'l> {
+    pub target: &'l str,
+    pub level: Level,
+    pub now: Timestamp,
+    pub again: Again,
+    pub things: Vec<Shown>,
+    /// How many `ignore_unmanaged` leaves out.
+    pub ignored: usize,
+    /// Patterns of `ignore_unmanaged` that match nothing.
+    pub idle: Vec<Pattern>,
+    /// The kinds of which the service may have more than it lists.
+    pub partly: Vec<&'static str>,
+    /// The kinds whose lists could not be had, and why.
+    pub unlisted: Vec<(&'static Kind, String)>,
+    /// The kinds that have no list.
+    pub unlistable: Vec<&'static Kind>,
+}
+
+/// A pattern, and the line of the project file that it stands in.
+#[derive(Debug)]
+pub struct Pattern {
+    pub pattern: String,
+    pub line: Option<usize>,
+}
+
+/// One thing that is not in git.
+#[derive(Debug)]
+pub struct Shown {
+    pub kind: &'static Kind,
+    pub address: String,
+    pub name: String,
+    pub id: String,
+    pub made: Option<Timestamp>,
+    pub last_used: Option<Timestamp>,
+    pub used_by: Vec<String>,
+    pub pruned: bool,
+}
+
+/// The list for people.
+pub fn text(listing: &Listing, style: Style) -> String {
+    let mut out = String::new();
+    for kind in KINDS {
+        let things: Vec<&Shown> = listing.things.iter().filter(|thing| thing.kind.key == kind.key).collect();
+        if things.is_empty() {
+            continue;
+        }
+        let or_more = if listing.partly.contains(&kind.key) { " or more" } else { "" };
+        let heading = format!("{}{or_more}", count(things.len(), kind.noun));
+        layout::paragraph(&mut out, &Words::default().paint(&heading, Paint::Strong), 0, style);
+        for thing in things {
+            one(&mut out, listing, thing, style);
+        }
+        out.push('\n');
+    }
+    let mut say = |words: &Words| layout::paragraph(&mut out, words, 0, style);
+    summary(listing).iter().for_each(&mut say);
+    out
+}
+
+fn one(out: &mut String, listing: &Listing, thing: &Shown, style: Style) {
+    let mut left = Words::new("  ").paint(&thing.address, Paint::Strong);
+    // Of a tag, the address says all.
+    if thing.address.split_once('/').is_none_or(|(_, key)| key != thing.name) {
+        left = left.and("  ").and(&quoted(&short(&thing.name, NAME)));
+    }
+    let id = if thing.id == thing.name { "" } else { thing.id.as_str() };
+    layout::head(out, &left, &Words::default().paint(id, Paint::Faint), style);
+    let mut told = Vec::new();
+    told.extend(thing.made.map(|at| format!("made {}", moment(at))));
+    told.extend(thing.last_used.map(|at| format!("last used {} ({})", distance(listing.now, at), moment(at))));
+    let mut by: Vec<String> = thing.used_by.iter().take(NAMED).cloned().collect();
+    if thing.used_by.len() > NAMED {
+        by.push(format!("{} more", thing.used_by.len() - NAMED));
+    }
+    told.extend((!by.is_empty()).then(|| format!("used by {}", all_of(&by))));
+    if !told.is_empty() {
+        layout::paragraph(out, &Words::new(&told.join("; ")), 4, style);
+    }
+}
+
+/// How much there is, what to do about it, and what is not known.
+fn summary(listing: &Listing) -> Vec<Words> {
+    let mut lines = Vec::new();
+    let (number, ignored) = (listing.things.len(), listing.ignored);
+    let ignored_words = match (number, ignored) {
+        (_, 0) => String::new(),
+        (0, 1) => " 1 thing is ignored by ignore_unmanaged.".to_owned(),
+        (0, ignored) => format!(" {ignored} things are ignored by ignore_unmanaged."),
+        (_, 1) => " 1 more is ignored by ignore_unmanaged.".to_owned(),
+        (_, ignored) => format!(" {ignored} more are ignored by ignore_unmanaged."),
+    };
+    let are = if number == 1 { "is" } else { "are" };
+    lines.push(Words::new(&match number {
+        0 => format!("Nothing that was looked for on {} is outside git.{ignored_words}", listing.target),
+        _ => format!("{} on {} {are} not in git.{ignored_words}", count(number, "thing"), listing.target),
+    }));
+    if let Some(first) = listing.things.first() {
+        let pull = listing.again.other(&format!("pull {}", first.address));
+        lines.push(Words::new("To write one into git: ").copy(&pull));
+        let pattern = format!("ignore_unmanaged = [{}]", quoted(&format!("{}/{}", first.kind.key, first.name)));
+        let known = Words::new("To leave it alone, in pushplan.toml under [project] or a target: ");
+        lines.push(known.copy(&short(&pattern, 120)));
+    }
+    let pruned = listing.things.iter().filter(|thing| thing.pruned).count();
+    if pruned > 0 {
+        let words = format!("{pruned} of them are of kinds that `prune` has deleted: ");
+        lines.push(Words::new(&words).copy(&listing.again.plan()).and(" shows which."));
+    }
+    for (kind, why) in &listing.unlisted {
+        lines.push(Words::new(&format!("What there is of {} is not known: {why}.", many(kind.noun))));
+    }
+    let (people, hidden): (Vec<&Kind>, Vec<&Kind>) =
+        listing.unlistable.iter().partition(|kind| kind.api.list(Level::Extended).is_empty());
+    let nouns = |kinds: &[&Kind]| all_of(&kinds.iter().map(|kind| many(kind.noun)).collect::<Vec<_>>());
+    if !hidden.is_empty() {
+        let words =
+            format!("Not listed: {}; this level of the API (documented) does not tell of them.", nouns(&hidden));
+        lines.push(Words::new(&words));
+    }
+    if !people.is_empty() {
+        lines.push(Words::new(&format!("Not listed: {}; they exist once for each person.", nouns(&people))));
+    }
+    for Pattern { pattern, line } in &listing.idle {
+        let at = line.map(|line| format!(" (pushplan.toml:{line})")).unwrap_or_default();
+        let words = format!("{}{at} of ignore_unmanaged matches nothing.", quoted(pattern));
+        lines.push(Words::after("note: ", Paint::Strong).and(&words));
+    }
+    lines
+}
+
+/// What `pushplan unmanaged --format json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Document {
+    /// The version of this form. It grows when a field changes its meaning or goes away.
+    format_version: u32,
+    target: String,
+    /// What the service offers: documented or extended.
+    api: String,
+    /// How much of each kind is not in git, by the kind's key.
+    counts: BTreeMap<String, usize>,
+    /// What is not in git, by kind and address.
+    things: Vec<Thing>,
+    /// How many more `ignore_unmanaged` leaves out.
+    ignored: usize,
+    /// Patterns of `ignore_unmanaged` that match nothing.
+    idle_patterns: Vec<IdlePattern>,
+    /// Kinds of which the service may have more than it lists.
+    partly_listed: Vec<String>,
+    /// Kinds that could not be looked at.
+    unlisted: Vec<Unlisted>,
+}
+
+/// One thing that is not in git.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Thing {
+    /// What it is called here: for `pushplan pull`.
+    address: String,
+    /// Such as segments.
+    kind: String,
+    /// What people call it in the dashboard.
+    name: String,
+    id: String,
+    /// When it was made. Null where the service does not tell.
+    made: Option<String>,
+    /// When it was last used. Null where the service does not tell.
+    last_used: Option<String>,
+    /// What points at it, as far as is known: addresses, and what others have, in words.
+    used_by: Vec<String>,
+    /// Whether the target has things of its kind deleted that are not in git.
+    pruned_kind: bool,
+}
+
+/// A pattern that matches nothing.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct IdlePattern {
+    pattern: String,
+    /// The line of pushplan.toml, from 1.
+    line: Option<usize>,
+}
+
+/// A kind that could not be looked at.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Unlisted {
+    kind: String,
+    /// Why, in words.
+    why: String,
+}
+
+/// The list for programs.
+pub fn json(listing: &Listing) -> String {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    listing.things.iter().for_each(|thing| *counts.entry(thing.kind.key.to_owned()).or_default() += 1);
+    let failed = listing.unlisted.iter().map(|(kind, why)| Unlisted { kind: kind.key.to_owned(), why: why.clone() });
+    let silent = listing.unlistable.iter().map(|kind| Unlisted {
+        kind: kind.key.to_owned(),
+        why: match kind.api.list(Level::Extended).is_empty() {
+            true => "they exist once for each person".to_owned(),
+            false => "this level of the API does not tell of them".to_owned(),
+        },
+    });
+    let idle = |Pattern { pattern, line }: &Pattern| IdlePattern { pattern: pattern.clone(), line: *line };
+    let document = Document {
+        format_version: 1,
+        target: listing.target.to_owned(),
+        api: match listing.level {
+            Level::Documented => "documented".to_owned(),
+            Level::Extended => "extended".to_owned(),
+        },
+        counts,
+        things: listing.things.iter().map(Thing::new).collect(),
+        ignored: listing.ignored,
+        idle_patterns: listing.idle.iter().map(idle).collect(),
+        partly_listed: listing.partly.iter().map(|key| (*key).to_owned()).collect(),
+        unlisted: failed.chain(silent).collect(),
+    };
+    serde_json::to_string_pretty(&document).expect("a document has text keys only") + "\n"
+}
+
+impl Thing {
+    fn new(shown: &Shown) -> Self {
+        let Shown { kind, address, name, id, made, last_used, used_by, pruned } = shown;
+        Self {
+            address: address.clone(),
+            kind: kind.key.to_owned(),
+            name: name.clone(),
+            id: id.clone(),
+            made: made.map(|at| at.to_string()),
+            last_used: last_used.map(|at| at.to_string()),
+            used_by: used_by.clone(),
+            pruned_kind: *pruned,
+        }
+    }
+}
