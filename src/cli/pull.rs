@@ -1,9 +1,12 @@
+mod in_place;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
+use self::in_place::InPlace;
 use super::planning::{Place, Site};
 use super::target::Opened;
 use super::{Context, Ended, project, runtime};
@@ -14,7 +17,7 @@ use crate::finding::Severity;
 use crate::kinds::{KINDS, Kind, Read};
 use crate::ledger::{Ledger, Record};
 use crate::live::Live;
-use crate::manifest::{From, Input, Manifests, PROJECT_FILE, files, read_project_with};
+use crate::manifest::{Manifests, PROJECT_FILE, files, read_project_with};
 use crate::plan;
 use crate::pull::{self, Called, Choice, Declared, Draft, Existing, File, Left, Places};
 use crate::render::pull as told;
@@ -24,7 +27,8 @@ use crate::text;
 /// Write manifests for what the service has, and adopt it.
 ///
 /// Nothing on the service is touched. What is pulled gets a key from its name, segments in audiences become names, and the ledger
-/// knows all of it from then on: a plan has nothing to do. What stands in a manifest already is left as it is.
+/// knows all of it from then on: a plan has nothing to do. Manifests of what was changed on the service are edited in place: only
+/// what differs, with comments, order and quotes as they are.
 #[derive(Debug, Args)]
 pub struct Pull {
     /// Kinds or addresses, such as segments, templates/winback or 'segments/sale-*'; also a name or an id in place of the key
@@ -85,15 +89,26 @@ impl Pull {
         let declared = Declared { desired: &desired, units: &site.units, addresses: &addresses };
         let places = chosen(choice, pull::place(unmanaged, &declared, &known), &known, &addresses)?;
         let grown = places.grown;
+        let changed = pull::changed(&desired, &site.units, &known, &live).into_iter().filter(|one| {
+            let Address { kind, key } = &one.address;
+            choice.takes(Called { kind, key: Some(key), name: &one.name, id: &one.adopted.id })
+        });
+        let in_place = InPlace::of(&site.manifests, &site.target, changed.collect());
         let mut draft = Draft::new(places.placed, places.left, &known, &addresses);
-        let files = self.settle(&mut draft, site, folder, now)?;
+        let files = self.settle(&mut draft, site, folder, now, &in_place.settled.texts)?;
 
         let named: Vec<(String, &File)> = files.iter().map(|file| (within(folder, &file.path), file)).collect();
         if self.dry_run {
-            named.iter().for_each(|(name, file)| context.out.print(&told::diff(name, file)));
+            let elsewhere = |name: &str| named.iter().any(|(other, _)| other == name);
+            in_place.diffs(&elsewhere).iter().for_each(|diff| context.out.print(diff));
+            for (name, file) in &named {
+                context.out.print(&told::diff(name, in_place.before(name, file), &file.text));
+            }
         }
-        let adopted = draft.adopted();
+        let mut adopted = draft.adopted();
+        adopted.extend(in_place.adopted());
         if !self.dry_run {
+            in_place.write(&site.manifests.project.root)?;
             for (name, file) in &named {
                 write(&site.manifests.project.root, name, file)?;
             }
@@ -101,23 +116,34 @@ impl Pull {
                 site.append(ledger.seq, Record::Adopt(adopted)).await.map_err(|failure| unrecorded(failure, &files))?;
             }
         }
-        for line in told::files(&named, !self.dry_run) {
-            context.out.print(&line);
+        for line in told::edited(&in_place.settled, !self.dry_run).iter().chain(&told::files(&named, !self.dry_run)) {
+            context.out.print(line);
+        }
+        for line in told::unplaced(&in_place.settled, &site.manifests.sources) {
+            context.out.note(&line);
         }
         for line in notes(choice, opened, &live, &grown, &draft.left) {
             context.out.note(&line);
         }
-        context.out.print(&self.last_line(&draft));
+        context.out.print(&self.last_line(draft.pieces.len(), &in_place));
         Ok(Exit::Done)
     }
 
     /// The draft as files that the project can be read with: findings about what the account really has are warnings, and what
     /// cannot be said is left out.
-    fn settle(&self, draft: &mut Draft, site: &Site, folder: &str, now: Timestamp) -> Result<Vec<File>, Failure> {
+    fn settle(
+        &self,
+        draft: &mut Draft,
+        site: &Site,
+        folder: &str,
+        now: Timestamp,
+        edited: &BTreeMap<String, String>,
+    ) -> Result<Vec<File>, Failure> {
         let Site { manifests, target, .. } = site;
         let root = &manifests.project.root;
-        let sources: BTreeMap<&str, &str> =
+        let mut sources: BTreeMap<&str, &str> =
             manifests.sources.iter().map(|(_, source)| (source.path.as_str(), source.text.as_str())).collect();
+        sources.extend(edited.iter().map(|(name, text)| (name.as_str(), text.as_str())));
         let existing = |path: &str| {
             let name = within(folder, path);
             match sources.get(name.as_str()) {
@@ -136,11 +162,11 @@ impl Pull {
             if draft.pieces.is_empty() {
                 return Ok(files);
             }
-            let input = |file: &File| Input {
-                name: within(folder, &file.path),
-                from: From::Bytes(file.text.clone().into_bytes()),
-            };
-            let read = read_project_with(root, files.iter().map(input).collect(), &[]);
+            let mut texts = edited.clone();
+            texts.extend(files.iter().map(|file| (within(folder, &file.path), file.text.clone())));
+            // Bodies beside the manifests are none.
+            texts.retain(|name, _| !edited.contains_key(name) || sources_hold(manifests, name));
+            let read = read_project_with(root, in_place::inputs(&texts), &[]);
             let verdict = project::check(&read, &targets, now);
             if draft.mend(&verdict.findings) {
                 continue;
@@ -197,21 +223,35 @@ impl Pull {
         Ok(parts.join("/"))
     }
 
-    fn last_line(&self, draft: &Draft) -> String {
-        let pulled = draft.pieces.len();
-        if pulled == 0 {
-            return "Nothing to pull: whatever could be is in git already.".to_owned();
+    fn last_line(&self, pulled: usize, in_place: &InPlace) -> String {
+        let edited = in_place.edited().len();
+        let to_do = in_place.settled.placed.values().filter(|placed| !placed.unplaced.is_empty()).count();
+        let would_be = if self.dry_run { "would be " } else { "" };
+        let mut said = Vec::new();
+        if pulled > 0 {
+            said.push(format!("{} {would_be}pulled and adopted", text::count(pulled, "resource")));
         }
-        let resources = text::count(pulled, "resource");
-        match self.dry_run {
-            true => format!("{resources} would be pulled and adopted. Nothing was written."),
-            false => format!("{resources} pulled and adopted. Next: {}", self.again().plan()),
+        if edited > 0 {
+            said.push(format!("{} {would_be}edited in place", text::count(edited, "resource")));
+        }
+        if to_do > 0 {
+            said.push(format!("{} to be edited by hand", text::count(to_do, "resource")));
+        }
+        match said.is_empty() {
+            true => "Nothing to pull: whatever could be is in git already.".to_owned(),
+            false if self.dry_run => format!("{}. Nothing was written.", said.join(", ")),
+            false => format!("{}. Next: {}", said.join(", "), self.again().plan()),
         }
     }
 
     fn again(&self) -> Again {
         self.place.again("pull", &plan::Choice::default())
     }
+}
+
+/// Whether a file was read as a manifest.
+fn sources_hold(manifests: &Manifests, name: &str) -> bool {
+    manifests.sources.iter().any(|(_, source)| source.path == name)
 }
 
 /// A path from the project's folder.

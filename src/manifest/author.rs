@@ -134,14 +134,24 @@ fn conditions(kind: &Kind, node: &mut Node) {
 
 /// A selector as a person would write it.
 pub fn condition(node: &Node) -> Node {
+    condition_with(node, short)
+}
+
+/// The same by the names that the service has for its groups.
+pub fn long_condition(node: &Node) -> Node {
+    condition_with(node, Node::clone)
+}
+
+fn condition_with(node: &Node, leaf: fn(&Node) -> Node) -> Node {
     let Some([head, ..]) = node.entries() else { return node.clone() };
+    let condition = |node: &Node| condition_with(node, leaf);
     let members = |members: &[Node]| made(Tree::List(members.iter().map(condition).collect()));
     let only = |key: &str, value: Node| made(Tree::Map(vec![entry(key, value)]));
     match (head.key.as_str(), &head.value.tree) {
         ("AND", Tree::List(items)) => only("and", members(items)),
-        ("OR", Tree::List(items)) => any_of(items).unwrap_or_else(|| only("or", members(items))),
+        ("OR", Tree::List(items)) => any_of(items, leaf).unwrap_or_else(|| only("or", members(items))),
         ("NOT", _) => only("not", condition(&head.value)),
-        _ => short(node),
+        _ => leaf(node),
     }
 }
 
@@ -165,9 +175,9 @@ fn property(group: &Group, tag: &str) -> Node {
 }
 
 /// `tag: [a, b]` in place of any of several conditions that are alike but for one value.
-fn any_of(items: &[Node]) -> Option<Node> {
+fn any_of(items: &[Node], leaf: fn(&Node) -> Node) -> Option<Node> {
     const NOT_LISTED: [&str; 5] = ["AND", "OR", "NOT", "location", "attribute"];
-    let all: Vec<Node> = items.iter().map(short).collect();
+    let all: Vec<Node> = items.iter().map(leaf).collect();
     let parts: Vec<(&Entry, &[Entry])> =
         all.iter().map(|node| node.entries()?.split_first()).collect::<Option<Vec<_>>>()?;
     let [(first, beside), (_, _), ..] = parts[..] else { return None };

@@ -219,20 +219,9 @@ impl Manifests {
             // That is all that will be said, so that the rest need not be read.
             return Typed { address, key: key.clone(), spec: None, lifecycle: None, taken: Vec::new(), findings };
         }
-        let (mut changed, mut taken, mut whole) = (None::<Node>, Vec::new(), true);
-        if let Some((defaults, weight)) = defaults.get(kind.key)
-            && with.growth.allows(*weight)
-        {
-            changed = Some(several::lay(kind, defaults, node, with.growth, &mut taken));
-        }
-        if let Some(over) = over.filter(|over| !std::ptr::eq(*over, declaration)) {
-            let under = changed.as_ref().unwrap_or(node);
-            changed = Some(several::lay(kind, under, &over.node, with.growth, &mut taken));
-        }
-        if self.has_variables && variables::has_variables(changed.as_ref().unwrap_or(node)) {
-            let node = changed.get_or_insert_with(|| node.clone());
-            variables::fill(node, with, &mut findings);
-        }
+        let (mut taken, mut whole) = (Vec::new(), true);
+        let defaults = defaults.get(kind.key).filter(|(_, weight)| with.growth.allows(*weight)).map(|(node, _)| *node);
+        let mut changed = self.laid(declaration, over, defaults, with, &mut taken, &mut findings);
         if self.has_bodies && bodies::has_files(changed.as_ref().unwrap_or(node)) {
             let mut bodies = Bodies { root: &self.project.root, with, findings: &mut findings };
             whole = bodies.read(changed.get_or_insert_with(|| node.clone()));
@@ -261,6 +250,29 @@ impl Manifests {
 }
 
 impl Manifests {
+    /// A resource with its defaults under it, the target's overlay over it and the variables filled in, where any of them
+    /// changes it. Keys that a layer takes away are told.
+    pub(super) fn laid(
+        &self,
+        declaration: &Declaration,
+        over: Option<&Declaration>,
+        defaults: Option<&Node>,
+        with: &Filling,
+        taken: &mut Vec<At<String>>,
+        findings: &mut Findings,
+    ) -> Option<Node> {
+        let Declaration { kind, node, .. } = declaration;
+        let mut changed = defaults.map(|defaults| several::lay(kind, defaults, node, with.growth, taken));
+        if let Some(over) = over.filter(|over| !std::ptr::eq(*over, declaration)) {
+            let under = changed.as_ref().unwrap_or(node);
+            changed = Some(several::lay(kind, under, &over.node, with.growth, taken));
+        }
+        if self.has_variables && variables::has_variables(changed.as_ref().unwrap_or(node)) {
+            variables::fill(changed.get_or_insert_with(|| node.clone()), with, findings);
+        }
+        changed
+    }
+
     /// Where a part of a resource could not be read, that was reported: what follows from it is not, and nobody checks it.
     fn said_of_unread(
         &self,

@@ -7,6 +7,7 @@ pub mod author;
 mod bodies;
 mod collect;
 mod desired;
+pub mod edit;
 pub mod fields;
 pub mod files;
 mod growth;

@@ -2,7 +2,7 @@
 
 mod scalar;
 
-pub use scalar::{block, key, line, quoted};
+pub use scalar::{block, can_be_single, key, line, quoted};
 
 use crate::node::{Entry, Node, Plain, Scalar, Style, Tree};
 

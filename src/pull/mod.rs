@@ -4,9 +4,9 @@
 //! appends one record to the ledger.
 //!
 //! [`unmanaged()`] finds what is in no manifest, [`place()`] gives it a key, [`Draft`] says what is written of it, and
-//! [`files()`] where. Resources that are declared already and have changed on the service are in [`Places::grown`] and in the
-//! ledger: editing their manifests in place is a step of its own.
+//! [`files()`] where. [`changed()`] finds what is declared and was changed on the service: its manifests are edited in place.
 
+mod changed;
 mod choice;
 mod draft;
 mod files;
@@ -14,6 +14,7 @@ pub mod keys;
 mod placing;
 mod unmanaged;
 
+pub use changed::{Changed, changed};
 pub use choice::{Called, Choice};
 pub use draft::{Draft, Piece};
 pub use files::{Existing, File, Layout, files};

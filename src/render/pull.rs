@@ -7,7 +7,9 @@ use similar::TextDiff;
 use super::{one_line, visible};
 use crate::address::Address;
 use crate::kinds::{self, Kind};
+use crate::manifest::edit::{Placed, Settled, Unplaced};
 use crate::pull::{File, Left};
+use crate::source::Sources;
 use crate::text;
 
 /// How many of those that are left for one reason are named.
@@ -89,12 +91,44 @@ pub fn left(all: &[Left]) -> Vec<String> {
     by_reason.iter().filter_map(line).map(|line| one_line(&line)).collect()
 }
 
-/// What becomes of a file, as a diff.
-pub fn diff(name: &str, file: &File) -> String {
-    let before = file.before.as_deref().unwrap_or_default();
-    let old = if file.before.is_some() { format!("a/{name}") } else { "/dev/null".to_owned() };
-    let diff = TextDiff::from_lines(before, &file.text);
+/// What becomes of a file, as a diff; `before`: what stands in it now.
+pub fn diff(name: &str, before: Option<&str>, after: &str) -> String {
+    let old = if before.is_some() { format!("a/{name}") } else { "/dev/null".to_owned() };
+    let diff = TextDiff::from_lines(before.unwrap_or_default(), after);
     let text =
         diff.unified_diff().context_radius(3).header(&one_line(&old), &one_line(&format!("b/{name}"))).to_string();
     visible(text.trim_end_matches('\n'))
+}
+
+/// What was edited in place, and for which other targets it says something else as well.
+pub fn edited(settled: &Settled, done: bool) -> Vec<String> {
+    let is_edited = |placed: &Placed| !placed.edits.is_empty() || !placed.bodies.is_empty();
+    let all = settled.placed.iter().filter(|(_, placed)| is_edited(placed));
+    let word = if done { "Edited" } else { "Would edit" };
+    let line = |(address, placed): (&Address, &Placed)| {
+        let values = text::count(placed.edits.len() + placed.bodies.len(), "place");
+        let also =
+            settled.also.get(address).map(|targets| format!("; it changes for {} as well", text::all_of(targets)));
+        one_line(&format!("{word} {address} in {values}{}", also.unwrap_or_default()))
+    };
+    all.map(line).collect()
+}
+
+/// Values that could not be brought into git, each with the places that matter.
+pub fn unplaced(settled: &Settled, sources: &Sources) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (address, placed) in &settled.placed {
+        for Unplaced { path, live, places } in &placed.unplaced {
+            let what = if path.is_empty() { String::new() } else { format!(" {path}") };
+            let has = match live {
+                Some(_) if path.is_empty() => "it was changed on the service".to_owned(),
+                Some(value) => format!("the service has {}", text::short(&value.to_string(), 80)),
+                None => "the service has nothing there".to_owned(),
+            };
+            let places = places.iter().filter(|(span, _)| span.file().is_some());
+            let places: Vec<String> = places.map(|(span, why)| format!("{}: {why}", sources.place(*span))).collect();
+            lines.push(one_line(&format!("Edit by hand: {address}{what}: {has} ({})", places.join("; "))));
+        }
+    }
+    lines
 }

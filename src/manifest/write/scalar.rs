@@ -21,6 +21,11 @@ pub fn key(text: &str) -> String {
     if is_word && is_plain(text, true) { text.to_owned() } else { text::quoted(text) }
 }
 
+/// Whether a text can stand in single quotes, which know no escapes.
+pub fn can_be_single(text: &str) -> bool {
+    marked(text).all(|(_, _, hidden)| !hidden)
+}
+
 /// Whether a text can stand without quotes.
 pub fn is_plain(text: &str, flow: bool) -> bool {
     if is_time(text) || is_version(text) || is_length(text) {

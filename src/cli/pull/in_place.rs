@@ -1,0 +1,97 @@
+//! Edits of manifests that are there already, where the service has something else by now.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::address::Address;
+use crate::failure::Failure;
+use crate::ledger::Adopted;
+use crate::manifest::edit::{Editor, Placed, Settled, settle};
+use crate::manifest::{From, Input, Manifests, files, read_project_with};
+use crate::pull::{Changed, File};
+use crate::render::pull as told;
+
+/// What is edited, before anything is written.
+#[derive(Debug, Default)]
+pub struct InPlace {
+    pub settled: Settled,
+    /// What stands in each file now.
+    before: BTreeMap<String, String>,
+    adopted: BTreeMap<Address, Adopted>,
+}
+
+impl InPlace {
+    /// Edits the manifests in memory for what was changed on the service.
+    pub fn of(manifests: &Manifests, target: &str, changed: Vec<Changed>) -> Self {
+        if changed.is_empty() {
+            return Self::default();
+        }
+        let root = &manifests.project.root;
+        let editor = Editor::new(manifests, Some(target));
+        let mut placed = BTreeMap::new();
+        let mut adopted = BTreeMap::new();
+        for one in changed {
+            if let Some(edits) = editor.place(&one.address, &one.desired, &one.wanted) {
+                placed.insert(one.address.clone(), (edits, one.wanted));
+                adopted.insert(one.address, one.adopted);
+            }
+        }
+        let settled = settle(manifests, Some(target), placed, |texts| read_project_with(root, inputs(texts), &[]));
+        let own: BTreeMap<&str, &str> =
+            manifests.sources.iter().map(|(_, source)| (source.path.as_str(), source.text.as_str())).collect();
+        let read = |name: &String| match own.get(name.as_str()) {
+            Some(text) => Some((*text).to_owned()),
+            None => std::fs::read_to_string(root.join(name)).ok(),
+        };
+        let before = settled.texts.keys().filter_map(|name| Some((name.clone(), read(name)?))).collect();
+        Self { settled, before, adopted }
+    }
+
+    /// What the ledger learns: all that is in git now as the service has it. What could not be placed is left as it was.
+    pub fn adopted(&self) -> Vec<Adopted> {
+        let whole = |placed: &Placed| placed.unplaced.is_empty();
+        let placed = self.settled.placed.iter().filter(|(_, placed)| whole(placed));
+        placed.filter_map(|(address, _)| self.adopted.get(address).cloned()).collect()
+    }
+
+    /// The resources that are edited.
+    pub fn edited(&self) -> Vec<&Address> {
+        let is_edited = |placed: &Placed| !placed.edits.is_empty() || !placed.bodies.is_empty();
+        self.settled.placed.iter().filter(|(_, placed)| is_edited(placed)).map(|(address, _)| address).collect()
+    }
+
+    /// What becomes of a file that other things are added to as well.
+    pub fn before<'f>(&'f self, name: &str, file: &'f File) -> Option<&'f str> {
+        self.before.get(name).map(String::as_str).or(file.before.as_deref())
+    }
+
+    /// The edits as diffs, but for files that are told elsewhere.
+    pub fn diffs(&self, told_elsewhere: &dyn Fn(&str) -> bool) -> Vec<String> {
+        let texts = self.settled.texts.iter().filter(|(name, _)| !told_elsewhere(name));
+        texts.map(|(name, text)| told::diff(name, self.before.get(name).map(String::as_str), text)).collect()
+    }
+
+    /// Writes the files that changed, as they were read.
+    pub fn write(&self, root: &Path) -> Result<(), Failure> {
+        for (name, text) in &self.settled.texts {
+            let cannot = |why: String| {
+                Failure::new(format!("{} cannot be written: {why}", crate::render::one_line(name)))
+                    .help("nothing is recorded yet; run the command again once it can be written")
+            };
+            let path = root.join(name);
+            let found = files::read_unlinked(&path, crate::manifest::FILE_LIMIT).map_err(cannot)?;
+            if self.before.get(name).map(String::as_bytes) != Some(&found[..]) {
+                return Err(cannot("somebody else has changed it in the meantime".to_owned()));
+            }
+            files::replace(&path, text.as_bytes()).map_err(cannot)?;
+        }
+        Ok(())
+    }
+}
+
+/// Texts that stand in for the files of their names.
+pub fn inputs(texts: &BTreeMap<String, String>) -> Vec<Input> {
+    let input =
+        |(name, text): (&String, &String)| Input { name: name.clone(), from: From::Bytes(text.clone().into_bytes()) };
+    texts.iter().map(input).collect()
+}

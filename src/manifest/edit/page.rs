@@ -1,0 +1,291 @@
+//! Edits of one text: where a value stands, how it is written, and what has to be written in its place.
+
+use std::ops::Range;
+
+use crate::node::{Entry, Node, Plain, Scalar, Style, Tree};
+
+use super::super::write;
+
+/// A text and the nodes that were read from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Page<'t> {
+    pub text: &'t str,
+}
+
+/// A stretch of a text and what stands there afterwards.
+pub type Change = (Range<usize>, String);
+
+/// The beginning of a text that is written as a block: its sign, and where that stands.
+struct Block<'t> {
+    sign: &'t str,
+    at: usize,
+}
+
+impl<'t> Page<'t> {
+    fn line_start(&self, at: usize) -> usize {
+        self.text[..at].rfind('\n').map_or(0, |end| end + 1)
+    }
+
+    /// The end of a line, without its break.
+    fn line_end(&self, at: usize) -> usize {
+        let end = self.text[at..].find('\n').map_or(self.text.len(), |end| at + end);
+        if self.text[at..end].ends_with('\r') { end - 1 } else { end }
+    }
+
+    /// Where the next line begins.
+    fn next_line(&self, at: usize) -> usize {
+        self.text[at..].find('\n').map_or(self.text.len(), |end| at + end + 1)
+    }
+
+    fn column(&self, at: usize) -> usize {
+        at - self.line_start(at)
+    }
+
+    fn begins_a_line(&self, at: usize) -> bool {
+        self.text[self.line_start(at)..at].bytes().all(|byte| byte == b' ')
+    }
+
+    /// Whether a map or a list stands between brackets.
+    pub fn is_flow(&self, node: &Node) -> bool {
+        let start = node.span.range().start;
+        match &node.tree {
+            Tree::Scalar(_) => false,
+            Tree::Map(entries) => entries.first().is_none_or(|first| first.key.span.range().start > start),
+            Tree::List(items) => match items.first() {
+                Some(first) => self.text[start..].starts_with('[') && first.span.range().start > start,
+                None => true,
+            },
+        }
+    }
+
+    /// The sign of a text that is written as a block.
+    fn block(&self, node: &Node) -> Option<Block<'t>> {
+        let start = node.span.range().start;
+        if !matches!(&node.tree, Tree::Scalar(scalar) if scalar.style != Style::Plain) || !self.begins_a_line(start) {
+            return None;
+        }
+        let before = self.text[..self.line_start(start)].trim_end();
+        let from = self.line_start(before.len());
+        let line = &self.text[from..before.len()];
+        let signs = line.match_indices(['|', '>']).filter_map(|(at, _)| {
+            let rest = &line[at..];
+            let sign = rest.split([' ', '\t']).next().unwrap_or(rest);
+            let behind = rest[sign.len()..].trim_start();
+            let apart = line[..at].ends_with([' ', '\t']);
+            let is_sign = sign[1..].bytes().all(|byte| b"+-123456789".contains(&byte)) && sign.len() <= 3;
+            let is_last = behind.is_empty() || (behind.starts_with('#') && rest.len() > sign.len());
+            (apart && is_sign && is_last).then_some(Block { sign, at: from + at })
+        });
+        signs.into_iter().next()
+    }
+
+    /// Where what a node holds ends: a block of text with its last line, a map with its last value.
+    pub fn end(&self, node: &Node) -> usize {
+        let range = node.span.range();
+        match &node.tree {
+            Tree::Scalar(_) if self.block(node).is_some() => {
+                let written = self.text[range.clone()].trim_end();
+                self.line_end(range.start + written.len())
+            }
+            Tree::Scalar(_) => range.end,
+            _ if self.is_flow(node) => range.end,
+            Tree::List(items) => items.last().map_or(range.end, |item| self.end(item)),
+            Tree::Map(entries) => entries.last().map_or(range.end, |entry| self.entry_end(entry)),
+        }
+    }
+
+    fn entry_end(&self, entry: &Entry) -> usize {
+        let key = entry.key.span.range().end;
+        let colon = self.text[key..].find(':').map_or(key, |at| key + at + 1);
+        self.end(&entry.value).max(colon)
+    }
+
+    /// Another scalar in the place of one, written in the same way where that is possible.
+    pub fn scalar(&self, node: &Node, new: &Scalar, flow: bool) -> Change {
+        let range = node.span.range();
+        if new.style == Style::Plain && new.plain() != Some(Plain::Text) {
+            return match self.block(node) {
+                Some(block) => (block.at..self.end(node), new.text.clone()),
+                None => (range, new.text.clone()),
+            };
+        }
+        if let Some(block) = self.block(node) {
+            return self.block_text(node, &block, &new.text);
+        }
+        let written = &self.text[range.clone()];
+        let single = written.starts_with('\'') && write::can_be_single(&new.text);
+        let double = written.starts_with('"') || (written.starts_with('\'') && !single);
+        let text = match () {
+            () if single => format!("'{}'", new.text.replace('\'', "''")),
+            () if double => write::quoted(&new.text),
+            () => write::line(&Scalar { style: Style::Quoted, ..new.clone() }, flow),
+        };
+        (range, text)
+    }
+
+    fn block_text(&self, node: &Node, block: &Block, new: &str) -> Change {
+        let start = node.span.range().start;
+        let (end, indent) = (self.end(node), self.column(start));
+        let folded = block.sign.starts_with('>') && is_foldable(new);
+        let Some(written) = write::block(new, indent) else {
+            return (block.at..end, write::quoted(new));
+        };
+        let (sign, lines) = written.split_once('\n').unwrap_or((&written, ""));
+        let lines = lines.strip_suffix('\n').unwrap_or(lines);
+        let (sign, lines) = match folded {
+            true => (sign.replace('|', ">"), lines.replace('\n', "\n\n")),
+            false => (sign.to_owned(), lines.to_owned()),
+        };
+        if sign == block.sign {
+            return (self.line_start(start)..end, lines);
+        }
+        let behind = &self.text[block.at + block.sign.len()..self.line_end(block.at)];
+        (block.at..end, format!("{sign}{behind}\n{lines}"))
+    }
+
+    /// Another value behind a key.
+    pub fn value(&self, entry: &Entry, new: &Node, flow: bool) -> Option<Change> {
+        let (old, end) = (entry.value.span.range(), self.end(&entry.value));
+        if flow {
+            return Some((old, write::flow(new)));
+        }
+        let key = entry.key.span.range();
+        let colon = key.end + self.text[key.end..].find(':')? + 1;
+        let is_block = self.block(&entry.value);
+        let from = is_block.map_or(old.start, |block| block.at).max(colon);
+        // A remark or an anchor between the two belongs to what is there now.
+        if !self.text[colon..from].trim().is_empty() {
+            return None;
+        }
+        let column = self.column(key.start);
+        let written = write::behind(new, column, column + key.len() + 2);
+        Some((colon..end.max(colon), written.strip_suffix('\n').unwrap_or(&written).to_owned()))
+    }
+
+    /// Another item of a list.
+    pub fn item(&self, item: &Node, new: &Node, flow: bool) -> Option<Change> {
+        if flow {
+            return Some((item.span.range(), write::flow(new)));
+        }
+        let dash = self.dash(item)?;
+        let written = write::behind_dash(new, self.column(dash));
+        Some((dash + 1..self.end(item), written.strip_suffix('\n').unwrap_or(&written).to_owned()))
+    }
+
+    /// The dash of an item, where nothing stands between the two.
+    fn dash(&self, item: &Node) -> Option<usize> {
+        let from = self.block(item).map_or(item.span.range().start, |block| block.at);
+        let before = self.text[..from].trim_end_matches([' ', '\n', '\r']);
+        before.ends_with('-').then(|| before.len() - 1)
+    }
+
+    /// A line behind the one in which something ends.
+    fn line_behind(&self, end: usize, written: &str) -> Change {
+        let at = self.next_line(end);
+        match self.text[..at].ends_with('\n') {
+            true => (at..at, written.to_owned()),
+            false => (at..at, format!("\n{}", written.strip_suffix('\n').unwrap_or(written))),
+        }
+    }
+
+    /// A new entry of a map, behind the entry of that number or before all.
+    pub fn new_entry(&self, map: &Node, after: Option<usize>, new: &Entry) -> Option<Change> {
+        let entries = map.entries()?;
+        if self.is_flow(map) {
+            let written = format!("{}: {}", write::key(&new.key), write::flow(&new.value));
+            return Some(match (entries.first(), after) {
+                (None, _) => (map.span.range().start + 1..map.span.range().start + 1, written),
+                (Some(first), None) => {
+                    let at = first.key.span.range().start;
+                    (at..at, format!("{written}, "))
+                }
+                (_, Some(after)) => {
+                    let at = self.entry_end(entries.get(after)?);
+                    (at..at, format!(", {written}"))
+                }
+            });
+        }
+        let first = entries.first()?.key.span.range().start;
+        let indent = self.column(first);
+        let mut written = String::new();
+        write::map(std::slice::from_ref(new), indent, &mut written);
+        match after {
+            Some(after) => Some(self.line_behind(self.entry_end(entries.get(after)?), &written)),
+            None if self.begins_a_line(first) => Some((self.line_start(first)..self.line_start(first), written)),
+            // Behind a dash: the first line begins where the first entry did.
+            None => Some((first..first, format!("{}{:indent$}", &written[indent..], ""))),
+        }
+    }
+
+    pub fn no_entry(&self, map: &Node, number: usize) -> Option<Change> {
+        let entries = map.entries()?;
+        let entry = entries.get(number)?;
+        let start = entry.key.span.range().start;
+        if self.is_flow(map) {
+            return Some(self.out_of_flow(number, entries.len(), |n| {
+                (entries[n].key.span.range().start, self.entry_end(&entries[n]))
+            }));
+        }
+        if self.begins_a_line(start) && entries.len() > 1 {
+            return Some((self.line_start(start)..self.next_line(self.entry_end(entry)), String::new()));
+        }
+        // Behind a dash the next entry takes its place.
+        let next = entries.get(number + 1)?.key.span.range().start;
+        self.text[self.entry_end(entry)..next].trim().is_empty().then(|| (start..next, String::new()))
+    }
+
+    pub fn new_item(&self, list: &Node, after: Option<usize>, new: &Node) -> Option<Change> {
+        let Tree::List(items) = &list.tree else { return None };
+        if self.is_flow(list) {
+            let written = write::flow(new);
+            return Some(match (items.first(), after) {
+                (None, _) => (list.span.range().start + 1..list.span.range().start + 1, written),
+                (Some(first), None) => {
+                    let at = first.span.range().start;
+                    (at..at, format!("{written}, "))
+                }
+                (_, Some(after)) => {
+                    let at = items.get(after)?.span.range().end;
+                    (at..at, format!(", {written}"))
+                }
+            });
+        }
+        let dash = self.dash(items.first()?)?;
+        let indent = self.column(dash);
+        let written = format!("{:indent$}-{}", "", write::behind_dash(new, indent));
+        match after {
+            Some(after) => Some(self.line_behind(self.end(items.get(after)?), &written)),
+            None if self.begins_a_line(dash) => Some((self.line_start(dash)..self.line_start(dash), written)),
+            None => None,
+        }
+    }
+
+    pub fn no_item(&self, list: &Node, number: usize) -> Option<Change> {
+        let Tree::List(items) = &list.tree else { return None };
+        if self.is_flow(list) {
+            let place = |n: usize| (items[n].span.range().start, items[n].span.range().end);
+            return (number < items.len()).then(|| self.out_of_flow(number, items.len(), place));
+        }
+        let item = items.get(number)?;
+        let dash = self.dash(item)?;
+        (items.len() > 1 && self.begins_a_line(dash))
+            .then(|| (self.line_start(dash)..self.next_line(self.end(item)), String::new()))
+    }
+
+    /// Takes one of several things out of brackets, with the comma that it needs no more.
+    fn out_of_flow(&self, number: usize, count: usize, place: impl Fn(usize) -> (usize, usize)) -> Change {
+        let (start, end) = place(number);
+        let range = match number {
+            0 if count > 1 => start..place(1).0,
+            0 => start..end,
+            _ => place(number - 1).1..end,
+        };
+        (range, String::new())
+    }
+}
+
+/// Whether each line of a text can stand as a paragraph of a folded block.
+fn is_foldable(text: &str) -> bool {
+    let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
+    lines.into_iter().all(|line| !line.is_empty() && !line.starts_with([' ', '\t']))
+}

@@ -1,0 +1,152 @@
+//! Stories: somebody changes in the dashboard what stands in git, and a pull brings it there.
+
+use serde_json::{Value, json};
+
+use crate::scene::{Project, Service, says};
+
+const FILE: &str = "messages.yaml";
+
+const MINE: &str = "\
+# What people see who left us.
+templates:
+  winback:   # a name for people
+    description: Bring them back
+    push:
+      notification:
+        alert: 'Come back'   # short
+
+      message:
+        title: \"Welcome back\"
+        body: |
+          <h1>Hello</h1>
+          <p>It is on us.</p>
+
+# Who they are.
+tag_groups: {lifecycle: {}}
+segments:
+  lapsed:
+    display_name: Lapsed
+    criteria: # all of it
+      and:
+        - {tag: lapsed, group: lifecycle}   # set by the shop
+        - country: [US, CA]
+";
+
+fn applied(manifest: &str) -> (Project, Service) {
+    let project = Project::new(manifest);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    (project, service)
+}
+
+#[track_caller]
+fn in_sync(project: &Project) {
+    let ran = project.run(&["plan", "--detailed-exitcode"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    says(&ran.stdout, &["No changes."]);
+}
+
+/// Somebody edits the only template in the dashboard.
+fn edit_template(service: &Service, change: &dyn Fn(&mut Value)) {
+    let mut template = service.get("/api/templates")["templates"][0].clone();
+    let id = template["id"].as_str().expect("an id").to_owned();
+    change(&mut template);
+    let body = json!({"name": template["name"], "description": template["description"], "push": template["push"]});
+    service.post(&format!("/api/templates/{id}"), &body);
+}
+
+fn edit_segment(service: &Service, name: &str, criteria: &Value) {
+    let id = service.segment_id(name);
+    service.put(&format!("/api/segments/{id}"), &json!({"display_name": name, "criteria": criteria}));
+}
+
+#[test]
+fn what_was_changed_in_the_dashboard_is_edited_in_place() {
+    let (project, service) = applied(MINE);
+    edit_template(&service, &|template| {
+        template["push"]["notification"]["alert"] = json!("It's time");
+        template["push"]["message"]["body"] = json!("<h1>Hello</h1>\n<p>Last days.</p>\n");
+        template["description"] = json!("");
+    });
+    edit_segment(
+        &service,
+        "Lapsed",
+        &json!({"and": [
+            {"tag": "lapsed", "group": "lifecycle"},
+            {"or": [{"tag": "US", "group": "ua_locale_country"}, {"tag": "MX", "group": "ua_locale_country"}]},
+            {"not": {"tag": "vip"}},
+        ]}),
+    );
+    let ran = project.good(&["pull", "--dry-run"]);
+    says(
+        &ran.stdout,
+        &[
+            "-        alert: 'Come back'   # short",
+            "+        alert: 'It''s time'   # short",
+            "-    description: Bring them back",
+            "+        - country: [US, MX]",
+            "2 resources would be edited in place. Nothing was written.",
+        ],
+    );
+    assert_eq!(project.folder.read(FILE), MINE);
+    let ran = project.good(&["pull"]);
+    says(&ran.stdout, &["Edited segments/lapsed in 2 places", "Edited templates/winback in 3 places"]);
+    let expected = MINE
+        .replace("    description: Bring them back\n", "")
+        .replace("'Come back'", "'It''s time'")
+        .replace("It is on us.", "Last days.")
+        .replace("        - country: [US, CA]\n", "        - country: [US, MX]\n        - not: {tag: vip}\n");
+    assert_eq!(project.folder.read(FILE), expected);
+    in_sync(&project);
+    says(&project.good(&["pull"]).stdout, &["Nothing to pull"]);
+}
+
+#[test]
+fn a_change_in_git_that_is_not_applied_yet_stays() {
+    let (project, service) = applied(MINE);
+    let mine = MINE.replace("Welcome back", "Welcome home");
+    project.write(&mine);
+    says(&project.good(&["pull"]).stdout, &["Nothing to pull"]);
+    edit_template(&service, &|template| template["push"]["notification"]["alert"] = json!("Now"));
+    project.good(&["pull"]);
+    assert_eq!(project.folder.read(FILE), mine.replace("'Come back'", "'Now'"));
+    let changes = project.changes(&[]);
+    assert_eq!(changes, ["~ templates/winback"]);
+}
+
+#[test]
+fn what_stands_elsewhere_is_told_and_left() {
+    let manifest = "\
+defaults:
+  templates: {description: Ours}
+templates:
+  winback:
+    push: {notification: {alert: Hi}}  # short
+";
+    let (project, service) = applied(manifest);
+    edit_template(&service, &|template| {
+        template["description"] = json!("Theirs");
+        template["push"]["notification"]["alert"] = json!("Ho");
+    });
+    let ran = project.good(&["pull"]);
+    says(&ran.stdout, &["1 resource edited in place, 1 resource to be edited by hand"]);
+    says(&ran.stderr, &["Edit by hand: templates/winback description: the service has \"Theirs\""]);
+    says(&ran.stderr, &["messages.yaml:4:3: used here; messages.yaml:2:28: the defaults of its kind"]);
+    assert_eq!(project.folder.read(FILE), manifest.replace("alert: Hi", "alert: Ho"));
+}
+
+#[test]
+fn a_body_in_a_file_gets_the_new_text() {
+    let manifest = "templates:\n  winback: {push: {notification: {alert: Hi}, message: {title: T, body: {file: bodies/hi.html}}}}\n";
+    let project = Project::new(manifest);
+    let service = project.serve();
+    std::fs::create_dir(project.folder.path().join("bodies")).expect("a folder");
+    project.folder.write("bodies/hi.html", "<p>Hi</p>\n");
+    project.good(&["apply", "--yes"]);
+    edit_template(&service, &|template| template["push"]["message"]["body"] = json!("<p>Ho</p>\n"));
+    says(&project.good(&["pull", "--dry-run"]).stdout, &["--- a/bodies/hi.html", "+<p>Ho</p>"]);
+    project.good(&["pull"]);
+    assert_eq!(project.folder.read("bodies/hi.html"), "<p>Ho</p>\n");
+    assert_eq!(project.folder.read(FILE), manifest);
+    in_sync(&project);
+}
