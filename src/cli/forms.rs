@@ -6,6 +6,15 @@ use clap::builder::EnumValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, ValueEnum, value_parser};
 
+/// The forms of what is only looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Plain {
+    /// For people at a terminal
+    Text,
+    /// For programs
+    Json,
+}
+
 /// A form of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {

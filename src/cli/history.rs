@@ -1,5 +1,6 @@
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use super::forms::Plain;
 use super::planning::{Place, unreadable};
 use super::{Context, Ended, ledger};
 use crate::failure::{Exit, Failure};
@@ -17,14 +18,8 @@ pub struct History {
     place: Place,
 
     /// Form: text for people, json for programs
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
+    #[arg(long, value_enum, default_value_t = Plain::Text)]
+    format: Plain,
 }
 
 impl History {
@@ -42,10 +37,10 @@ impl History {
             },
         };
         match (self.format, deed) {
-            (Format::Text, None) => out.print(&history::list(&target, &deeds, style)),
-            (Format::Text, Some(deed)) => out.print(&history::one(&target, deed, style)),
-            (Format::Json, None) => out.json(&history::json::list(&target, &deeds, &kept)),
-            (Format::Json, Some(deed)) => out.json(&history::json::one(&target, deed)),
+            (Plain::Text, None) => out.print(&history::list(&target, &deeds, style)),
+            (Plain::Text, Some(deed)) => out.print(&history::one(&target, deed, style)),
+            (Plain::Json, None) => out.json(&history::json::list(&target, &deeds, &kept)),
+            (Plain::Json, Some(deed)) => out.json(&history::json::one(&target, deed)),
         }
         if let Some(note) = ledger::pending(&kept) {
             out.note(&note);

@@ -1,7 +1,8 @@
 mod things;
 
-use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand};
 
+use super::forms::Plain;
 use super::planning::Place;
 use super::target::Opened;
 use super::{Context, Ended, asking};
@@ -71,17 +72,11 @@ struct One {
 #[derive(Debug, Args)]
 struct How {
     /// Form: text for people, json for programs
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = Plain::Text)]
+    format: Plain,
 
     #[command(flatten)]
     place: Place,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
 }
 
 impl Lookup {
@@ -101,8 +96,8 @@ impl Lookup {
             Ok((opened.name.clone(), found?))
         })?;
         match how.format {
-            Format::Text => context.out.print(&text(&found, context.out.style())),
-            Format::Json => context.out.json(&json::json(&target, found)),
+            Plain::Text => context.out.print(&text(&found, context.out.style())),
+            Plain::Json => context.out.json(&json::json(&target, found)),
         }
         Ok(Exit::Done)
     }

@@ -1,10 +1,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use jiff::Timestamp;
 use serde_json::Value;
 use tokio::task::JoinSet;
 
+use super::forms::Plain;
 use super::planning::{Place, same_app, unreadable};
 use super::target::{self, Opened};
 use super::{Context, Ended, runtime};
@@ -31,18 +32,11 @@ pub struct Outcome {
     addresses: Vec<String>,
 
     /// Form: text for people, json for programs
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = Plain::Text)]
+    format: Plain,
 
     #[command(flatten)]
     place: Place,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    // One JSON object; `schema/outcome.schema.json` describes it.
-    Json,
 }
 
 /// How many requests are under way at a time.
@@ -67,8 +61,8 @@ impl Outcome {
         let told = all.iter().zip(&reached).filter(|(one, _)| chosen.contains(&one.address)).collect();
         let view = View { target: &target, now, told };
         match self.format {
-            Format::Text => context.out.print(&view.text(context.out.style())),
-            Format::Json => context.out.json(&view.json()),
+            Plain::Text => context.out.print(&view.text(context.out.style())),
+            Plain::Json => context.out.json(&view.json()),
         }
         match view.nobody() {
             Some((message, help)) => Err(Failure::new(message).help(help)),

@@ -1,6 +1,7 @@
-use clap::{Args, ValueEnum};
+use clap::Args;
 use jiff::Timestamp;
 
+use super::forms::Plain;
 use super::planning::{Place, Site, same_app};
 use super::target::Opened;
 use super::{Context, Ended, runtime};
@@ -21,19 +22,11 @@ pub struct Unmanaged {
     which: Vec<String>,
 
     /// Form of the list: text for people, JSON for programs
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = Plain::Text)]
+    format: Plain,
 
     #[command(flatten)]
     place: Place,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    // By kind, for a terminal.
-    Text,
-    // One JSON object; `schema/unmanaged.schema.json` describes it.
-    Json,
 }
 
 impl Unmanaged {
@@ -41,7 +34,7 @@ impl Unmanaged {
         for which in &self.which {
             asked(which)?;
         }
-        let site = self.place.read_for(context, Timestamp::now(), self.format == Format::Json)?;
+        let site = self.place.read_for(context, Timestamp::now(), self.format == Plain::Json)?;
         runtime()?.block_on(async {
             let opened = site.open().await?;
             let ended = self.list(&site, &opened, context).await;
@@ -95,8 +88,8 @@ impl Unmanaged {
             unlistable: unlistable(opened.level).filter(is_about).collect(),
         };
         match self.format {
-            Format::Text => context.out.print(&shown::text(&listing, context.out.style())),
-            Format::Json => context.out.json(&shown::json(&listing)),
+            Plain::Text => context.out.print(&shown::text(&listing, context.out.style())),
+            Plain::Json => context.out.json(&shown::json(&listing)),
         }
         Ok(Exit::Done)
     }
