@@ -1,6 +1,7 @@
 //! What planning commands share: reading the project, opening the target, and making a plan of both.
 
-use std::borrow::Cow;
+mod aim;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,8 +18,7 @@ use crate::compare::{self, Situation, Unit, compare};
 use crate::failure::{Exit, Failure};
 use crate::finding::{Finding, Severity};
 use crate::guard::Limits;
-use crate::ledger::history::{self, Act};
-use crate::ledger::{AppendError, Entry, FileLog, Ledger, Log, Owned, Record, Seq, Unreadable};
+use crate::ledger::{AppendError, Entry, FileLog, Ledger, Log, Record, Seq, Unreadable};
 use crate::live::{Live, Look};
 use crate::manifest::{Desired, Manifests, PROJECT_FILE, Target, read_project};
 use crate::model::delay::Delay;
@@ -348,56 +348,6 @@ impl Site {
             of,
             ..Told::default()
         }
-    }
-
-    /// What is to be there.
-    fn aimed(&self, aim: Aim, ledger: &Ledger) -> Result<Cow<'_, BTreeMap<Address, Unit>>, Failure> {
-        Ok(match aim {
-            Aim::Manifests => Cow::Borrowed(&self.units),
-            Aim::Nothing => Cow::Owned(BTreeMap::new()),
-            Aim::Before(number) => Cow::Owned(self.before(number, ledger)?),
-        })
-    }
-
-    /// What the ledger remembers, with everything that a deed changed as it was before.
-    fn before(&self, number: usize, ledger: &Ledger) -> Result<BTreeMap<Address, Unit>, Failure> {
-        let entries = self.log.history().map_err(unreadable)?;
-        let deeds = history::deeds(&entries);
-        let deed = deeds.iter().find(|deed| deed.number == number).ok_or_else(|| {
-            Failure::usage(format!("the history has no number {number}")).help("`pushplan history` lists what there is")
-        })?;
-        let before = Ledger::replay(entries.iter().filter(|entry| entry.seq < deed.first).cloned());
-        let mut owned = ledger.owned.clone();
-        let mut renamed: BTreeMap<Address, String> = BTreeMap::new();
-        for changed in &deed.changes {
-            if let Act::Move(to) = &changed.act {
-                // It gets its old key back, and stays what it is.
-                owned.retain(|address, _| address.resource() != *to);
-                let old = before.owned.iter().filter(|(address, _)| address.resource() == changed.address);
-                owned.extend(old.map(|(address, owned)| (address.clone(), owned.clone())));
-                renamed.insert(changed.address.clone(), to.key.clone());
-                continue;
-            }
-            match before.owned.get(&changed.address) {
-                Some(old) => drop(owned.insert(changed.address.clone(), old.clone())),
-                None => drop(owned.remove(&changed.address)),
-            }
-        }
-        let unit = |(address, owned): (Address, Owned)| {
-            let declared = self.units.get(&address);
-            let unit = Unit {
-                spec: owned.spec,
-                place: declared.and_then(|unit| unit.place.clone()),
-                protect: Some(owned.protect),
-                broadcast: declared.is_some_and(|unit| unit.broadcast),
-                ignore: declared.map(|unit| unit.ignore.clone()).unwrap_or_default(),
-                record: declared.is_some_and(|unit| unit.record),
-                renamed_from: renamed.get(&address.resource()).cloned(),
-                aside: declared.map(|unit| unit.aside.clone()).unwrap_or_default(),
-            };
-            (address, unit)
-        };
-        Ok(owned.into_iter().map(unit).collect())
     }
 
     /// What the service has, of every kind that it lists; of some also what lists do not show.
