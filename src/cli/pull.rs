@@ -19,7 +19,7 @@ use crate::ledger::{Ledger, Record};
 use crate::live::Live;
 use crate::manifest::{Manifests, PROJECT_FILE, files, read_project_with};
 use crate::plan;
-use crate::pull::{self, Called, Choice, Declared, Draft, Existing, File, Left, Places};
+use crate::pull::{self, Called, Changes, Choice, Declared, Draft, Existing, File, Left, Places};
 use crate::render::pull as told;
 use crate::render::{Again, one_line};
 use crate::text;
@@ -88,13 +88,16 @@ impl Pull {
         let unmanaged = pull::unmanaged(&live, &known, &choice.kinds(), now);
         let declared = Declared { desired: &desired, units: &site.units, addresses: &addresses };
         let places = chosen(choice, pull::place(unmanaged, &declared, &known), &known, &addresses)?;
-        let grown = places.grown;
-        let changed = pull::changed(&desired, &site.units, &known, &live).into_iter().filter(|one| {
-            let Address { kind, key } = &one.address;
-            choice.takes(Called { kind, key: Some(key), name: &one.name, id: &one.adopted.id })
-        });
-        let in_place = InPlace::of(&site.manifests, &site.target, changed.collect());
-        let mut draft = Draft::new(places.placed, places.left, &known, &addresses);
+        let Places { placed, grown, mut left } = places;
+        let mut changes = pull::changed(&declared, &known, &live, grown, now);
+        changes.changed.retain(|one| choice.takes(ours(&one.address, &one.name, &one.id)));
+        changes.gone.retain(|one| choice.takes(ours(&one.address, &one.name, &one.id)));
+        if let Some(gone) = changes.gone.iter().find(|one| choice.names(ours(&one.address, &one.name, &one.id))) {
+            return Err(told::nothing_there(gone));
+        }
+        let in_place = InPlace::of(&site.manifests, &site.target, std::mem::take(&mut changes.changed));
+        left.append(&mut changes.left);
+        let mut draft = Draft::new(placed, left, &known, &addresses);
         let files = self.settle(&mut draft, site, folder, now, &in_place.settled.texts)?;
 
         let named: Vec<(String, &File)> = files.iter().map(|file| (within(folder, &file.path), file)).collect();
@@ -105,24 +108,30 @@ impl Pull {
                 context.out.print(&told::diff(name, in_place.before(name, file), &file.text));
             }
         }
+        let learned = in_place.learned();
         let mut adopted = draft.adopted();
-        adopted.extend(in_place.adopted());
+        adopted.extend(learned.adopted.clone());
         if !self.dry_run {
             in_place.write(&site.manifests.project.root)?;
             for (name, file) in &named {
                 write(&site.manifests.project.root, name, file)?;
             }
-            if !adopted.is_empty() {
-                site.append(ledger.seq, Record::Adopt(adopted)).await.map_err(|failure| unrecorded(failure, &files))?;
+            let adopt = (!adopted.is_empty()).then_some(Record::Adopt(adopted));
+            let forget = (!learned.forgotten.is_empty()).then(|| Record::Forget(learned.forgotten.clone()));
+            for (after, record) in (ledger.seq..).zip(adopt.into_iter().chain(forget)) {
+                site.append(after, record).await.map_err(|failure| unrecorded(failure, &files))?;
             }
         }
         for line in told::edited(&in_place.settled, !self.dry_run).iter().chain(&told::files(&named, !self.dry_run)) {
             context.out.print(line);
         }
+        for line in told::parts(&learned.adopted, &learned.forgotten, !self.dry_run) {
+            context.out.print(&line);
+        }
         for line in told::unplaced(&in_place.settled, &site.manifests.sources) {
             context.out.note(&line);
         }
-        for line in notes(choice, opened, &live, &grown, &draft.left) {
+        for line in notes(choice, opened, &live, &changes, &draft.left) {
             context.out.note(&line);
         }
         context.out.print(&self.last_line(draft.pieces.len(), &in_place));
@@ -228,6 +237,10 @@ impl Pull {
         let to_do = in_place.settled.placed.values().filter(|placed| !placed.unplaced.is_empty()).count();
         let would_be = if self.dry_run { "would be " } else { "" };
         let mut said = Vec::new();
+        let agreed = in_place.agreed();
+        if agreed > 0 {
+            said.push(format!("{} {would_be}adopted as declared", text::count(agreed, "resource")));
+        }
         if pulled > 0 {
             said.push(format!("{} {would_be}pulled and adopted", text::count(pulled, "resource")));
         }
@@ -315,19 +328,18 @@ fn called(left: &Left) -> Called<'_> {
     Called { kind: left.kind, key: None, name: &left.name, id: &left.id }
 }
 
+fn ours<'c>(address: &'c Address, name: &'c str, id: &'c str) -> Called<'c> {
+    Called { kind: &address.kind, key: Some(&address.key), name, id }
+}
+
 /// What people should know of what was not pulled.
-fn notes(
-    choice: &Choice,
-    opened: &Opened,
-    live: &Live,
-    grown: &[(Address, pull::Thing)],
-    left: &[Left],
-) -> Vec<String> {
+fn notes(choice: &Choice, opened: &Opened, live: &Live, changes: &Changes, left: &[Left]) -> Vec<String> {
     let mut notes = told::left(left);
-    for (address, thing) in grown {
+    notes.extend(changes.gone.iter().map(told::gone));
+    for (address, thing) in &changes.grown {
         let parts = text::count(thing.singles.len(), "part");
         notes.push(format!(
-            "Left alone: {address} is in git already; {parts} of it on the service {} not.",
+            "Left alone: {address} is ours and not declared for this target; {parts} of it on the service {} not in git.",
             match thing.singles.len() {
                 1 => "is",
                 _ => "are",

@@ -67,7 +67,7 @@ impl Remote for NamedUser {
     }
 
     fn whole(units: &[&Value]) -> Value {
-        let user = units.first().map(|unit| text(&unit["named_user_id"])).unwrap_or_default();
+        let Some(user) = units.first().map(|unit| text(&unit["named_user_id"])) else { return Value::Null };
         let channel =
             |unit: &&Value| json!({ "channel_id": unit["channel_id"], "device_type": unit["device_type"] });
         json!({ "named_user_id": user, "channels": units.iter().map(channel).collect::<Vec<_>>() })

@@ -108,7 +108,7 @@ pub trait Remote: Resource {
         vec![(key.to_owned(), serde_json::to_value(self).expect("a resource has text keys only"))]
     }
 
-    /// The resource that is made of these single things: the inverse of `units`.
+    /// The resource that is made of these single things: the inverse of `units`. Null where there is none without them.
     fn whole(units: &[&Value]) -> Value {
         units.first().map(|unit| (*unit).clone()).unwrap_or_default()
     }

@@ -62,7 +62,8 @@ impl Remote for LegacyTag {
     }
 
     fn whole(units: &[&Value]) -> Value {
-        let mut whole = json!({ "tag": units.first().map(|unit| &unit["tag"]) });
+        let Some(tag) = units.first().map(|unit| &unit["tag"]) else { return Value::Null };
+        let mut whole = json!({ "tag": tag });
         for (own, many) in CHANNELS {
             let ids: Vec<&str> = units.iter().filter_map(|unit| unit[own].as_str()).collect();
             if !ids.is_empty() {

@@ -70,6 +70,12 @@ impl Choice {
         self.patterns.is_empty() || self.patterns.iter().any(|pattern| pattern.takes(called))
     }
 
+    /// Whether it was asked for alone, and not among others.
+    pub fn names(&self, called: Called) -> bool {
+        let is_one = |pattern: &&Pattern| pattern.which.as_ref().is_some_and(|which| !which.contains('*'));
+        self.patterns.iter().filter(is_one).any(|pattern| pattern.takes(called))
+    }
+
     /// The words that mean nothing of what there is.
     pub fn idle<'c>(&self, all: &[Called<'c>]) -> Option<String> {
         let is_idle = |pattern: &&Pattern| pattern.which.is_some() && !all.iter().any(|called| pattern.takes(*called));
@@ -130,6 +136,7 @@ mod tests {
         for word in ["templates", "segments/lapsed", "templates/lapsed-buyers"] {
             assert!(!of(&[word], false).takes(called), "{word}");
         }
+        assert!(of(&["segments/6f1c"], false).names(called) && !of(&["segments/lapsed-*"], false).names(called));
         assert_eq!(of(&["segments/x"], false).idle(&[called]).as_deref(), Some("segments/x"));
     }
 }

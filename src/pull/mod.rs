@@ -4,7 +4,8 @@
 //! appends one record to the ledger.
 //!
 //! [`unmanaged()`] finds what is in no manifest, [`place()`] gives it a key, [`Draft`] says what is written of it, and
-//! [`files()`] where. [`changed()`] finds what is declared and was changed on the service: its manifests are edited in place.
+//! [`files()`] where. [`changed()`] finds what is declared and was changed on the service, or has more parts there: its manifests are edited
+//! in place.
 
 mod changed;
 mod choice;
@@ -14,7 +15,7 @@ pub mod keys;
 mod placing;
 mod unmanaged;
 
-pub use changed::{Changed, changed};
+pub use changed::{Changed, Changes, Gone, Part, changed};
 pub use choice::{Called, Choice};
 pub use draft::{Draft, Piece};
 pub use files::{Existing, File, Layout, files};

@@ -6,9 +6,12 @@ use similar::TextDiff;
 
 use super::{one_line, visible};
 use crate::address::Address;
+use crate::failure::{Exit, Failure};
 use crate::kinds::{self, Kind};
+use crate::ledger::Adopted;
 use crate::manifest::edit::{Placed, Settled, Unplaced};
-use crate::pull::{File, Left};
+use crate::plan::Place;
+use crate::pull::{File, Gone, Left};
 use crate::source::Sources;
 use crate::text;
 
@@ -112,6 +115,47 @@ pub fn edited(settled: &Settled, done: bool) -> Vec<String> {
         one_line(&format!("{word} {address} in {values}{}", also.unwrap_or_default()))
     };
     all.map(line).collect()
+}
+
+/// What became of the parts of resources that are applied in parts.
+pub fn parts(adopted: &[Adopted], forgotten: &[Address], done: bool) -> Vec<String> {
+    let is_part = |address: &&Address| address.part().is_some();
+    let adopted: Vec<&Address> = adopted.iter().map(|it| &it.address).filter(is_part).collect();
+    let line = |word: &str, parts: &[&Address], why: &str| {
+        let mut named: Vec<String> = parts.iter().take(NAMED).map(|it| text::short(&it.to_string(), 120)).collect();
+        if parts.len() > NAMED {
+            named.push(format!("{} more", parts.len() - NAMED));
+        }
+        let said = format!("{word} {} {why}: {}", text::count(parts.len(), "part"), named.join(", "));
+        (!parts.is_empty()).then(|| one_line(&said))
+    };
+    let (take, let_go) = if done { ("Adopted", "Let go of") } else { ("Would adopt", "Would let go of") };
+    let taken = line(take, &adopted, "from the service");
+    let gone = line(let_go, &forgotten.iter().collect::<Vec<_>>(), "that the service no longer has");
+    taken.into_iter().chain(gone).collect()
+}
+
+/// What was removed on the service, and how it goes from git.
+pub fn gone(gone: &Gone) -> String {
+    one_line(&format!("Removed on the service: {}. {}", gone.address, way_out(gone)))
+}
+
+/// Somebody asked for what was removed on the service.
+pub fn nothing_there(gone: &Gone) -> Failure {
+    let address = one_line(&gone.address.to_string());
+    Failure::new(format!("{address} was removed on the service: there is nothing to pull"))
+        .exit(Exit::Refused)
+        .help(one_line(&way_out(gone)))
+}
+
+fn way_out(gone: &Gone) -> String {
+    let place = match &gone.place {
+        Some(Place { file, line }) => format!("take it out of {file}:{line}"),
+        None => "take it out of your files".to_owned(),
+    };
+    format!(
+        "To remove it from git, {place}: the next apply lets go of it. Left there, `pushplan plan` says what becomes of it"
+    )
 }
 
 /// Values that could not be brought into git, each with the places that matter.

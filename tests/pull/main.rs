@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod in_place;
+mod parts;
 mod population;
 mod round_trip;
 mod stories;

@@ -151,7 +151,8 @@ fn people_are_pulled_when_they_are_asked_for() {
     let ran = project.good(&["pull", "--all"]);
     says(&ran.stdout, &["Wrote tag_groups.yaml: 1 tag group", "Wrote open_channels.yaml: 1 open channel"]);
     says(&ran.stderr, &["Left alone: 1 tag group: its name cannot be a key in a manifest: My Group"]);
-    says(&ran.stderr, &["tags/news is in git already", "only iOS and Android channels can carry it in git"]);
+    says(&ran.stderr, &["only iOS and Android channels can carry it in git"]);
+    says(&project.folder.read("tags.yaml"), &["news:", "ios_channels: [phone-1]", "android_channels: [phone-2]"]);
     assert_eq!(
         project.folder.read("tag_groups.yaml"),
         "tag_groups:

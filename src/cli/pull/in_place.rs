@@ -3,13 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::address::Address;
 use crate::failure::Failure;
+use crate::kinds;
 use crate::ledger::Adopted;
 use crate::manifest::edit::{Editor, Placed, Settled, settle};
 use crate::manifest::{From, Input, Manifests, files, read_project_with};
-use crate::pull::{Changed, File};
+use crate::node::{At, Node, Reader};
+use crate::pull::{Changed, File, Part};
 use crate::render::pull as told;
+use crate::source::Span;
 
 /// What is edited, before anything is written.
 #[derive(Debug, Default)]
@@ -17,7 +22,16 @@ pub struct InPlace {
     pub settled: Settled,
     /// What stands in each file now.
     before: BTreeMap<String, String>,
-    adopted: BTreeMap<Address, Adopted>,
+    /// The single things that are different, by their resources.
+    parts: BTreeMap<Address, Vec<Part>>,
+}
+
+/// What the ledger learns.
+#[derive(Debug, Default)]
+pub struct Learned {
+    pub adopted: Vec<Adopted>,
+    /// Parts that are neither on the service nor in git any more.
+    pub forgotten: Vec<Address>,
 }
 
 impl InPlace {
@@ -29,11 +43,11 @@ impl InPlace {
         let root = &manifests.project.root;
         let editor = Editor::new(manifests, Some(target));
         let mut placed = BTreeMap::new();
-        let mut adopted = BTreeMap::new();
+        let mut parts = BTreeMap::new();
         for one in changed {
             if let Some(edits) = editor.place(&one.address, &one.desired, &one.wanted) {
                 placed.insert(one.address.clone(), (edits, one.wanted));
-                adopted.insert(one.address, one.adopted);
+                parts.insert(one.address, one.parts);
             }
         }
         let settled = settle(manifests, Some(target), placed, |texts| read_project_with(root, inputs(texts), &[]));
@@ -44,14 +58,33 @@ impl InPlace {
             None => std::fs::read_to_string(root.join(name)).ok(),
         };
         let before = settled.texts.keys().filter_map(|name| Some((name.clone(), read(name)?))).collect();
-        Self { settled, before, adopted }
+        Self { settled, before, parts }
     }
 
     /// What the ledger learns: all that is in git now as the service has it. What could not be placed is left as it was.
-    pub fn adopted(&self) -> Vec<Adopted> {
-        let whole = |placed: &Placed| placed.unplaced.is_empty();
-        let placed = self.settled.placed.iter().filter(|(_, placed)| whole(placed));
-        placed.filter_map(|(address, _)| self.adopted.get(address).cloned()).collect()
+    pub fn learned(&self) -> Learned {
+        let mut learned = Learned::default();
+        for (address, placed) in &self.settled.placed {
+            let said = said(address, placed);
+            for part in self.parts.get(address).into_iter().flatten() {
+                let wanted = part.becomes.as_ref().map(|(wanted, _)| wanted);
+                if !placed.unplaced.is_empty() && said.get(&part.address.key) != wanted {
+                    continue;
+                }
+                match &part.becomes {
+                    Some((_, adopted)) => learned.adopted.push(adopted.clone()),
+                    None => learned.forgotten.push(part.address.clone()),
+                }
+            }
+        }
+        learned
+    }
+
+    /// The resources of which nothing has to be edited: git says of them what the service has.
+    pub fn agreed(&self) -> usize {
+        let agrees =
+            |placed: &&Placed| placed.edits.is_empty() && placed.bodies.is_empty() && placed.unplaced.is_empty();
+        self.settled.placed.values().filter(agrees).count()
     }
 
     /// The resources that are edited.
@@ -87,6 +120,15 @@ impl InPlace {
         }
         Ok(())
     }
+}
+
+/// What the manifests say after the edits, as single things. Of what is applied as a whole, one value that could not be placed
+/// is reason enough that it is not said.
+fn said(address: &Address, placed: &Placed) -> BTreeMap<String, Value> {
+    let key = At::new(address.key.clone(), Span::NONE);
+    let node = Node::from_json_value(&placed.expected);
+    let read = kinds::kind(&address.kind).and_then(|kind| (kind.decode)(&key, &node, &mut Reader::default()));
+    read.map(|read| read.units(&address.key).into_iter().collect()).unwrap_or_default()
 }
 
 /// Texts that stand in for the files of their names.

@@ -22,6 +22,23 @@ pub enum Step {
     },
 }
 
+impl Step {
+    /// The number of the item that goes.
+    pub fn removed(&self) -> Option<usize> {
+        match self {
+            Self::Remove { old } => Some(*old),
+            _ => None,
+        }
+    }
+}
+
+/// Whether two lists have the same items, in whatever order.
+pub fn is_same_set(one: &[Value], other: &[Value]) -> bool {
+    one.len() == other.len()
+        && one.iter().all(|item| other.contains(item))
+        && other.iter().all(|item| one.contains(item))
+}
+
 /// The steps from one list to another whose order counts: as few as there can be.
 pub fn align(old: &[Value], new: &[Value]) -> Vec<Step> {
     let steps = moved(old, new);
@@ -55,14 +72,26 @@ fn gap(old: usize, olds: usize, new: usize, news: usize, steps: &mut Vec<Step>) 
     steps.extend((both..news).map(|n| Step::Add { after, new: new + n }));
 }
 
-/// The same where the order says nothing: what stays keeps its place, what is new takes the place of what goes.
+/// The same where the order says nothing: what stays keeps its place, what is new takes the place of what goes, and first of
+/// what it shares a value with.
 pub fn align_set(old: &[Value], new: &[Value]) -> Vec<Step> {
     let gone = (0..old.len()).filter(|n| !new.contains(&old[*n]) || old[..*n].contains(&old[*n]));
     let gone: Vec<usize> = gone.collect();
-    let come: Vec<usize> = (0..new.len()).filter(|n| !old.contains(&new[*n])).collect();
+    let mut come: Vec<usize> = (0..new.len()).filter(|n| !old.contains(&new[*n])).collect();
+    for (place, was) in gone.iter().enumerate().take(come.len()) {
+        if let Some(like) = (place..come.len()).max_by_key(|n| (shared(&old[*was], &new[come[*n]]), usize::MAX - n)) {
+            come.swap(place, like);
+        }
+    }
     let both = gone.len().min(come.len());
     let changed = gone.iter().zip(&come).map(|(old, new)| Step::Change { old: *old, new: *new });
     let removed = gone[both..].iter().map(|old| Step::Remove { old: *old });
     let added = come[both..].iter().map(|new| Step::Add { after: old.len().checked_sub(1), new: *new });
     changed.chain(removed).chain(added).collect()
+}
+
+/// How many fields two maps agree in.
+fn shared(old: &Value, new: &Value) -> usize {
+    let (Value::Object(old), Value::Object(new)) = (old, new) else { return 0 };
+    old.iter().filter(|(key, value)| new.get(*key) == Some(value)).count()
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::align::align;
-use super::walk::{Holder, Refusal, Spot, Walk};
+use super::walk::{Going, Holder, Refusal, Spot, Walk};
 use crate::node::{Entry, Node, Scalar, Style, Tree};
 use crate::source::Span;
 
@@ -85,11 +85,16 @@ impl Walk<'_> {
             }
             (Tree::Map(_), Tree::Map(entries)) if !whole || begin_alike(at.node, new) => {
                 let own = |entry: &&Entry| !entry.is_own();
+                let all = at.node.entries().unwrap_or_default().iter().filter(own).map(|entry| entry.key.as_str());
+                let going = Going {
+                    keys: all.filter(|key| new.get(key).is_none()).collect(),
+                    others_come: entries.iter().any(|entry| at.node.get(&entry.key).is_none()),
+                };
                 for entry in at.node.entries().unwrap_or_default().iter().filter(own) {
                     let spot = self.beneath(at, entry);
                     match new.get(&entry.key) {
                         Some(new) => self.like(spot, new, false)?,
-                        None => self.remove(at, spot, &entry.key)?,
+                        None => self.remove(at, spot, &entry.key, &going)?,
                     }
                 }
                 let names: Vec<&str> = entries.iter().map(|entry| entry.key.as_str()).collect();

@@ -217,21 +217,31 @@ impl<'t> Page<'t> {
         }
     }
 
-    pub fn no_entry(&self, map: &Node, number: usize) -> Option<Change> {
+    /// Takes an entry out of a map; `goes`: which entries go in the same run.
+    pub fn no_entry(&self, map: &Node, number: usize, goes: &dyn Fn(usize) -> bool) -> Option<Change> {
         let entries = map.entries()?;
         let entry = entries.get(number)?;
         let start = entry.key.span.range().start;
         if self.is_flow(map) {
-            return Some(self.out_of_flow(number, entries.len(), |n| {
+            return Some(self.out_of_flow(number, entries.len(), goes, |n| {
                 (entries[n].key.span.range().start, self.entry_end(&entries[n]))
             }));
         }
-        if self.begins_a_line(start) && entries.len() > 1 {
+        if self.begins_a_line(start) {
             return Some((self.line_start(start)..self.next_line(self.entry_end(entry)), String::new()));
         }
         // Behind a dash the next entry takes its place.
         let next = entries.get(number + 1)?.key.span.range().start;
-        self.text[self.entry_end(entry)..next].trim().is_empty().then(|| (start..next, String::new()))
+        (!goes(number + 1) && self.text[self.entry_end(entry)..next].trim().is_empty())
+            .then(|| (start..next, String::new()))
+    }
+
+    /// The sign of an empty map behind a key whose lines are all taken out.
+    pub fn emptied(&self, key: Range<usize>) -> Option<Change> {
+        let colon = key.end + self.text[key.end..].find(':')? + 1;
+        let behind = self.text[colon..self.line_end(colon)].trim_start();
+        // An anchor or a tag belongs to what is taken out.
+        (behind.is_empty() || behind.starts_with('#')).then(|| (colon..colon, " {}".to_owned()))
     }
 
     pub fn new_item(&self, list: &Node, after: Option<usize>, new: &Node) -> Option<Change> {
@@ -260,11 +270,12 @@ impl<'t> Page<'t> {
         }
     }
 
-    pub fn no_item(&self, list: &Node, number: usize) -> Option<Change> {
+    /// Takes an item out of a list; `goes`: which items go in the same run.
+    pub fn no_item(&self, list: &Node, number: usize, goes: &dyn Fn(usize) -> bool) -> Option<Change> {
         let Tree::List(items) = &list.tree else { return None };
         if self.is_flow(list) {
             let place = |n: usize| (items[n].span.range().start, items[n].span.range().end);
-            return (number < items.len()).then(|| self.out_of_flow(number, items.len(), place));
+            return (number < items.len()).then(|| self.out_of_flow(number, items.len(), goes, place));
         }
         let item = items.get(number)?;
         let dash = self.dash(item)?;
@@ -272,13 +283,20 @@ impl<'t> Page<'t> {
             .then(|| (self.line_start(dash)..self.next_line(self.end(item)), String::new()))
     }
 
-    /// Takes one of several things out of brackets, with the comma that it needs no more.
-    fn out_of_flow(&self, number: usize, count: usize, place: impl Fn(usize) -> (usize, usize)) -> Change {
+    /// Takes one of several things out of brackets, with the comma that it needs no more: the one before it, or the one behind it
+    /// where nothing is left before it.
+    fn out_of_flow(
+        &self,
+        number: usize,
+        count: usize,
+        goes: &dyn Fn(usize) -> bool,
+        place: impl Fn(usize) -> (usize, usize),
+    ) -> Change {
         let (start, end) = place(number);
-        let range = match number {
-            0 if count > 1 => start..place(1).0,
-            0 => start..end,
-            _ => place(number - 1).1..end,
+        let range = match (0..number).all(goes) {
+            true if number + 1 < count => start..place(number + 1).0,
+            true => start..end,
+            false => place(number - 1).1..end,
         };
         (range, String::new())
     }

@@ -1,8 +1,10 @@
 //! Walks through a resource as it is written, as it reads and as it is on the service, all at once.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::{Map, Value};
 
-use super::align::{Step, align, align_set};
+use super::align::{Step, align, align_set, is_same_set};
 use super::page::{Change, Page};
 use super::special::{has_variable, holds_variable, names_file, only_text, scalar_of};
 use super::{Edit, Editor, Placed, Subject, Unplaced};
@@ -37,6 +39,13 @@ pub(super) enum Holder<'n> {
     Resource,
     Entry(&'n Entry),
     Item,
+}
+
+/// The fields that go from a map.
+pub(super) struct Going<'k> {
+    pub keys: HashSet<&'k str>,
+    /// The map gets others.
+    pub others_come: bool,
 }
 
 /// Where something is not edited, and why.
@@ -76,6 +85,11 @@ impl<'w> Walk<'w> {
             (Tree::Map(_), Value::Object(was), Value::Object(_)) if was.contains_key("scheduled_time") => {
                 self.unit(Some(old), Some(new), |walk| walk.schedule(at, new, authored));
             }
+            // Nothing is kept of what stands between brackets: it is written anew, as long as it has to be.
+            (Tree::Map(entries), Value::Object(_), Value::Object(_)) if self.starts_anew(at, entries, authored) => {
+                let made = authored.cloned().unwrap_or_else(|| written(new));
+                self.unit(Some(old), Some(new), |walk| walk.replace(at, &made));
+            }
             (Tree::Map(_), Value::Object(old), Value::Object(new)) => self.map(at, old, new, authored, ordered),
             (Tree::Map(entries), Value::String(_), Value::String(text)) if names_file(entries) => {
                 self.body(at, &entries[0].value, old, text);
@@ -101,6 +115,14 @@ impl<'w> Walk<'w> {
                 self.unit(Some(old), Some(new), |walk| walk.replace(at, &made));
             }
         }
+    }
+
+    /// Whether a map between brackets has no entry that stays, and gets some.
+    fn starts_anew(&self, at: Spot, entries: &[Entry], authored: Option<&Node>) -> bool {
+        let names = authored.and_then(Node::entries).unwrap_or_default();
+        let stays = |entry: &Entry| entry.is_own() || names.iter().any(|new| *new.key == *entry.key);
+        let flow = at.own.is_some_and(|own| self.page(own).is_flow(own));
+        flow && !names.is_empty() && !entries.iter().any(stays)
     }
 
     /// Edits something as a whole: all of it, or nothing and a word about it.
@@ -137,13 +159,20 @@ impl<'w> Walk<'w> {
         // In the order in which they are written, so that new lines stand in it as well.
         let names: Vec<&str> =
             authored.and_then(Node::entries).unwrap_or_default().iter().map(|entry| entry.key.as_str()).collect();
-        let rank = |key: &str| names.iter().position(|name| *name == key).unwrap_or(names.len());
+        let ranks: HashMap<&str, usize> = names.iter().enumerate().map(|(n, name)| (*name, n)).collect();
+        let rank = |key: &str| ranks.get(key).copied().unwrap_or(names.len());
         keys.sort_by_key(|key| rank(key));
+        let said: HashSet<&str> =
+            at.node.entries().unwrap_or_default().iter().map(|entry| entry.key.as_str()).collect();
         let changed = |key: &&String| old.get(*key) != new.get(*key);
         // What was left out because another field says it, and that field says something else from now on.
         let implied = |key: &&String| {
             let same = |other: &&String| changed(other) && old.get(*other) == old.get(*key);
-            entry_of(at.node, key).is_none() && names.contains(&key.as_str()) && old.keys().any(|other| same(&other))
+            !said.contains(key.as_str()) && ranks.contains_key(key.as_str()) && old.keys().any(|other| same(&other))
+        };
+        let going = Going {
+            keys: old.keys().filter(|key| !new.contains_key(*key)).map(String::as_str).collect(),
+            others_come: new.keys().any(|key| !said.contains(key.as_str())),
         };
         for key in keys.into_iter().filter(|key| changed(key) || implied(key)) {
             let (was, is) = (old.get(key), new.get(key));
@@ -161,7 +190,7 @@ impl<'w> Walk<'w> {
                 }
                 (Some(entry), _, None) => {
                     let spot = self.below(at, entry);
-                    self.unit(was, None, |walk| walk.remove(at, spot, key));
+                    self.unit(was, None, |walk| walk.remove(at, spot, key, &going));
                 }
                 (None, _, Some(is)) => {
                     let before = &names[..rank(key)];
@@ -257,7 +286,10 @@ impl<'w> Walk<'w> {
         let change = match at.holder {
             Holder::Entry(entry) => page.value(entry, new, at.flow),
             Holder::Item => page.item(own, new, at.flow),
-            Holder::Resource => None,
+            Holder::Resource => {
+                let entry = Entry { key: self.subject.own.key.clone(), value: own.clone() };
+                page.value(&entry, new, at.flow)
+            }
         };
         self.edit(own, change)
     }
@@ -281,12 +313,23 @@ impl<'w> Walk<'w> {
         self.edit(own, change)
     }
 
-    pub fn remove(&mut self, map: Spot, at: Spot, key: &str) -> Result<(), Refusal> {
+    pub fn remove(&mut self, map: Spot, at: Spot, key: &str, going: &Going) -> Result<(), Refusal> {
         self.own(at)?;
         let Some(own) = map.own else { return Err(self.elsewhere(map)) };
-        let number = own.entries().unwrap_or_default().iter().position(|entry| *entry.key == key);
-        let change = number.and_then(|number| self.page(own).no_entry(own, number));
-        self.edit(own, change)
+        let entries = own.entries().unwrap_or_default();
+        let Some(number) = entries.iter().position(|entry| *entry.key == key) else { return self.edit(own, None) };
+        let goes = |n: usize| entries.get(n).is_some_and(|entry| going.keys.contains(entry.key.as_str()));
+        let page = self.page(own);
+        // The last line of a block leaves a sign that there is nothing.
+        if (0..entries.len()).all(goes) && !going.others_come && !page.is_flow(own) && number == 0 {
+            let key = match map.holder {
+                Holder::Resource => self.subject.own.key.span,
+                Holder::Entry(entry) => entry.key.span,
+                Holder::Item => return Err(vec![(own.span, "nothing would be left of this")]),
+            };
+            self.edit(own, page.emptied(key.range()))?;
+        }
+        self.edit(own, page.no_entry(own, number, &goes))
     }
 
     fn one(&mut self, at: Spot, old: &Value, new: &Value, authored: Option<&Node>) -> Result<(), Refusal> {
@@ -297,7 +340,7 @@ impl<'w> Walk<'w> {
     fn list(&mut self, at: Spot, old: &[Value], new: &[Value], authored: &[Node]) -> Result<(), Refusal> {
         let (Tree::List(nodes), own) = (&at.node.tree, self.own(at)?) else { return Ok(()) };
         let read: Vec<Value> = nodes.iter().map(Node::to_json).collect();
-        let is_set = read.iter().all(Value::is_string) && read != old;
+        let is_set = read != old && (read.iter().all(Value::is_string) || is_same_set(&read, old));
         let made = |n: usize| authored.get(n).cloned().unwrap_or_else(|| written(&new[n]));
         if (!is_set && nodes.len() != old.len()) || new.is_empty() {
             let all = (0..new.len()).map(made).collect();
@@ -329,7 +372,9 @@ impl<'w> Walk<'w> {
         let (Tree::List(nodes), Tree::List(owns)) = (&at.node.tree, &own.tree) else { return Ok(()) };
         let page = self.page(own);
         let flow = at.flow || page.is_flow(own);
-        let all_go = steps.iter().filter(|step| matches!(step, Step::Remove { .. })).count() == owns.len();
+        let going: Vec<usize> = steps.iter().filter_map(|step| step.removed()).collect();
+        let goes = |n: usize| going.contains(&n);
+        let all_go = going.len() == owns.len();
         for step in steps {
             match step {
                 Step::Keep => {}
@@ -337,7 +382,7 @@ impl<'w> Walk<'w> {
                     let spot = Spot { node: &nodes[old], own: owns.get(old), holder: Holder::Item, flow };
                     change(self, spot, old, new)?;
                 }
-                Step::Remove { old } if !all_go => self.edit(own, page.no_item(own, old))?,
+                Step::Remove { old } if !all_go => self.edit(own, page.no_item(own, old, &goes))?,
                 Step::Remove { .. } => return Err(vec![(own.span, "nothing would be left of this")]),
                 Step::Add { after, new } => self.edit(own, page.new_item(own, after, &made(new)))?,
             }
