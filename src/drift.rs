@@ -44,8 +44,12 @@ pub struct Drift {
     pub untold: usize,
     /// What an earlier run was about to make and may have: whether it is there is for `plan` to find out.
     pub in_doubt: Vec<Address>,
-    /// When something was last applied.
+    /// How many of ours were not asked about.
+    pub unasked: usize,
+    /// When something was last applied or, where nothing ever was, taken over.
     pub since: Option<Timestamp>,
+    /// Whether something was ever applied.
+    pub was_applied: bool,
     /// Patterns of the choice that mean nothing.
     pub idle: Vec<String>,
 }
@@ -71,9 +75,9 @@ impl Drift {
         self.changes.iter().filter(|change| change.action == Action::Delete).count()
     }
 
-    /// How many of ours are as they were applied.
+    /// How many of ours were looked at and are as they were applied.
     pub fn kept(&self) -> usize {
-        self.changes.len() - self.changed() - self.removed() - self.untold
+        self.changes.len() - self.changed() - self.removed() - self.untold - self.unasked
     }
 
     /// How many differences are left to the dashboard.
@@ -92,7 +96,8 @@ pub fn drift(situation: &Situation) -> Drift {
     let Situation { ledger, live, .. } = situation;
     let names = Names::new(ledger);
     let adopted = || ledger.owned.values().map(|owned| owned.applied).max();
-    let mut drift = Drift { since: ledger.applied.or_else(adopted), ..Drift::default() };
+    let since = ledger.applied.or_else(adopted);
+    let mut drift = Drift { since, was_applied: ledger.applied.is_some(), ..Drift::default() };
     for (address, owned) in &ledger.owned {
         let seen = live.of(address);
         let mut change = change(situation, address, owned);
@@ -104,6 +109,8 @@ pub fn drift(situation: &Situation) -> Drift {
             if let Some(at) = at.filter(|_| change.action == Action::Update) {
                 drift.edited.insert(address.clone(), at);
             }
+        } else {
+            drift.unasked += 1;
         }
         drift.changes.push(change);
     }

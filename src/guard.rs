@@ -294,12 +294,42 @@ fn drift(plan: &Plan) -> Option<Refused> {
         named.join("; ")
     );
     let addresses: Vec<Address> = undone.iter().map(|change| change.address.clone()).collect();
-    let first = addresses.first().map(|address| address.resource().to_string()).unwrap_or_default();
-    let help = format!(
-        "keep the service's version with pushplan pull {first}, leave it out with --except {first}, or put yours back with \
-         --on-drift overwrite"
-    );
+    let mut help = ways_to_keep(&undone);
+    let patterns: BTreeSet<Address> = addresses.iter().map(Address::resource).collect();
+    let first = patterns.first().map(ToString::to_string).unwrap_or_default();
+    let (each, more) = if patterns.len() == 1 { ("it", "") } else { ("each", " and so on") };
+    help.push(format!("leave {each} out with --except {first}{more}, or put yours back with --on-drift overwrite"));
+    let help = help.join("; ");
     refused(Guard::Drift, addresses, message, help)
+}
+
+/// How what somebody did is kept: edits are pulled, what was removed goes from the files, and what the files no longer have is
+/// let go of first.
+fn ways_to_keep(undone: &[&Change]) -> Vec<String> {
+    let of = |is_it: &dyn Fn(&Change) -> bool| -> BTreeSet<Address> {
+        undone.iter().filter(|change| is_it(change)).map(|change| change.address.resource()).collect()
+    };
+    let is_removed = |change: &Change| change.moved == Some(Moved::Removed);
+    let removed = of(&is_removed);
+    let undeclared = of(&|change| !is_removed(change) && change.desired.is_none());
+    let edited = of(&|change| !is_removed(change) && change.desired.is_some());
+    let listed = |all: &BTreeSet<Address>| {
+        let words: Vec<String> = all.iter().take(NAMED).map(ToString::to_string).collect();
+        words.join(" ")
+    };
+    let mut ways = Vec::new();
+    if !edited.is_empty() {
+        ways.push(format!("keep the service's version with pushplan pull {}", listed(&edited)));
+    }
+    if let Some(first) = undeclared.first() {
+        ways.push(format!(
+            "keep what your files no longer have with pushplan forget {first} and pushplan pull {first}"
+        ));
+    }
+    if !removed.is_empty() {
+        ways.push(format!("keep it removed by taking it out of your files: {}", listed(&removed)));
+    }
+    ways
 }
 
 /// What of a change somebody edited: `templates/winback (push.notification.alert)`.

@@ -66,7 +66,8 @@ impl Drift {
             return Err(idle(pattern, &drift));
         }
         let again = self.place.again("apply", &choice);
-        let shown = Shown { drift: &drift, plan: &plan, again: &again, unread: !whole };
+        let declares = whole && !site.units.is_empty();
+        let shown = Shown { drift: &drift, plan: &plan, again: &again, unread: !whole, declares };
         let out = &context.out;
         match self.format {
             Format::Text => out.print(&text(&shown, out.style())),

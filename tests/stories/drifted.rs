@@ -112,7 +112,7 @@ fn drift_is_put_back_and_then_there_is_none() {
     says(&ran.stdout, &["~ templates/winback", "Drift: 1 changed, 3 as applied."]);
     assert!(!ran.stdout.contains("segments/lapsed"), "{ran}");
     let ran = project.good(&["drift", "--except", "templates/*"]);
-    says(&ran.stdout, &["No drift."]);
+    says(&ran.stdout, &["No drift in what was asked about: 3 things"]);
     let ran = project.run(&["drift", "--only", "templates/winbakc"]);
     assert_eq!(ran.code, 64, "{ran}");
     says(&ran.stderr, &["`templates/winbakc` means nothing that is ours", "did you mean templates/winback?"]);
@@ -148,7 +148,7 @@ fn a_plan_that_would_undo_an_edit_is_refused_where_that_is_wanted() {
         &[
             "1 thing somebody changed on the service since the last apply would be undone: templates/winback \
              (push.notification.alert)",
-            "keep the service's version with pushplan pull templates/winback, leave it out with --except templates/winback",
+            "keep the service's version with pushplan pull templates/winback; leave it out with --except templates/winback",
             "--on-drift overwrite",
         ],
     );
@@ -200,4 +200,44 @@ fn a_word_that_on_drift_does_not_know_is_an_error() {
     let ran = project.run(&["validate"]);
     assert_eq!(ran.code, 3, "{ran}");
     says(&ran.stdout, &["expected \"overwrite\" or \"stop\"", "did you mean \"stop\"?"]);
+}
+
+#[test]
+fn drift_claims_nothing_of_what_was_not_asked_about_or_never_applied() {
+    let project = Project::new(ONE);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    template(&service, "Theirs");
+    let told = project.good(&["drift", "--only", "segments/*"]).stdout;
+    says(&told, &["No drift in what was asked about: 2 things of ours on local, since the last apply (", "2 things."]);
+    assert!(!told.contains("No drift."), "{told}");
+    let told = json_of(&project, &["drift", "--only", "segments/*"]);
+    assert_eq!(told["counts"]["as_applied"], 2, "{told}");
+
+    let project = Project::new("");
+    let service = project.serve();
+    service.segment("Theirs", "theirs");
+    project.good(&["pull", "segments"]);
+    says(&project.good(&["drift"]).stdout, &["No drift. local is as it was taken over on"]);
+}
+
+#[test]
+fn the_ways_out_of_drift_lead_somewhere() {
+    let project = Project::new(ONE);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let push = service.get("/api/schedules")["schedules"][0]["url"].as_str().expect("a url").to_owned();
+    service.delete(&format!("/api/schedules/{}", push.rsplit('/').next().expect("an id")));
+    template(&service, "Theirs");
+    project.write(&ONE.replace("templates:\n  winback: {push: {notification: {alert: Hello there my friends}}}\n", ""));
+
+    let told = project.good(&["drift"]).stdout;
+    says(&told, &["forget scheduled_pushes/sale, then", "forget templates/winback, then", "an apply deletes it"]);
+    let refused = project.run(&["apply", "--yes", "--on-drift", "stop"]);
+    assert_eq!(refused.code, 7, "{refused}");
+    says(&refused.stderr, &["pushplan forget templates/winback and pushplan pull templates/winback"]);
+    project.good(&["forget", "templates/winback"]);
+    project.good(&["pull", "templates/winback"]);
+    says(&project.good(&["plan"]).stdout, &["scheduled_pushes/sale"]);
+    assert!(!project.good(&["plan"]).stdout.contains("templates/winback"));
 }

@@ -24,7 +24,7 @@ pub struct Document<'d> {
     pub origin: String,
     /// When it was looked.
     pub looked: String,
-    /// When something was last applied. Null where nothing was.
+    /// When something was last applied or, where nothing ever was, taken over. Null where neither was.
     pub last_apply: Option<String>,
     /// Whether somebody changed, removed or added something.
     pub drifted: bool,

@@ -33,8 +33,9 @@ pub fn markdown(shown: &Shown) -> String {
     }
     let since = shown.drift.since.map(words::moment).unwrap_or_default();
     let mut out = format!(
-        "{marker}## Drift of {target} — {}\n\nDone on the service since the last apply ({since}), and not by pushplan.\n\n",
-        shown.counts()
+        "{marker}## Drift of {target} — {}\n\nDone on the service {} ({since}), and not by pushplan.\n\n",
+        shown.counts(),
+        shown.since()
     );
     let view = shown.view();
     let made = made(shown);

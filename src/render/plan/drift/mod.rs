@@ -12,6 +12,7 @@ pub use text::text;
 
 use super::{Block, View, content, when, who, words};
 use crate::drift::{Added, Drift};
+use crate::kinds::{self, Create};
 use crate::plan::{Action, Plan};
 use crate::render::Again;
 use crate::render::layout::{Row, Words};
@@ -28,6 +29,8 @@ pub struct Shown<'d> {
     pub again: &'d Again,
     /// Why what `lifecycle.ignore` leaves to the dashboard is not known, where it is not.
     pub unread: bool,
+    /// Whether the files are known to declare something: what they do not have is then deleted.
+    pub declares: bool,
 }
 
 impl<'d> Shown<'d> {
@@ -67,12 +70,33 @@ impl<'d> Shown<'d> {
             let words = format!("{}: left to the dashboard (lifecycle.ignore)", ignored.join(", "));
             rows.push(Row::new("ignored", Words::new(&words)));
         }
-        let keep = match block.changes().all(|change| change.action == Action::Delete) {
-            true => Words::new("take it out of your files"),
-            false => Words::default().copy(&self.pull(&address.to_string())),
+        let address = address.to_string();
+        let is_gone = block.changes().all(|change| change.action == Action::Delete);
+        let is_declared = !self.declares || block.changes().any(|change| change.place.is_some());
+        let forget = self.again.other(&format!("forget {address}"));
+        let is_once = kinds::api(&block.address).lifecycle(self.plan.level).create == Create::Once;
+        let (keep, undo) = match (is_gone, is_declared) {
+            (true, true) => {
+                let undo = match is_once {
+                    true => Words::new("it is not made a second time by itself; where it shall be: ")
+                        .copy(&forget)
+                        .and(", then ")
+                        .copy(&self.put_back(&address)),
+                    false => Words::default().copy(&self.put_back(&address)),
+                };
+                (Words::new("take it out of your files"), undo)
+            }
+            (true, false) => (Words::default().copy(&forget), Words::new("declare it again")),
+            (false, true) => {
+                (Words::default().copy(&self.pull(&address)), Words::default().copy(&self.put_back(&address)))
+            }
+            (false, false) => {
+                let keep = Words::default().copy(&forget).and(", then ").copy(&self.pull(&address));
+                (keep, Words::new("your files do not have it: an apply deletes it"))
+            }
         };
         rows.push(Row::new("to keep", keep));
-        rows.push(Row::new("to undo", Words::default().copy(&self.put_back(&address.to_string()))));
+        rows.push(Row::new("to undo", undo));
         rows
     }
 
@@ -91,6 +115,9 @@ impl<'d> Shown<'d> {
         let mut told: Vec<String> =
             all.iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")).collect();
         told.push(format!("{} as applied", drift.kept()));
+        if drift.unasked > 0 {
+            told.push(format!("{} not asked about", drift.unasked));
+        }
         told.join(", ")
     }
 
@@ -141,10 +168,22 @@ impl<'d> Shown<'d> {
         let own = count(self.drift.kept(), "thing");
         match self.drift.since {
             None => format!("Nothing was applied to {target} yet, so that there is nothing to compare."),
+            Some(at) if self.drift.unasked > 0 => format!(
+                "No drift in what was asked about: {own} of ours on {target}, {} ({}). Not asked about: {}.",
+                self.since(),
+                words::moment(at),
+                count(self.drift.unasked, "thing")
+            ),
             Some(at) => {
-                format!("No drift. {target} is as it was last applied on {} ({own} of ours).", words::moment(at))
+                let last = if self.drift.was_applied { "as it was last applied" } else { "as it was taken over" };
+                format!("No drift. {target} is {last} on {} ({own} of ours).", words::moment(at))
             }
         }
+    }
+
+    /// Since when nobody but pushplan should have done anything.
+    fn since(&self) -> &'static str {
+        if self.drift.was_applied { "since the last apply" } else { "since it was taken over" }
     }
 
     /// How added things are taken into git, by kind.

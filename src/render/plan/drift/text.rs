@@ -28,7 +28,7 @@ fn done(out: &mut String, shown: &Shown, style: Style) {
     let since = shown.drift.since.map(|at| format!(" ({})", words::moment(at))).unwrap_or_default();
     let target = short(&shown.plan.target, super::NAME);
     let heading = Words::default().paint("≠", Paint::Asks);
-    layout::paragraph(out, &heading.and(&format!(" Done on {target} since the last apply{since}:")), 0, style);
+    layout::paragraph(out, &heading.and(&format!(" Done on {target} {}{since}:", shown.since())), 0, style);
     out.push('\n');
     for block in &view.blocks {
         let mut left = Words::default()
