@@ -1,8 +1,9 @@
 //! What it costs to take an account into git: `cargo bench --bench pull`.
 //!
 //! An account with 10,000 resources of all kinds is pulled into an empty project by the real binary, and planned. A pull may
-//! cost at most twice as much as the plan; the run fails otherwise. Both are measured in turns in one run, so that the ratio means
-//! the same on any machine. `PUSHPLAN_RESOURCES=1000` takes another number.
+//! cost at most twice as much as the plan; the run fails otherwise. Then 100 of them are changed in the dashboard, planned, and
+//! edited in place. All are measured in turns in one run, so that the ratios mean the same on any machine.
+//! `PUSHPLAN_RESOURCES=1000` takes another number.
 
 #[path = "../service/report.rs"]
 #[expect(dead_code, reason = "nothing here has to reach a least ratio")]
@@ -27,26 +28,29 @@ const SECRET: &str = "benchmark-secret-00000";
 const ROUNDS: usize = 5;
 /// How much more than a plan a pull may cost.
 const MOST: f64 = 2.0;
+/// How many resources somebody changes in the dashboard.
+const CHANGED: usize = 100;
 /// How many requests fill the account at a time.
 const TOGETHER: usize = 16;
 
 fn main() -> ExitCode {
     let resources = std::env::var("PUSHPLAN_RESOURCES").ok().and_then(|number| number.parse().ok()).unwrap_or(10_000);
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let running = runtime.block_on(async {
+    let (running, segments) = runtime.block_on(async {
         let apps = vec![(KEY.to_owned(), SECRET.to_owned())];
         let settings = Settings { api: Level::Extended, apps, ..Settings::default() };
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let running = service::start(settings, listener).await.expect("the service starts");
-        fill(&format!("http://{}", running.address), resources).await;
-        running
+        let segments = fill(&format!("http://{}", running.address), resources).await;
+        (running, segments)
     });
     let origin = format!("http://{}", running.address);
     let folder = tempfile::tempdir().expect("a folder");
     let project = format!("[targets.there]\nbase_url = \"{origin}\"\napi = \"extended\"\n");
     let (mut pulls, mut plans) = (Vec::new(), Vec::new());
-    let mut said = String::new();
-    for _ in 0..ROUNDS {
+    let (mut edits, mut drifted) = (Vec::new(), Vec::new());
+    let (mut said, mut edited) = (String::new(), String::new());
+    for round in 0..ROUNDS {
         for entry in fs::read_dir(folder.path()).expect("a folder").flatten() {
             let path = entry.path();
             let gone = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
@@ -59,6 +63,13 @@ fn main() -> ExitCode {
         let (took, ended) = run(folder.path(), &origin, &["plan", "--detailed-exitcode"]);
         plans.push(took);
         assert!(ended.contains("No changes."), "{ended}");
+        runtime.block_on(change(&origin, &segments, round));
+        drifted.push(run(folder.path(), &origin, &["plan"]).0);
+        let (took, ended) = run(folder.path(), &origin, &["pull"]);
+        edits.push(took);
+        edited = ended;
+        let (_, ended) = run(folder.path(), &origin, &["plan", "--detailed-exitcode"]);
+        assert!(ended.contains("No changes."), "{ended}");
     }
     let mut report = Report::default();
     report.line(said.lines().last().unwrap_or_default());
@@ -66,6 +77,10 @@ fn main() -> ExitCode {
     report.line(&format!("  {:<40} {:>7.2} s", "pull --all", median(&pulls)));
     report.line(&format!("  {:<40} {:>7.2} s", "plan", median(&plans)));
     report.ratio("pull ÷ plan", &ratios(&pulls, &plans), &Target::AtMost(MOST));
+    report.line(edited.lines().last().unwrap_or_default());
+    report.line(&format!("  {:<40} {:>7.2} s", "pull, in place", median(&edits)));
+    report.line(&format!("  {:<40} {:>7.2} s", "plan of the same", median(&drifted)));
+    report.ratio("pull in place ÷ plan", &ratios(&edits, &drifted), &Target::AtMost(MOST));
     report.end()
 }
 
@@ -86,11 +101,9 @@ fn run(folder: &Path, origin: &str, arguments: &[&str]) -> (f64, String) {
 }
 
 /// Makes so many resources: two of ten are segments, one each a template, a pipeline, a scheduled push, an experiment, a named
-/// user and a member of a tag group, and two are open channels.
-async fn fill(origin: &str, resources: usize) {
-    let origin = Origin::parse(origin).expect("an origin");
-    let transport = Transport::new(origin, &Credentials::new(KEY, SECRET), "messaging", Patience::default());
-    let writing = Writing::new(transport.expect("a way"));
+/// user and a member of a tag group, and two are open channels. Gives the ids of the segments.
+async fn fill(origin: &str, resources: usize) -> Vec<String> {
+    let writing = writing(origin);
     let some = resources / 10;
     let push = |audience: Value, number: usize| json!({"audience": audience, "device_types": ["ios", "android"], "notification": {"alert": format!("Sale number {number}")}});
     let segment = |number: usize| {
@@ -133,6 +146,28 @@ async fn fill(origin: &str, resources: usize) {
     }
     send(&writing, requests).await;
     send(&writing, later).await;
+    ids
+}
+
+/// Somebody changes segments and members of tag groups in the dashboard.
+async fn change(origin: &str, segments: &[String], round: usize) {
+    let mut requests = Vec::new();
+    for (number, id) in segments.iter().enumerate().take(CHANGED / 2) {
+        let tag = format!("round-{round}");
+        let criteria = json!({"and": [{"tag": tag}, {"tag": "US", "group": "ua_locale_country"}]});
+        let segment = json!({"display_name": format!("Segment {number}"), "criteria": criteria});
+        requests.push(Request::put(format!("/api/segments/{id}"), &segment));
+        let groups = json!({format!("group-{number}"): ["gold", tag]});
+        let member = json!({"ios_channel": format!("phone-{number}")});
+        requests.push(Request::post("/api/channels/tags", &json!({"audience": member, "set": groups})));
+    }
+    send(&writing(origin), requests).await;
+}
+
+fn writing(origin: &str) -> Writing {
+    let origin = Origin::parse(origin).expect("an origin");
+    let transport = Transport::new(origin, &Credentials::new(KEY, SECRET), "messaging", Patience::default());
+    Writing::new(transport.expect("a way"))
 }
 
 /// Sends requests, several at a time, and gives their answers in the same order.

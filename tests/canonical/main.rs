@@ -54,6 +54,8 @@ proptest! {
             prop_assert_eq!(Some(spec), again.get(address), "{}\n{}", one[0], other.join("\n=====\n"));
         }
         prop_assert_eq!(specs.len(), again.len());
+        let aliased = somehow(&project, &mut Choices::with_anchors(seed));
+        prop_assert_eq!(&specs, &canonical(&aliased), "{}", aliased.join("\n=====\n"));
     }
 }
 

@@ -7,11 +7,40 @@ pub struct Choices {
     state: u64,
     /// Always the first possibility: the plain way of writing.
     plain: bool,
+    /// What has an anchor in this document, with its name; `None`: nothing gets one.
+    anchors: Option<Vec<(String, String)>>,
+}
+
+/// What is written in the place of a value, or before it.
+enum Mark {
+    None,
+    Anchor(String),
+    Alias(String),
 }
 
 impl Choices {
     pub fn new(seed: u64) -> Self {
-        Self { state: seed | 1, plain: false }
+        Self { state: seed | 1, plain: false, anchors: None }
+    }
+
+    /// The same with anchors: a value that stands twice in a document may be written once.
+    pub fn with_anchors(seed: u64) -> Self {
+        Self { anchors: Some(Vec::new()), ..Self::new(seed) }
+    }
+
+    fn mark(&mut self, settled: &Tree) -> Mark {
+        let Some(anchors) = &self.anchors else { return Mark::None };
+        let (said, number) = (format!("{settled:?}"), anchors.len());
+        let known = anchors.iter().find(|(other, _)| *other == said).map(|(_, name)| name.clone());
+        match known {
+            Some(name) if self.one_in(2) => Mark::Alias(name),
+            None if self.one_in(3) => {
+                let name = format!("a{number}");
+                self.anchors.iter_mut().for_each(|all| all.push((said.clone(), name.clone())));
+                Mark::Anchor(name)
+            }
+            _ => Mark::None,
+        }
     }
 
     pub fn below(&mut self, limit: usize) -> usize {
@@ -39,7 +68,7 @@ impl Choices {
 
 /// One file, every key in its place, everything in blocks.
 pub fn plainly(project: &[Meant]) -> String {
-    let choices = &mut Choices { state: 1, plain: true };
+    let choices = &mut Choices { state: 1, plain: true, anchors: None };
     document(project.iter().collect(), choices)
 }
 
@@ -70,6 +99,7 @@ fn document(resources: Vec<&Meant>, choices: &mut Choices) -> String {
     }
     let fields = sections.into_iter().map(|(kind, fields)| Field::new(kind, Tree::Free(fields))).collect();
     let mut out = String::new();
+    choices.anchors.iter_mut().for_each(Vec::clear);
     block(&Tree::Free(fields), 0, &mut out, choices);
     if !out.ends_with('\n') {
         out.push('\n');
@@ -146,6 +176,11 @@ fn block(tree: &Tree, indent: usize, out: &mut String, choices: &mut Choices) {
 /// Writes a tree behind a `key:` or a `-`: on the same line, or below and further in.
 fn behind(tree: &Tree, indent: usize, out: &mut String, choices: &mut Choices) {
     let settled = settle(tree, choices);
+    match choices.mark(&settled) {
+        Mark::None => {}
+        Mark::Anchor(name) => out.push_str(&format!(" &{name}")),
+        Mark::Alias(name) => return out.push_str(&format!(" *{name}\n")),
+    }
     let nested = matches!(&settled, Tree::Free(fields) if !fields.is_empty())
         || matches!(&settled, Tree::List(items) if !items.is_empty());
     if nested && !choices.one_in(3) {
@@ -181,7 +216,16 @@ fn flow(tree: &Tree, out: &mut String, choices: &mut Choices) {
                 out.push_str(if n > 0 { ", " } else { "" });
                 out.push_str(&key(field, choices));
                 out.push_str(": ");
-                flow(&field.value, out, choices);
+                let settled = settle(&field.value, choices);
+                match choices.mark(&settled) {
+                    Mark::None => {}
+                    Mark::Anchor(name) => out.push_str(&format!("&{name} ")),
+                    Mark::Alias(name) => {
+                        out.push_str(&format!("*{name}"));
+                        continue;
+                    }
+                }
+                flow(&settled, out, choices);
             }
             out.push('}');
         }

@@ -1,5 +1,6 @@
 //! Manifests that people wrote, edited in place: only what differs changes, and all else stays to the byte.
 
+mod changes;
 #[path = "../canonical/meaning.rs"]
 mod meaning;
 mod random;

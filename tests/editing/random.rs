@@ -12,7 +12,7 @@ use crate::writing::{Choices, somehow};
 use crate::{edited, read, spec};
 
 /// Texts of a spec that stand for themselves: each changes alone. Of sets, an item may stand twice.
-fn texts(value: &Value, path: &str, into: &mut Vec<String>) {
+pub fn texts(value: &Value, path: &str, into: &mut Vec<String>) {
     const OTHERS: [&str; 11] = [
         "scheduled_time",
         "device_types",
@@ -41,7 +41,7 @@ fn texts(value: &Value, path: &str, into: &mut Vec<String>) {
     }
 }
 
-fn new_text() -> impl Strategy<Value = String> {
+pub fn new_text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z]{3,9}-changed",
         "[-A-Za-z0-9 .,:#'\"\\[\\]{}&*!|>%@é日😀$]{1,14}[a-z]",
@@ -52,14 +52,14 @@ fn new_text() -> impl Strategy<Value = String> {
 }
 
 /// The lines of two texts that differ: from the first to the last of each.
-fn differing<'t>(old: &'t str, new: &'t str) -> (Vec<&'t str>, Vec<&'t str>) {
+pub fn differing<'t>(old: &'t str, new: &'t str) -> (Vec<&'t str>, Vec<&'t str>) {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.split('\n').collect(), new.split('\n').collect());
     let before = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
     let behind = old[before..].iter().rev().zip(new[before..].iter().rev()).take_while(|(a, b)| a == b).count();
     (old[before..old.len() - behind].to_vec(), new[before..new.len() - behind].to_vec())
 }
 
-fn settings(cases: u32) -> ProptestConfig {
+pub fn settings(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, max_shrink_time: 20_000, ..ProptestConfig::default() }
 }
 
@@ -112,7 +112,7 @@ fn one_value(project: &[Meant], seed: u64, pick: usize, new: &str) -> Result<(),
 }
 
 /// Whether manifests can say it at all.
-fn read_back(live: &Value, address: &Address) -> bool {
+pub fn read_back(live: &Value, address: &Address) -> bool {
     let kind = pushplan::kinds::kind(&address.kind).expect("a kind");
     kind.api.read(live).is_some_and(|read| read.canonical() == *live)
 }

@@ -89,7 +89,10 @@ impl<'t> Page<'t> {
             }
             Tree::Scalar(_) => range.end,
             _ if self.is_flow(node) => range.end,
-            Tree::List(items) => items.last().map_or(range.end, |item| self.end(item)),
+            Tree::List(items) => match items.last() {
+                Some(item) if item.span.range().start >= range.start => self.end(item),
+                _ => self.text[..range.end].trim_end().len(),
+            },
             Tree::Map(entries) => entries.last().map_or(range.end, |entry| self.entry_end(entry)),
         }
     }
@@ -97,6 +100,12 @@ impl<'t> Page<'t> {
     fn entry_end(&self, entry: &Entry) -> usize {
         let key = entry.key.span.range().end;
         let colon = self.text[key..].find(':').map_or(key, |at| key + at + 1);
+        // What an alias stands for is written further up.
+        let behind = self.text[colon..].trim_start_matches(' ');
+        if behind.starts_with('*') && entry.value.span.range().start < key {
+            let name = behind.find([' ', ',', ']', '}', '\r', '\n']).unwrap_or(behind.len());
+            return self.text.len() - behind.len() + name;
+        }
         self.end(&entry.value).max(colon)
     }
 
@@ -153,13 +162,19 @@ impl<'t> Page<'t> {
         let colon = key.end + self.text[key.end..].find(':')? + 1;
         let is_block = self.block(&entry.value);
         let from = is_block.map_or(old.start, |block| block.at).max(colon);
-        // A remark or an anchor between the two belongs to what is there now.
-        if !self.text[colon..from].trim().is_empty() {
+        // An anchor between the two belongs to what is there now. Remarks stay: behind what fits on the line, or before it.
+        let between = self.text[colon..from].trim_end();
+        if between.lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#')) {
             return None;
         }
         let column = self.column(key.start);
         let written = write::behind(new, column, column + key.len() + 2);
-        Some((colon..end.max(colon), written.strip_suffix('\n').unwrap_or(&written).to_owned()))
+        let written = written.strip_suffix('\n').unwrap_or(&written);
+        let text = match written.starts_with('\n') {
+            true => format!("{between}{written}"),
+            false => format!("{written}{between}"),
+        };
+        Some((colon..end.max(colon), text))
     }
 
     /// Another item of a list.
@@ -167,9 +182,24 @@ impl<'t> Page<'t> {
         if flow {
             return Some((item.span.range(), write::flow(new)));
         }
-        let dash = self.dash(item)?;
+        let Some(dash) = self.dash(item) else { return self.item_below(item, new) };
         let written = write::behind_dash(new, self.column(dash));
         Some((dash + 1..self.end(item), written.strip_suffix('\n').unwrap_or(&written).to_owned()))
+    }
+
+    /// Another item where a remark stands behind the dash, and the item below it.
+    fn item_below(&self, item: &Node, new: &Node) -> Option<Change> {
+        let start = item.span.range().start;
+        let column = self.column(start);
+        if self.dash_above(item).is_none() || !self.begins_a_line(start) {
+            return None;
+        }
+        let mut written = String::new();
+        match new.entries() {
+            Some(entries) if !entries.is_empty() => write::map(entries, column, &mut written),
+            _ => written = format!("{:column$}{}", "", write::flow(new)),
+        }
+        Some((start..self.end(item), written[column..].trim_end_matches('\n').to_owned()))
     }
 
     /// The dash of an item, where nothing stands between the two.
@@ -177,6 +207,22 @@ impl<'t> Page<'t> {
         let from = self.block(item).map_or(item.span.range().start, |block| block.at);
         let before = self.text[..from].trim_end_matches([' ', '\n', '\r']);
         before.ends_with('-').then(|| before.len() - 1)
+    }
+
+    /// The dash of an item, also where remarks stand between the two.
+    fn dash_above(&self, item: &Node) -> Option<usize> {
+        let mut before = &self.text[..self.block(item).map_or(item.span.range().start, |block| block.at)];
+        loop {
+            before = before.trim_end_matches([' ', '\n', '\r']);
+            let line = &before[self.line_start(before.len())..];
+            let said = line.split('#').next().unwrap_or(line);
+            if said.len() == line.len() || !said.trim().is_empty() {
+                let dash = before.len() - line.len() + said.trim_end().len();
+                let alone = said.bytes().all(|byte| b" -".contains(&byte)) || said.len() == line.len();
+                return (alone && said.trim_end().ends_with('-')).then(|| dash - 1);
+            }
+            before = &before[..before.len() - line.len()];
+        }
     }
 
     /// A line behind the one in which something ends.
@@ -260,7 +306,7 @@ impl<'t> Page<'t> {
                 }
             });
         }
-        let dash = self.dash(items.first()?)?;
+        let dash = self.dash_above(items.first()?)?;
         let indent = self.column(dash);
         let written = format!("{:indent$}-{}", "", write::behind_dash(new, indent));
         match after {
@@ -278,7 +324,7 @@ impl<'t> Page<'t> {
             return (number < items.len()).then(|| self.out_of_flow(number, items.len(), goes, place));
         }
         let item = items.get(number)?;
-        let dash = self.dash(item)?;
+        let dash = self.dash_above(item)?;
         (items.len() > 1 && self.begins_a_line(dash))
             .then(|| (self.line_start(dash)..self.next_line(self.end(item)), String::new()))
     }

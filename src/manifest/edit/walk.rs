@@ -339,7 +339,7 @@ impl<'w> Walk<'w> {
 
     fn list(&mut self, at: Spot, old: &[Value], new: &[Value], authored: &[Node]) -> Result<(), Refusal> {
         let (Tree::List(nodes), own) = (&at.node.tree, self.own(at)?) else { return Ok(()) };
-        let read: Vec<Value> = nodes.iter().map(Node::to_json).collect();
+        let read: Vec<Value> = nodes.iter().map(read_of).collect();
         let is_set = read != old && (read.iter().all(Value::is_string) || is_same_set(&read, old));
         let made = |n: usize| authored.get(n).cloned().unwrap_or_else(|| written(&new[n]));
         if (!is_set && nodes.len() != old.len()) || new.is_empty() {
@@ -375,6 +375,16 @@ impl<'w> Walk<'w> {
         let going: Vec<usize> = steps.iter().filter_map(|step| step.removed()).collect();
         let goes = |n: usize| going.contains(&n);
         let all_go = going.len() == owns.len();
+        let start = own.span.range().start;
+        let alias = owns.iter().find(|item| item.span.file() != own.span.file() || item.span.range().start < start);
+        let moves = |step: &Step| matches!(step, Step::Remove { .. } | Step::Add { .. });
+        if let Some(alias) = alias.filter(|_| steps.iter().any(moves)) {
+            let used = match at.holder {
+                Holder::Entry(entry) => entry.key.span,
+                _ => self.subject.own.key.span,
+            };
+            return Err(vec![(used, "used here"), (alias.span, "an anchor, whose value stands in several places")]);
+        }
         for step in steps {
             match step {
                 Step::Keep => {}
@@ -400,6 +410,18 @@ fn items_of(node: Option<&Node>) -> &[Node] {
         Some(Node { tree: Tree::List(items), .. }) => items,
         Some(node) => std::slice::from_ref(node),
         None => &[],
+    }
+}
+
+/// What a value says, without what its author keeps beside.
+fn read_of(node: &Node) -> Value {
+    match &node.tree {
+        Tree::Scalar(_) => node.to_json(),
+        Tree::List(items) => items.iter().map(read_of).collect(),
+        Tree::Map(entries) => {
+            let said = entries.iter().filter(|entry| !entry.is_own());
+            Value::Object(said.map(|entry| (entry.key.value.clone(), read_of(&entry.value))).collect())
+        }
     }
 }
 
