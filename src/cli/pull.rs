@@ -95,7 +95,7 @@ impl Pull {
         if let Some(gone) = changes.gone.iter().find(|one| choice.names(ours(&one.address, &one.name, &one.id))) {
             return Err(told::nothing_there(gone));
         }
-        let in_place = InPlace::of(&site.manifests, &site.target, std::mem::take(&mut changes.changed));
+        let in_place = InPlace::of(&site.manifests, &site.target, std::mem::take(&mut changes.changed), now);
         left.append(&mut changes.left);
         let mut draft = Draft::new(placed, left, &known, &addresses);
         let files = self.settle(&mut draft, site, folder, now, &in_place.settled.texts)?;

@@ -221,3 +221,57 @@ fn what_was_removed_as_a_whole_is_told_with_the_way_out() {
     says(&project.good(&["apply", "--yes"]).stdout, &["segments/lapsed"]);
     assert_eq!(service.segments(), Vec::<String>::new());
 }
+
+#[test]
+fn a_member_that_stands_elsewhere_is_told_and_the_others_are_edited() {
+    let manifest = "\
+x-vip: &vip [vip]
+tag_groups:
+  loyalty:
+    members:
+      named_users:
+        ada: *vip
+        bob: [silver]
+        eve: *vip
+";
+    let (project, service) = applied(manifest);
+    tag_user(&service, "ada", &json!(["gold"]));
+    tag_user(&service, "bob", &json!(["gold"]));
+    let ran = project.good(&["pull"]);
+    says(&ran.stderr, &["Edit by hand: tag_groups/loyalty members.named_users.ada: the service has [\"gold\"]"]);
+    says(
+        &ran.stderr,
+        &["messages.yaml:6:9: used here; messages.yaml:1:", "an anchor, whose value stands in several places"],
+    );
+    assert_eq!(project.folder.read(FILE), manifest.replace("[silver]", "[gold]"));
+    assert_eq!(project.changes(&[]), ["~ tag_groups/loyalty"]);
+    let plan = project.good(&["plan"]).stdout;
+    assert!(plan.contains("ada") && !plan.contains("bob"), "{plan}");
+}
+
+#[test]
+fn a_tag_outside_the_vocabulary_is_no_error_afterwards() {
+    let manifest = "\
+tag_groups:
+  loyalty:
+    tags: [gold, silver]
+    members: {named_users: {ada: [gold]}}
+";
+    let (project, service) = applied(manifest);
+    tag_user(&service, "ada", &json!(["platinum"]));
+    project.good(&["pull"]);
+    let expected = manifest.replace("ada: [gold]}}", "ada: [platinum]}}\n    lifecycle: {warn: [TG101]}");
+    assert_eq!(project.folder.read(FILE), expected);
+    in_sync(&project);
+}
+
+#[test]
+fn a_resource_that_says_nothing_is_told() {
+    let manifest = "tags:\n  news:   # nothing yet\n";
+    let (project, service) = applied(manifest);
+    service.post("/api/tags/news", &json!({"ios_channels": {"add": ["phone-1"]}}));
+    let ran = project.good(&["pull", "--all"]);
+    says(&ran.stdout, &["1 resource to be edited by hand"]);
+    says(&ran.stderr, &["Edit by hand: tags/news: it was changed on the service (messages.yaml:2:3: used here)"]);
+    assert_eq!(project.folder.read(FILE), manifest);
+}

@@ -1,12 +1,15 @@
 //! Edits of manifests that are there already, where the service has something else by now.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use jiff::Timestamp;
 use serde_json::Value;
 
+use super::project;
 use crate::address::Address;
 use crate::failure::Failure;
+use crate::finding::Severity;
 use crate::kinds;
 use crate::ledger::Adopted;
 use crate::manifest::edit::{Editor, Placed, Settled, settle};
@@ -35,8 +38,9 @@ pub struct Learned {
 }
 
 impl InPlace {
-    /// Edits the manifests in memory for what was changed on the service.
-    pub fn of(manifests: &Manifests, target: &str, changed: Vec<Changed>) -> Self {
+    /// Edits the manifests in memory for what was changed on the service. What the checks call an error then is a warning, since
+    /// the account really has it.
+    pub fn of(manifests: &Manifests, target: &str, changed: Vec<Changed>, now: Timestamp) -> Self {
         if changed.is_empty() {
             return Self::default();
         }
@@ -50,7 +54,21 @@ impl InPlace {
                 parts.insert(one.address, one.parts);
             }
         }
-        let settled = settle(manifests, Some(target), placed, |texts| read_project_with(root, inputs(texts), &[]));
+        let wanted: BTreeMap<Address, Value> =
+            placed.iter().map(|(at, (_, wanted))| (at.clone(), wanted.clone())).collect();
+        let again = |texts: &BTreeMap<String, String>| read_project_with(root, inputs(texts), &[]);
+        let mut settled = settle(manifests, Some(target), placed, again);
+        let errors = errors(manifests, &settled, now);
+        if !errors.is_empty() {
+            let with = |(address, mut placed): (Address, Placed)| {
+                let codes = errors.get(&address).filter(|_| !placed.edits.is_empty());
+                placed.edits.extend(codes.into_iter().flat_map(|codes| editor.warn(&address, codes)));
+                let wanted = wanted.get(&address).cloned().unwrap_or_default();
+                (address, (placed, wanted))
+            };
+            let placed = std::mem::take(&mut settled.placed).into_iter().map(with).collect();
+            settled = settle(manifests, Some(target), placed, again);
+        }
         let own: BTreeMap<&str, &str> =
             manifests.sources.iter().map(|(_, source)| (source.path.as_str(), source.text.as_str())).collect();
         let read = |name: &String| match own.get(name.as_str()) {
@@ -120,6 +138,26 @@ impl InPlace {
         }
         Ok(())
     }
+}
+
+/// What the checks call an error in resources that were edited, and may be a warning.
+fn errors(manifests: &Manifests, settled: &Settled, now: Timestamp) -> BTreeMap<Address, BTreeSet<&'static str>> {
+    let mut errors: BTreeMap<Address, BTreeSet<&'static str>> = BTreeMap::new();
+    let is_manifest = |name: &str| manifests.sources.iter().any(|(_, source)| source.path == name);
+    let mut texts = settled.texts.clone();
+    texts.retain(|name, _| is_manifest(name));
+    if texts.is_empty() {
+        return errors;
+    }
+    let read = read_project_with(&manifests.project.root, inputs(&texts), &[]);
+    let targets: Vec<Option<&str>> = manifests.project.target_names().into_iter().map(Some).collect();
+    for finding in project::check(&read, &targets, now).findings {
+        let edited = finding.address.filter(|address| settled.placed.contains_key(address));
+        if let Some(address) = edited.filter(|_| finding.severity == Severity::Error && finding.code.is_free()) {
+            errors.entry(address).or_default().insert(finding.code.name);
+        }
+    }
+    errors
 }
 
 /// What the manifests say after the edits, as single things. Of what is applied as a whole, one value that could not be placed

@@ -14,7 +14,7 @@ mod settle;
 mod special;
 mod walk;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use serde_json::Value;
@@ -28,7 +28,7 @@ use super::{Manifests, Target, author};
 use crate::address::Address;
 use crate::finding::Findings;
 use crate::kinds;
-use crate::node::{Node, Tree};
+use crate::node::{At, Entry, Node, Tree};
 use crate::source::{FileId, Span};
 
 /// A stretch of a file and what stands there afterwards.
@@ -118,6 +118,35 @@ impl<'m> Editor<'m> {
         let mut walk = walk::Walk::new(self, &subject);
         walk.resource(&node, desired, live, &authored, &ordered);
         Some(walk.finish(live))
+    }
+
+    /// The edits that make what these checks find a warning for a resource: the service has it so. Empty where its manifest is
+    /// written in a way that nothing can be added to.
+    pub fn warn(&self, address: &Address, codes: &BTreeSet<&str>) -> Vec<Edit> {
+        let collected = &self.manifests.collected;
+        let Some(kind) = kinds::kind(&address.kind) else { return Vec::new() };
+        let over = || collected.overlays.get(self.target?)?.get(kind.key, &address.key);
+        let Some(own) = collected.base.get(kind.key, &address.key).or_else(over) else { return Vec::new() };
+        let Some(file) = own.node.span.file() else { return Vec::new() };
+        let page = page::Page { text: self.text(file) };
+        let items: Vec<Node> = codes.iter().map(|code| walk::written(&Value::from(*code))).collect();
+        let list = Node { span: Span::NONE, tree: Tree::List(items.clone()) };
+        let entry = |key: &str, value: Node| Entry { key: At::new(key.to_owned(), Span::NONE), value };
+        let last = |node: &Node| node.entries().map_or(0, <[_]>::len).checked_sub(1);
+        let changes: Vec<Option<page::Change>> = match own.node.get("lifecycle") {
+            None => {
+                let map = Node { span: Span::NONE, tree: Tree::Map(vec![entry("warn", list)]) };
+                vec![page.new_entry(&own.node, last(&own.node), &entry("lifecycle", map))]
+            }
+            Some(lifecycle) => match lifecycle.get("warn") {
+                Some(warn @ Node { tree: Tree::List(known), .. }) => {
+                    items.iter().map(|item| page.new_item(warn, known.len().checked_sub(1), item)).collect()
+                }
+                Some(_) => Vec::new(),
+                None => vec![page.new_entry(lifecycle, last(lifecycle), &entry("warn", list))],
+            },
+        };
+        changes.into_iter().flatten().map(|(range, text)| Edit { file, range, text }).collect()
     }
 
     fn text(&self, file: FileId) -> &'m str {
