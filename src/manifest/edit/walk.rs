@@ -372,7 +372,7 @@ impl<'w> Walk<'w> {
         let (Tree::List(nodes), Tree::List(owns)) = (&at.node.tree, &own.tree) else { return Ok(()) };
         let page = self.page(own);
         let flow = at.flow || page.is_flow(own);
-        let going: Vec<usize> = steps.iter().filter_map(|step| step.removed()).collect();
+        let going: Vec<usize> = steps.iter().filter_map(Step::removed).collect();
         let goes = |n: usize| going.contains(&n);
         let all_go = going.len() == owns.len();
         let start = own.span.range().start;
