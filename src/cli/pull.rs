@@ -1,4 +1,6 @@
+mod asked;
 mod in_place;
+mod mending;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -6,20 +8,22 @@ use std::path::{Component, Path, PathBuf};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
+use self::asked::Ours;
 use self::in_place::InPlace;
+use self::mending::Mending;
 use super::planning::{Place, Site};
 use super::target::Opened;
 use super::{Context, Ended, project, runtime};
 use crate::address::Address;
 use crate::compare;
 use crate::failure::{Exit, Failure};
-use crate::finding::Severity;
-use crate::kinds::{KINDS, Kind, Read};
-use crate::ledger::{Ledger, Record};
+use crate::finding::{Finding, Severity};
+use crate::kinds::{KINDS, Kind};
+use crate::ledger::Record;
 use crate::live::Live;
 use crate::manifest::{Manifests, PROJECT_FILE, files, read_project_with};
 use crate::plan;
-use crate::pull::{self, Called, Changes, Choice, Declared, Draft, Existing, File, Left, Places};
+use crate::pull::{self, Changes, Choice, Declared, Draft, Existing, File, Gone, Left, Placed, Places};
 use crate::render::pull as told;
 use crate::render::{Again, one_line};
 use crate::text;
@@ -28,7 +32,8 @@ use crate::text;
 ///
 /// Nothing on the service is touched. What is pulled gets a key from its name, segments in audiences become names, and the ledger
 /// knows all of it from then on: a plan has nothing to do. Manifests of what was changed on the service are edited in place: only
-/// what differs, with comments, order and quotes as they are.
+/// what differs, with comments, order and quotes as they are. What was changed in your files as well, or stands elsewhere, is told
+/// and left to be edited by hand: the exit code is 6 then.
 #[derive(Debug, Args)]
 pub struct Pull {
     /// Kinds or addresses, such as segments, templates/winback or 'segments/sale-*'; also a name or an id in place of the key
@@ -85,20 +90,42 @@ impl Pull {
 
         let addresses = addresses(&site.manifests);
         let (desired, _) = site.manifests.resolve(Some(&site.target));
-        let unmanaged = pull::unmanaged(&live, &known, &choice.kinds(), now);
+        let mut unmanaged = pull::unmanaged(&live, &known, &choice.kinds(), now);
+        let ignored = unmanaged.ignore(&site.ignored(), choice);
         let declared = Declared { desired: &desired, units: &site.units, addresses: &addresses };
-        let places = chosen(choice, pull::place(unmanaged, &declared, &known), &known, &addresses)?;
-        let Places { placed, grown, mut left } = places;
-        let mut changes = pull::changed(&declared, &known, &live, grown, now);
-        changes.changed.retain(|one| choice.takes(ours(&one.address, &one.name, &one.id)));
-        changes.gone.retain(|one| choice.takes(ours(&one.address, &one.name, &one.id)));
-        if let Some(gone) = changes.gone.iter().find(|one| choice.names(ours(&one.address, &one.name, &one.id))) {
-            return Err(told::nothing_there(gone));
-        }
-        let in_place = InPlace::of(&site.manifests, &site.target, std::mem::take(&mut changes.changed), now);
-        left.append(&mut changes.left);
-        let mut draft = Draft::new(placed, left, &known, &addresses);
-        let files = self.settle(&mut draft, site, folder, now, &in_place.settled.texts)?;
+        let untold = asked::untold(choice, opened.level);
+        let names = asked::names(&declared, &known, &live);
+        let ours = Ours { ledger: &known, declared: &addresses, names: &names };
+        let places = pull::place(unmanaged, &declared, &known);
+        let places = asked::chosen(choice, places, &ours, &untold)?;
+        let Places { placed, grown, left } = places;
+        let mut mending = Mending::default();
+        // Each round mends something that the one before had wrong.
+        let (changes, in_place, draft, files) = loop {
+            let is_pulled = |it: &&Placed| !mending.lost.contains(&it.thing.id);
+            let pulled: Vec<Placed> = placed.iter().filter(is_pulled).cloned().collect();
+            let mut changes = pull::changed(&declared, &known, &live, &pulled, grown.clone(), now);
+            changes.changed.retain(|one| ours.calls(&one.address, &one.name, &one.id, &|it| choice.takes(it)));
+            changes.gone.retain(|one| ours.calls(&one.address, &one.name, &one.id, &|it| choice.takes(it)));
+            let is_asked = |one: &&Gone| ours.calls(&one.address, &one.name, &one.id, &|it| choice.names(it));
+            if let Some(gone) = changes.gone.iter().find(is_asked) {
+                return Err(told::nothing_there(gone));
+            }
+            let changed = std::mem::take(&mut changes.changed);
+            let in_place = InPlace::of(&site.manifests, &site.target, changed, &mending);
+            let left = left.iter().chain(&changes.left).cloned().collect();
+            let mut draft = Draft::new(placed.clone(), left, &known, &addresses);
+            draft.groups.clone_from(&mending.groups);
+            let (files, findings) = self.settle(&mut draft, site, folder, now, &in_place.settled.texts)?;
+            let kept: BTreeSet<&str> = draft.pieces.iter().map(|piece| piece.thing.id.as_str()).collect();
+            let lost = pulled.iter().map(|it| &it.thing.id).filter(|id| !kept.contains(id.as_str()));
+            let lost: Vec<String> = lost.cloned().collect();
+            if !lost.is_empty() && !in_place.settled.placed.is_empty() {
+                mending.lost.extend(lost);
+            } else if !mending.learn(&findings, &in_place, &draft) {
+                break (changes, in_place, draft, files);
+            }
+        };
 
         let named: Vec<(String, &File)> = files.iter().map(|file| (within(folder, &file.path), file)).collect();
         if self.dry_run {
@@ -128,14 +155,26 @@ impl Pull {
         for line in told::parts(&learned.adopted, &learned.forgotten, !self.dry_run) {
             context.out.print(&line);
         }
-        for line in told::unplaced(&in_place.settled, &site.manifests.sources) {
+        told::following(&in_place.settled).iter().for_each(|line| context.out.print(line));
+        let mut after: BTreeMap<&str, &str> = BTreeMap::new();
+        if !self.dry_run {
+            after.extend(in_place.settled.texts.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+            after.extend(named.iter().map(|(name, file)| (name.as_str(), file.text.as_str())));
+        }
+        for line in told::unplaced(&in_place.settled, &site.manifests.sources, &after) {
             context.out.note(&line);
         }
-        for line in notes(choice, opened, &live, &changes, &draft.left) {
+        for line in notes(choice, &untold, &live, &changes, &draft.left) {
             context.out.note(&line);
+        }
+        if ignored > 0 {
+            let things = text::count(ignored, "thing");
+            context
+                .out
+                .note(&format!("Left out: {things} that ignore_unmanaged names. Asked for by name, each is pulled."));
         }
         context.out.print(&self.last_line(draft.pieces.len(), &in_place));
-        Ok(Exit::Done)
+        Ok(if in_place.to_do() > 0 { Exit::Partly } else { Exit::Done })
     }
 
     /// The draft as files that the project can be read with: findings about what the account really has are warnings, and what
@@ -147,7 +186,7 @@ impl Pull {
         folder: &str,
         now: Timestamp,
         edited: &BTreeMap<String, String>,
-    ) -> Result<Vec<File>, Failure> {
+    ) -> Result<(Vec<File>, Vec<Finding>), Failure> {
         let Site { manifests, target, .. } = site;
         let root = &manifests.project.root;
         let mut sources: BTreeMap<&str, &str> =
@@ -168,8 +207,8 @@ impl Pull {
                 Layout::Resource => pull::Layout::Resource,
             };
             let files = pull::files(draft, layout, &existing);
-            if draft.pieces.is_empty() {
-                return Ok(files);
+            if draft.pieces.is_empty() && edited.is_empty() {
+                return Ok((files, Vec::new()));
             }
             let mut texts = edited.clone();
             texts.extend(files.iter().map(|file| (within(folder, &file.path), file.text.clone())));
@@ -185,7 +224,7 @@ impl Pull {
             if draft.verify(&units) {
                 continue;
             }
-            let is_ours = |finding: &&crate::finding::Finding| {
+            let is_ours = |finding: &&Finding| {
                 let at = finding.at.file().map(|file| read.sources.get(file).path.as_str());
                 let ours = files.iter().any(|file| Some(within(folder, &file.path).as_str()) == at);
                 ours && finding.severity == Severity::Error && finding.address.is_none()
@@ -194,7 +233,7 @@ impl Pull {
                 return Err(Failure::new(format!("what was pulled cannot be written down: {}", finding.message))
                     .help("pull less at a time, or with --layout resource"));
             }
-            return Ok(files);
+            return Ok((files, verdict.findings));
         }
     }
 
@@ -234,7 +273,7 @@ impl Pull {
 
     fn last_line(&self, pulled: usize, in_place: &InPlace) -> String {
         let edited = in_place.edited().len();
-        let to_do = in_place.settled.placed.values().filter(|placed| !placed.unplaced.is_empty()).count();
+        let to_do = in_place.to_do();
         let would_be = if self.dry_run { "would be " } else { "" };
         let mut said = Vec::new();
         let agreed = in_place.agreed();
@@ -251,7 +290,10 @@ impl Pull {
             said.push(format!("{} to be edited by hand", text::count(to_do, "resource")));
         }
         match said.is_empty() {
-            true => "Nothing to pull: whatever could be is in git already.".to_owned(),
+            true => format!(
+                "Nothing to pull: the service has nothing new since the last apply or pull. {} shows what your files say otherwise.",
+                self.again().plan()
+            ),
             false if self.dry_run => format!("{}. Nothing was written.", said.join(", ")),
             false => format!("{}. Next: {}", said.join(", "), self.again().plan()),
         }
@@ -290,50 +332,8 @@ fn addresses(manifests: &Manifests) -> BTreeSet<Address> {
     manifests.declared().map(|it| Address::new(it.kind.key, it.key.value.clone())).collect()
 }
 
-/// The part that was asked for. Words that mean nothing are refused.
-fn chosen(choice: &Choice, places: Places, ledger: &Ledger, declared: &BTreeSet<Address>) -> Result<Places, Failure> {
-    let Places { mut placed, mut grown, mut left } = places;
-    let known: BTreeSet<Address> = ledger.owned.keys().map(Address::resource).chain(declared.iter().cloned()).collect();
-    let mut all: Vec<Called> = Vec::new();
-    all.extend(placed.iter().map(|it| Called {
-        kind: it.thing.kind.key,
-        key: Some(&it.key),
-        name: &it.thing.name,
-        id: &it.thing.id,
-    }));
-    all.extend(left.iter().map(called));
-    let of_ours = |address: &Address| ledger.owned.get(address).map_or("", |owned| owned.id.as_str());
-    all.extend(known.iter().map(|it| Called { kind: &it.kind, key: Some(&it.key), name: "", id: of_ours(it) }));
-    if let Some(word) = choice.idle(&all) {
-        let keys: Vec<String> =
-            all.iter().filter_map(|called| Some(format!("{}/{}", called.kind, called.key?))).collect();
-        let failure = Failure::usage(format!("nothing on the service is called {}", one_line(&word)));
-        return Err(match text::nearest(&word, keys.iter().map(String::as_str)) {
-            Some(near) => failure.help(format!("did you mean {near}?")),
-            None => failure.help("name a key, a name or an id as the dashboard shows it; `*` stands for any letters"),
-        });
-    }
-    placed.retain(|it| {
-        let (key, thing) = (Some(it.key.as_str()), &it.thing);
-        choice.takes(Called { kind: thing.kind.key, key, name: &thing.name, id: &thing.id })
-    });
-    grown.retain(|(address, thing)| {
-        choice.takes(Called { kind: &address.kind, key: Some(&address.key), name: &thing.name, id: &thing.id })
-    });
-    left.retain(|left| choice.takes(called(left)));
-    Ok(Places { placed, grown, left })
-}
-
-fn called(left: &Left) -> Called<'_> {
-    Called { kind: left.kind, key: None, name: &left.name, id: &left.id }
-}
-
-fn ours<'c>(address: &'c Address, name: &'c str, id: &'c str) -> Called<'c> {
-    Called { kind: &address.kind, key: Some(&address.key), name, id }
-}
-
 /// What people should know of what was not pulled.
-fn notes(choice: &Choice, opened: &Opened, live: &Live, changes: &Changes, left: &[Left]) -> Vec<String> {
+fn notes(choice: &Choice, untold: &[&Kind], live: &Live, changes: &Changes, left: &[Left]) -> Vec<String> {
     let mut notes = told::left(left);
     notes.extend(changes.gone.iter().map(told::gone));
     for (address, thing) in &changes.grown {
@@ -348,8 +348,6 @@ fn notes(choice: &Choice, opened: &Opened, live: &Live, changes: &Changes, left:
     }
     let asked = choice.kinds();
     let asked: Vec<&Kind> = KINDS.iter().filter(|kind| asked.contains(kind.key)).collect();
-    let untold: Vec<&&Kind> =
-        asked.iter().filter(|kind| kind.api.lifecycle(opened.level).read == Read::LedgerOnly).collect();
     if let Some(first) = untold.first() {
         let names: Vec<String> = untold.iter().map(|kind| told::plural(kind)).collect();
         notes.push(format!(

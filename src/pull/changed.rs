@@ -1,16 +1,17 @@
 //! Resources of ours that somebody changed on the service.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::placing::Declared;
+use super::merge::{Clash, Field, by_key, like, merged};
+use super::placing::{Declared, Placed};
 use super::unmanaged::{Left, Thing};
 use crate::address::Address;
 use crate::compare::{Names, Unit, ignoring};
-use crate::kinds::{self, Api, Found, Runs, remote};
-use crate::ledger::{Adopted, Ledger};
+use crate::kinds::{self, Api, Found, Resource, Runs, Segment};
+use crate::ledger::{Adopted, Ledger, Owned};
 use crate::live::{Live, Seen};
 use crate::node::{At, Node, Reader};
 use crate::plan::Place;
@@ -37,6 +38,8 @@ pub struct Part {
     pub address: Address,
     /// What the manifests are to say of it, and what the ledger learns once they do; `None`: it was removed there.
     pub becomes: Option<(Value, Adopted)>,
+    /// Fields that were changed in git as well: they stay what git says, and the ledger learns nothing of this thing.
+    pub clashes: Vec<Clash>,
 }
 
 /// A declared resource that was removed on the service.
@@ -60,14 +63,17 @@ pub struct Changes {
 }
 
 /// Every resource that was changed on the service since it was last applied and is not declared so, and every one that has more
-/// parts there than are declared. Fields that are left to the dashboard are as they were.
+/// parts there than are declared. Fields that are left to the dashboard are as they were. Segments that are `pulled` in the same
+/// run have their keys.
 pub fn changed(
     declared: &Declared,
     ledger: &Ledger,
     live: &Live,
+    pulled: &[Placed],
     grown: Vec<(Address, Thing)>,
     now: Timestamp,
 ) -> Changes {
+    let known = knowing(ledger, pulled, now);
     let mut out = Changes::default();
     let mut more: BTreeMap<Address, Vec<Thing>> = BTreeMap::new();
     for (address, thing) in grown {
@@ -76,7 +82,7 @@ pub fn changed(
             false => out.grown.push((address, thing)),
         }
     }
-    let around = Around { units: declared.units, names: Names::new(ledger), ledger, live, now };
+    let around = Around { units: declared.units, names: Names::new(&known), ledger, live, now };
     for (address, resource) in &declared.desired.resources {
         let singles = resource.spec.units(&address.key);
         let more = more.remove(address).unwrap_or_default();
@@ -85,11 +91,32 @@ pub fn changed(
     out
 }
 
+/// A ledger that knows the segments as well that are about to be pulled.
+fn knowing(ledger: &Ledger, pulled: &[Placed], now: Timestamp) -> Ledger {
+    let mut known = ledger.clone();
+    for Placed { thing, key, .. } in pulled.iter().filter(|it| it.thing.kind.key == Segment::KEY) {
+        let address = Address::new(Segment::KEY, key.clone());
+        known.owned.entry(address).or_insert_with(|| Owned {
+            id: thing.id.clone(),
+            spec: thing.whole(),
+            refs: BTreeMap::new(),
+            stamp: None,
+            protect: false,
+            past: false,
+            applied: now,
+            push_ids: Vec::new(),
+        });
+    }
+    known
+}
+
 /// What became of a single thing that is declared.
 enum Fate {
     Stays,
-    Becomes(Value, Box<Adopted>),
+    Becomes(Value, Box<Adopted>, Vec<Clash>),
     Removed,
+    /// Removed on the service, and changed in git.
+    Disputed(Clash),
 }
 
 struct Around<'a> {
@@ -117,11 +144,15 @@ impl Around<'_> {
             let at = Address::new(address.kind.clone(), key.clone());
             match self.fate(api, &at) {
                 Fate::Stays => drop(wanted.insert(at, spec.clone())),
-                Fate::Becomes(value, adopted) => {
+                Fate::Becomes(value, adopted, clashes) => {
                     wanted.insert(at.clone(), value.clone());
-                    parts.push(Part { address: at, becomes: Some((value, *adopted)) });
+                    parts.push(Part { address: at, becomes: Some((value, *adopted)), clashes });
                 }
-                Fate::Removed => parts.push(Part { address: at, becomes: None }),
+                Fate::Removed => parts.push(Part { address: at, becomes: None, clashes: Vec::new() }),
+                Fate::Disputed(clash) => {
+                    wanted.insert(at.clone(), spec.clone());
+                    parts.push(Part { address: at, becomes: None, clashes: vec![clash] });
+                }
             }
         }
         for thing in more {
@@ -145,7 +176,7 @@ impl Around<'_> {
         let before = api.whole(&singles.iter().map(|(_, spec)| spec).collect::<Vec<_>>());
         let desired = canonical();
         // A resource may say more than its parts: that stays.
-        let wanted = merged(api.audiences(), "", Some(&before), Some(&desired), Some(&after)).unwrap_or(after);
+        let wanted = merged(api.audiences(), "", Field::of(&before, &desired, &after), &mut None).unwrap_or(after);
         let wanted = if parts.iter().any(|part| part.address != *address) { settled(address, wanted) } else { wanted };
         out.changed.push(Changed { address: address.clone(), name, id, desired, wanted, parts });
     }
@@ -160,7 +191,18 @@ impl Around<'_> {
             // What had its time is no longer listed, and nobody removed it.
             Seen::Absent if !owned.past && !api.runs(&owned.spec).is_some_and(begun) => {
                 let in_doubt = self.ledger.open.contains_key(address);
-                return if in_doubt { Fate::Stays } else { Fate::Removed };
+                let same = by_key(api.audiences(), &self.names, &unit.spec)
+                    == by_key(api.audiences(), &self.names, &owned.spec);
+                return match in_doubt {
+                    true => Fate::Stays,
+                    false if same || address.part().is_none() => Fate::Removed,
+                    false => Fate::Disputed(Clash {
+                        path: String::new(),
+                        git: Some(unit.spec.clone()),
+                        live: None,
+                        applied: Some(owned.spec.clone()),
+                    }),
+                };
             }
             _ => return Fate::Stays,
         };
@@ -170,15 +212,20 @@ impl Around<'_> {
             return Fate::Stays;
         }
         let kept = ignoring(&live, &unit.spec, &unit.ignore).0;
-        let Some(wanted) = merged(api.audiences(), "", Some(&owned.spec), Some(&unit.spec), Some(&kept)) else {
-            return Fate::Stays;
-        };
-        if by_key(api.audiences(), &self.names, &unit.spec) == by_key(api.audiences(), &self.names, &wanted) {
+        // Whoever names a segment by its id and by its key says the same.
+        let alike = |spec: &Value| like(api.audiences(), &self.names, spec, &unit.spec);
+        let (applied, kept) = (alike(&owned.spec), alike(&kept));
+        let mut clashes = Some(Vec::new());
+        let fields = Field::of(&applied, &unit.spec, &kept);
+        let Some(wanted) = merged(api.audiences(), "", fields, &mut clashes) else { return Fate::Stays };
+        let clashes = clashes.unwrap_or_default();
+        let same = by_key(api.audiences(), &self.names, &unit.spec) == by_key(api.audiences(), &self.names, &wanted);
+        if same && clashes.is_empty() {
             return Fate::Stays;
         }
         let adopted = self.adopted(api, address, found, theirs);
         let (push_ids, protect, past) = (owned.push_ids.clone(), owned.protect, owned.past);
-        Fate::Becomes(wanted, Box::new(Adopted { push_ids, protect, past, ..adopted }))
+        Fate::Becomes(wanted, Box::new(Adopted { push_ids, protect, past, ..adopted }), clashes)
     }
 
     /// Takes in parts that the ledger does not know. One that is declared and not applied yet is git's.
@@ -204,7 +251,7 @@ impl Around<'_> {
             let found = Found { id, stamp, push_ids: single.push_ids.clone(), ..Found::default() };
             let adopted = self.adopted(api, &at, &found, &single.spec);
             wanted.insert(at.clone(), spec.clone());
-            parts.push(Part { address: at, becomes: Some((spec, adopted)) });
+            parts.push(Part { address: at, becomes: Some((spec, adopted)), clashes: Vec::new() });
         }
     }
 
@@ -227,60 +274,4 @@ fn settled(address: &Address, spec: Value) -> Value {
     let key = At::new(address.key.clone(), Span::NONE);
     let read = |kind: &kinds::Kind| (kind.decode)(&key, &Node::from_json_value(&spec), &mut Reader::default());
     kinds::kind(&address.kind).and_then(read).map_or(spec, |read| read.canonical())
-}
-
-/// The same with segments of ours by their keys.
-fn by_key(audiences: &[&str], names: &Names, spec: &Value) -> Value {
-    remote::point(audiences, spec, &mut |reference| {
-        let key = reference["id"].as_str().and_then(|id| names.key(id));
-        key.map_or_else(|| reference.clone(), Value::from)
-    })
-}
-
-/// A field with both kinds of changes since it was last applied: what was changed in git alone stays, and what was changed on the
-/// service takes its place. An audience is one field.
-fn merged(
-    audiences: &[&str],
-    path: &str,
-    ledger: Option<&Value>,
-    desired: Option<&Value>,
-    live: Option<&Value>,
-) -> Option<Value> {
-    if live == ledger {
-        return desired.cloned();
-    }
-    match (desired, live) {
-        (Some(Value::Object(ours)), Some(Value::Object(theirs))) if desired != ledger && !audiences.contains(&path) => {
-            let keys: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
-            let mut out = Map::new();
-            for key in keys {
-                let before = ledger.and_then(|ledger| ledger.get(key));
-                let value = merged(audiences, &format!("{path}/{key}"), before, ours.get(key), theirs.get(key));
-                out.extend(value.map(|value| (key.clone(), value)));
-            }
-            Some(out.into())
-        }
-        _ => live.cloned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn what_was_changed_in_git_alone_stays() {
-        let both = |ledger: Value, desired: Value, live: Value| {
-            merged(&["/criteria"], "", Some(&ledger), Some(&desired), Some(&live)).expect("a value")
-        };
-        let ledger = json!({ "name": "a", "push": { "alert": "x", "title": "t" } });
-        let desired = json!({ "name": "b", "push": { "alert": "x", "title": "t" } });
-        let live = json!({ "name": "a", "push": { "alert": "y" } });
-        assert_eq!(both(ledger, desired, live), json!({ "name": "b", "push": { "alert": "y" } }));
-        let criteria = |value: Value| json!({ "criteria": value });
-        let one =
-            both(criteria(json!({ "tag": "a" })), criteria(json!({ "tag": "b" })), criteria(json!({ "NOT": "c" })));
-        assert_eq!(one, criteria(json!({ "NOT": "c" })));
-    }
 }

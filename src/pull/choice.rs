@@ -76,6 +76,11 @@ impl Choice {
         self.patterns.iter().filter(is_one).any(|pattern| pattern.takes(called))
     }
 
+    /// Whether it was asked for by more than its kind.
+    pub fn singles_out(&self, called: Called) -> bool {
+        self.patterns.iter().filter(|pattern| pattern.which.is_some()).any(|pattern| pattern.takes(called))
+    }
+
     /// The words that mean nothing of what there is.
     pub fn idle<'c>(&self, all: &[Called<'c>]) -> Option<String> {
         let is_idle = |pattern: &&Pattern| pattern.which.is_some() && !all.iter().any(|called| pattern.takes(*called));

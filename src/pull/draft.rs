@@ -12,7 +12,7 @@ use crate::codes;
 use crate::compare::{Names, Unit};
 use crate::finding::{Finding, Severity};
 use crate::kinds::remote::{point, segments};
-use crate::kinds::{Parts, Resource, Segment, TagGroup, Trigger};
+use crate::kinds::{Kind, Parts, Resource, Segment, TagGroup, Trigger};
 use crate::ledger::{Adopted, Ledger};
 use crate::model::audience::{Selector, written};
 use crate::model::vocabulary::is_reserved;
@@ -145,11 +145,21 @@ impl<'l> Draft<'l> {
         changed
     }
 
+    /// Tag groups that a resource names, and that are declared nowhere and can be.
+    pub fn undeclared(&self, kind: &Kind, key: &str, spec: &Value) -> BTreeSet<String> {
+        let is_piece = |group: &String| self.pieces.iter().any(|piece| piece.address() == group_address(group));
+        let is_known = |group: &String| self.declared_groups.contains(group) || self.groups.contains(group);
+        let mut found = groups(kind, key, spec);
+        found.retain(|group| can_be_declared(group) && !is_known(group) && !is_piece(group));
+        found
+    }
+
     /// Mends a piece so that a finding is no error any more; `false`: that was done before, and it is one all the same.
     fn answer(&mut self, known: &BTreeSet<String>, before: &Piece, piece: &mut Piece, finding: &Finding) -> bool {
         if finding.code == &codes::RF103 {
-            let can_be = |group: &String| can_be_key(group) && !is_reserved(group) && !known.contains(group);
-            let missing: Vec<String> = groups(piece).into_iter().filter(can_be).collect();
+            let can_be = |group: &String| can_be_declared(group) && !known.contains(group);
+            let missing: Vec<String> =
+                groups(piece.thing.kind, &piece.key, &piece.thing.whole()).into_iter().filter(can_be).collect();
             if !missing.is_empty() {
                 self.groups.extend(missing);
                 return true;
@@ -206,11 +216,15 @@ fn left(piece: &Piece, why: String) -> Left {
     Left { kind: kind.key, why: why.into(), name: name.clone(), id: id.clone(), is_part: false }
 }
 
-/// The tag groups that a piece names.
-fn groups(piece: &Piece) -> BTreeSet<String> {
+fn can_be_declared(group: &str) -> bool {
+    can_be_key(group) && !is_reserved(group)
+}
+
+/// The tag groups that a resource names.
+fn groups(kind: &Kind, key: &str, spec: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let Some(read) = piece.thing.kind.api.read(&piece.thing.whole()) else { return found };
-    let key = At::new(piece.key.clone(), Span::NONE);
+    let Some(read) = kind.api.read(spec) else { return found };
+    let key = At::new(key.to_owned(), Span::NONE);
     let mut parts = Parts::new(&key);
     read.parts(&mut parts);
     for audience in &parts.audiences {

@@ -12,6 +12,7 @@ mod choice;
 mod draft;
 mod files;
 pub mod keys;
+mod merge;
 mod placing;
 mod unmanaged;
 
@@ -19,5 +20,6 @@ pub use changed::{Changed, Changes, Gone, Part, changed};
 pub use choice::{Called, Choice};
 pub use draft::{Draft, Piece};
 pub use files::{Existing, File, Layout, files};
+pub use merge::Clash;
 pub use placing::{Declared, Placed, Places, place};
 pub use unmanaged::{Left, PAST, Single, Thing, Unmanaged, unmanaged};

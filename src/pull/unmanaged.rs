@@ -6,10 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::address::Address;
+use super::choice::{Called, Choice};
+use crate::address::{Address, to_key};
 use crate::kinds::{self, Found, KINDS, Kind};
 use crate::ledger::{Ledger, Verb};
 use crate::live::Live;
+use crate::text;
 
 /// A resource that nobody declares, as the service has it.
 #[derive(Clone, Debug)]
@@ -74,6 +76,20 @@ pub struct Unmanaged {
     /// Resources of which some parts are ours, each with its address and the parts that are not.
     pub grown: Vec<(Address, Thing)>,
     pub left: Vec<Left>,
+}
+
+impl Unmanaged {
+    /// Leaves out what these patterns mean, such as `segments/Test *`, but for what is asked for by itself. Says how much that is.
+    pub fn ignore(&mut self, patterns: &[String], choice: &Choice) -> usize {
+        let before = self.things.len() + self.left.len();
+        let is_kept = |kind: &'static str, name: &str, id: &str| {
+            let is_meant = |pattern: &String| text::is_like(pattern, &format!("{kind}/{name}"));
+            choice.singles_out(Called { kind, key: Some(&to_key(name)), name, id }) || !patterns.iter().any(is_meant)
+        };
+        self.things.retain(|thing| is_kept(thing.kind.key, &thing.name, &thing.id));
+        self.left.retain(|left| left.is_part || is_kept(left.kind, &left.name, &left.id));
+        before - self.things.len() - self.left.len()
+    }
 }
 
 /// What the service has of these kinds and the ledger has not.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
 use similar::TextDiff;
 
 use super::{one_line, visible};
@@ -9,10 +10,10 @@ use crate::address::Address;
 use crate::failure::{Exit, Failure};
 use crate::kinds::{self, Kind};
 use crate::ledger::Adopted;
-use crate::manifest::edit::{Placed, Settled, Unplaced};
+use crate::manifest::edit::{Clash, Placed, Settled, Unplaced};
 use crate::plan::Place;
 use crate::pull::{File, Gone, Left};
-use crate::source::Sources;
+use crate::source::{Position, Sources, Span};
 use crate::text;
 
 /// How many of those that are left for one reason are named.
@@ -117,6 +118,17 @@ pub fn edited(settled: &Settled, done: bool) -> Vec<String> {
     all.map(line).collect()
 }
 
+/// What says something else because of an edit elsewhere.
+pub fn following(settled: &Settled) -> Option<String> {
+    let mut named: Vec<String> = settled.following.iter().take(NAMED).map(ToString::to_string).collect();
+    if settled.following.len() > NAMED {
+        named.push(format!("{} more", settled.following.len() - NAMED));
+    }
+    let says = if settled.following.len() == 1 { "says" } else { "say" };
+    let line = format!("By these edits {} {says} something else: `pushplan plan` shows what.", text::all_of(&named));
+    (!named.is_empty()).then(|| one_line(&line))
+}
+
 /// What became of the parts of resources that are applied in parts.
 pub fn parts(adopted: &[Adopted], forgotten: &[Address], done: bool) -> Vec<String> {
     let is_part = |address: &&Address| address.part().is_some();
@@ -158,21 +170,66 @@ fn way_out(gone: &Gone) -> String {
     )
 }
 
-/// Values that could not be brought into git, each with the places that matter.
-pub fn unplaced(settled: &Settled, sources: &Sources) -> Vec<String> {
+/// Values that could not be brought into git, each with the places that matter; `after`: files as they are by now.
+pub fn unplaced(settled: &Settled, sources: &Sources, after: &BTreeMap<&str, &str>) -> Vec<String> {
     let mut lines = Vec::new();
     for (address, placed) in &settled.placed {
-        for Unplaced { path, live, places } in &placed.unplaced {
+        for Unplaced { path, live, places, clash } in &placed.unplaced {
             let what = if path.is_empty() { String::new() } else { format!(" {path}") };
+            let places = places.iter().filter(|(span, _)| span.file().is_some());
+            let places: Vec<String> =
+                places.map(|(span, why)| format!("{}: {why}", place(*span, sources, after))).collect();
+            let places = places.join("; ");
+            if let Some(Clash { git, applied }) = clash {
+                lines.push(one_line(&format!(
+                    "Edit by hand: {address}{what}: changed in git and on the service: git says {}, the service has {}, last \
+                     applied was {} ({places}). Git's value stays. Write what is right there; or take your change back with \
+                     `git restore` and pull again.",
+                    side(git.as_ref()),
+                    side(live.as_ref()),
+                    side(applied.as_ref()),
+                )));
+                continue;
+            }
             let has = match live {
                 Some(_) if path.is_empty() => "it was changed on the service".to_owned(),
-                Some(value) => format!("the service has {}", text::short(&value.to_string(), 80)),
-                None => "the service has nothing there".to_owned(),
+                live => format!("the service has {}", side(live.as_ref())),
             };
-            let places = places.iter().filter(|(span, _)| span.file().is_some());
-            let places: Vec<String> = places.map(|(span, why)| format!("{}: {why}", sources.place(*span))).collect();
-            lines.push(one_line(&format!("Edit by hand: {address}{what}: {has} ({})", places.join("; "))));
+            lines.push(one_line(&format!("Edit by hand: {address}{what}: {has} ({places})")));
         }
     }
     lines
 }
+
+/// A place as it is once its file was written.
+fn place(span: Span, sources: &Sources, after: &BTreeMap<&str, &str>) -> String {
+    let Some(source) = span.file().map(|file| sources.get(file)) else { return String::new() };
+    let Some(text) = after.get(source.path.as_str()) else { return sources.place(span) };
+    let Position { line, column } = source.position(span.range().start);
+    let diff = TextDiff::from_lines(source.text.as_str(), *text);
+    let old = line.saturating_sub(1);
+    let Some(op) = diff.ops().iter().find(|op| op.old_range().contains(&old)) else { return sources.place(span) };
+    let (was, is) = (op.old_range(), op.new_range());
+    let new = (is.start + (old - was.start)).min(is.end.saturating_sub(1)).max(is.start);
+    let (was, is) = (source.text.lines().nth(old).unwrap_or_default(), text.lines().nth(new).unwrap_or_default());
+    format!("{}:{}:{}", source.path, new + 1, shifted(was, is, column))
+}
+
+/// The column of what stood at one, once something else in its line was edited.
+fn shifted(was: &str, is: &str, column: usize) -> usize {
+    let (was, is): (Vec<char>, Vec<char>) = (was.chars().collect(), is.chars().collect());
+    let same = was.iter().zip(&is).take_while(|(a, b)| a == b).count();
+    let behind = was.iter().rev().zip(is.iter().rev()).take_while(|(a, b)| a == b).count();
+    match column <= same || was.len() + 1 - column.min(was.len()) > behind {
+        true => column,
+        false => (column + is.len()).saturating_sub(was.len()).max(1),
+    }
+}
+
+/// A value as one of several sides has it.
+fn side(value: Option<&Value>) -> String {
+    value.map_or_else(|| "nothing there".to_owned(), |value| text::short(&value.to_string(), VALUE))
+}
+
+/// So much of a value is shown.
+const VALUE: usize = 200;

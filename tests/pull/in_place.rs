@@ -128,7 +128,8 @@ templates:
         template["description"] = json!("Theirs");
         template["push"]["notification"]["alert"] = json!("Ho");
     });
-    let ran = project.good(&["pull"]);
+    let ran = project.run(&["pull"]);
+    assert_eq!(ran.code, 6, "{ran}");
     says(&ran.stdout, &["1 resource edited in place, 1 resource to be edited by hand"]);
     says(&ran.stderr, &["Edit by hand: templates/winback description: the service has \"Theirs\""]);
     says(&ran.stderr, &["messages.yaml:4:3: used here; messages.yaml:2:28: the defaults of its kind"]);

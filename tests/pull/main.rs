@@ -1,6 +1,7 @@
 //! Taking an account into git: what is written, what a plan says then, and what a second pull does.
 #![cfg(unix)]
 
+mod both_sides;
 mod in_place;
 mod parts;
 mod population;

@@ -237,7 +237,8 @@ tag_groups:
     let (project, service) = applied(manifest);
     tag_user(&service, "ada", &json!(["gold"]));
     tag_user(&service, "bob", &json!(["gold"]));
-    let ran = project.good(&["pull"]);
+    let ran = project.run(&["pull"]);
+    assert_eq!(ran.code, 6, "{ran}");
     says(&ran.stderr, &["Edit by hand: tag_groups/loyalty members.named_users.ada: the service has [\"gold\"]"]);
     says(
         &ran.stderr,
@@ -270,7 +271,8 @@ fn a_resource_that_says_nothing_is_told() {
     let manifest = "tags:\n  news:   # nothing yet\n";
     let (project, service) = applied(manifest);
     service.post("/api/tags/news", &json!({"ios_channels": {"add": ["phone-1"]}}));
-    let ran = project.good(&["pull", "--all"]);
+    let ran = project.run(&["pull", "--all"]);
+    assert_eq!(ran.code, 6, "{ran}");
     says(&ran.stdout, &["1 resource to be edited by hand"]);
     says(&ran.stderr, &["Edit by hand: tags/news: it was changed on the service (messages.yaml:2:3: used here)"]);
     assert_eq!(project.folder.read(FILE), manifest);

@@ -73,7 +73,10 @@ fn a_pull_writes_a_file_for_each_kind_and_leaves_nothing_to_do() {
     assert!(!project.folder.read("scheduled_pushes.yaml").contains(&id), "segments have names");
     in_sync(&project);
     let ran = project.good(&["pull"]);
-    assert_eq!(ran.stdout, "Nothing to pull: whatever could be is in git already.\n");
+    assert_eq!(
+        ran.stdout,
+        "Nothing to pull: the service has nothing new since the last apply or pull. pushplan plan shows what your files say otherwise.\n"
+    );
 }
 
 #[test]

@@ -1,21 +1,19 @@
 //! Edits of manifests that are there already, where the service has something else by now.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use jiff::Timestamp;
 use serde_json::Value;
 
-use super::project;
+use super::mending::Mending;
 use crate::address::Address;
 use crate::failure::Failure;
-use crate::finding::Severity;
 use crate::kinds;
 use crate::ledger::Adopted;
-use crate::manifest::edit::{Editor, Placed, Settled, settle};
+use crate::manifest::edit::{self, Editor, Placed, Settled, Unplaced, settle};
 use crate::manifest::{From, Input, Manifests, files, read_project_with};
 use crate::node::{At, Node, Reader};
-use crate::pull::{Changed, File, Part};
+use crate::pull::{Changed, Clash, File, Part};
 use crate::render::pull as told;
 use crate::source::Span;
 
@@ -38,36 +36,32 @@ pub struct Learned {
 }
 
 impl InPlace {
-    /// Edits the manifests in memory for what was changed on the service. What the checks call an error then is a warning, since
-    /// the account really has it.
-    pub fn of(manifests: &Manifests, target: &str, changed: Vec<Changed>, now: Timestamp) -> Self {
+    /// Edits the manifests in memory for what was changed on the service.
+    pub fn of(manifests: &Manifests, target: &str, changed: Vec<Changed>, mending: &Mending) -> Self {
         if changed.is_empty() {
             return Self::default();
         }
         let root = &manifests.project.root;
         let editor = Editor::new(manifests, Some(target));
         let mut placed = BTreeMap::new();
-        let mut parts = BTreeMap::new();
+        let mut parts: BTreeMap<Address, Vec<Part>> = BTreeMap::new();
         for one in changed {
-            if let Some(edits) = editor.place(&one.address, &one.desired, &one.wanted) {
+            if let Some(mut edits) = editor.place(&one.address, &one.desired, &one.wanted) {
+                let warn = mending.warn.get(&one.address).map(|codes| editor.warn(&one.address, codes));
+                match warn {
+                    _ if mending.given_up.contains(&one.address) => edits = refused(&editor, &one),
+                    None => {}
+                    Some(Some(warn)) => edits.edits.extend(warn),
+                    Some(None) => edits = refused(&editor, &one),
+                }
                 placed.insert(one.address.clone(), (edits, one.wanted));
                 parts.insert(one.address, one.parts);
             }
         }
-        let wanted: BTreeMap<Address, Value> =
-            placed.iter().map(|(at, (_, wanted))| (at.clone(), wanted.clone())).collect();
-        let again = |texts: &BTreeMap<String, String>| read_project_with(root, inputs(texts), &[]);
-        let mut settled = settle(manifests, Some(target), placed, again);
-        let errors = errors(manifests, &settled, now);
-        if !errors.is_empty() {
-            let with = |(address, mut placed): (Address, Placed)| {
-                let codes = errors.get(&address).filter(|_| !placed.edits.is_empty());
-                placed.edits.extend(codes.into_iter().flat_map(|codes| editor.warn(&address, codes)));
-                let wanted = wanted.get(&address).cloned().unwrap_or_default();
-                (address, (placed, wanted))
-            };
-            let placed = std::mem::take(&mut settled.placed).into_iter().map(with).collect();
-            settled = settle(manifests, Some(target), placed, again);
+        let mut settled = settle(manifests, Some(target), placed, |texts| read_project_with(root, inputs(texts), &[]));
+        for (address, placed) in &mut settled.placed {
+            let own = parts.get(address).into_iter().flatten();
+            placed.unplaced.extend(own.flat_map(|part| disputed(&editor, address, part)));
         }
         let own: BTreeMap<&str, &str> =
             manifests.sources.iter().map(|(_, source)| (source.path.as_str(), source.text.as_str())).collect();
@@ -86,7 +80,8 @@ impl InPlace {
             let said = said(address, placed);
             for part in self.parts.get(address).into_iter().flatten() {
                 let wanted = part.becomes.as_ref().map(|(wanted, _)| wanted);
-                if !placed.unplaced.is_empty() && said.get(&part.address.key) != wanted {
+                let is_open = !placed.unplaced.is_empty() && said.get(&part.address.key) != wanted;
+                if is_open || !part.clashes.is_empty() {
                     continue;
                 }
                 match &part.becomes {
@@ -103,6 +98,11 @@ impl InPlace {
         let agrees =
             |placed: &&Placed| placed.edits.is_empty() && placed.bodies.is_empty() && placed.unplaced.is_empty();
         self.settled.placed.values().filter(agrees).count()
+    }
+
+    /// How many resources are left to be edited by hand.
+    pub fn to_do(&self) -> usize {
+        self.settled.placed.values().filter(|placed| !placed.unplaced.is_empty()).count()
     }
 
     /// The resources that are edited.
@@ -140,24 +140,26 @@ impl InPlace {
     }
 }
 
-/// What the checks call an error in resources that were edited, and may be a warning.
-fn errors(manifests: &Manifests, settled: &Settled, now: Timestamp) -> BTreeMap<Address, BTreeSet<&'static str>> {
-    let mut errors: BTreeMap<Address, BTreeSet<&'static str>> = BTreeMap::new();
-    let is_manifest = |name: &str| manifests.sources.iter().any(|(_, source)| source.path == name);
-    let mut texts = settled.texts.clone();
-    texts.retain(|name, _| is_manifest(name));
-    if texts.is_empty() {
-        return errors;
-    }
-    let read = read_project_with(&manifests.project.root, inputs(&texts), &[]);
-    let targets: Vec<Option<&str>> = manifests.project.target_names().into_iter().map(Some).collect();
-    for finding in project::check(&read, &targets, now).findings {
-        let edited = finding.address.filter(|address| settled.placed.contains_key(address));
-        if let Some(address) = edited.filter(|_| finding.severity == Severity::Error && finding.code.is_free()) {
-            errors.entry(address).or_default().insert(finding.code.name);
-        }
-    }
-    errors
+/// A resource that would not be valid as the service has it.
+fn refused(editor: &Editor, one: &Changed) -> Placed {
+    let places = editor.spot(&one.address, "").map(|span| (span, "as the service has it, the checks refuse it"));
+    let places = places.into_iter().collect();
+    let whole = Unplaced { path: String::new(), live: Some(one.wanted.clone()), places, clash: None };
+    Placed { unplaced: vec![whole], expected: one.desired.clone(), ..Placed::default() }
+}
+
+/// The fields of a thing that git says something else of by now.
+fn disputed(editor: &Editor, address: &Address, part: &Part) -> Vec<Unplaced> {
+    let within = part.address.part().map(|part| part.replace('/', "."));
+    let unplaced = |clash: &Clash| {
+        let way = [within.as_deref(), Some(clash.path.as_str())];
+        let way: Vec<&str> = way.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+        let path = way.join(".");
+        let places = editor.spot(address, &path).map(|span| (span, "changed here as well")).into_iter().collect();
+        let sides = edit::Clash { git: clash.git.clone(), applied: clash.applied.clone() };
+        Unplaced { path, live: clash.live.clone(), places, clash: Some(sides) }
+    };
+    part.clashes.iter().map(unplaced).collect()
 }
 
 /// What the manifests say after the edits, as single things. Of what is applied as a whole, one value that could not be placed

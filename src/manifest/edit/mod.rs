@@ -9,12 +9,14 @@
 
 mod align;
 mod condition;
+mod leaves;
 mod page;
 mod settle;
 mod special;
 mod walk;
+mod warn;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use serde_json::Value;
@@ -28,7 +30,7 @@ use super::{Manifests, Target, author};
 use crate::address::Address;
 use crate::finding::Findings;
 use crate::kinds;
-use crate::node::{At, Entry, Node, Tree};
+use crate::node::{Node, Tree};
 use crate::source::{FileId, Span};
 
 /// A stretch of a file and what stands there afterwards.
@@ -48,6 +50,15 @@ pub struct Unplaced {
     pub live: Option<Value>,
     /// Where the value is used and where it comes from, each with what that place is.
     pub places: Vec<(Span, &'static str)>,
+    /// Git says something else of it that is not applied yet.
+    pub clash: Option<Clash>,
+}
+
+/// The other sides of a field that was changed in git and on the service. `None`: it is not there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clash {
+    pub git: Option<Value>,
+    pub applied: Option<Value>,
 }
 
 /// What becomes of one resource.
@@ -120,33 +131,21 @@ impl<'m> Editor<'m> {
         Some(walk.finish(live))
     }
 
-    /// The edits that make what these checks find a warning for a resource: the service has it so. Empty where its manifest is
-    /// written in a way that nothing can be added to.
-    pub fn warn(&self, address: &Address, codes: &BTreeSet<&str>) -> Vec<Edit> {
-        let collected = &self.manifests.collected;
-        let Some(kind) = kinds::kind(&address.kind) else { return Vec::new() };
-        let over = || collected.overlays.get(self.target?)?.get(kind.key, &address.key);
-        let Some(own) = collected.base.get(kind.key, &address.key).or_else(over) else { return Vec::new() };
-        let Some(file) = own.node.span.file() else { return Vec::new() };
-        let page = page::Page { text: self.text(file) };
-        let items: Vec<Node> = codes.iter().map(|code| walk::written(&Value::from(*code))).collect();
-        let list = Node { span: Span::NONE, tree: Tree::List(items.clone()) };
-        let entry = |key: &str, value: Node| Entry { key: At::new(key.to_owned(), Span::NONE), value };
-        let last = |node: &Node| node.entries().map_or(0, <[_]>::len).checked_sub(1);
-        let changes: Vec<Option<page::Change>> = match own.node.get("lifecycle") {
-            None => {
-                let map = Node { span: Span::NONE, tree: Tree::Map(vec![entry("warn", list)]) };
-                vec![page.new_entry(&own.node, last(&own.node), &entry("lifecycle", map))]
+    /// Where a field stands, such as `push.notification.alert`, or what is nearest above it.
+    pub fn spot(&self, address: &Address, path: &str) -> Option<Span> {
+        let kind = kinds::kind(&address.kind)?;
+        let over = self.target.and_then(|name| self.manifests.collected.overlays.get(name));
+        let over = over.and_then(|layer| layer.get(kind.key, &address.key));
+        let base = self.manifests.collected.base.get(kind.key, &address.key);
+        let find = |own: &Declaration| {
+            let (mut node, mut span, mut depth) = (&own.node, own.key.span, 0);
+            for key in path.split('.') {
+                let Some(entry) = walk::entry_of(node, key) else { break };
+                (node, span, depth) = (&entry.value, entry.key.span, depth + 1);
             }
-            Some(lifecycle) => match lifecycle.get("warn") {
-                Some(warn @ Node { tree: Tree::List(known), .. }) => {
-                    items.iter().map(|item| page.new_item(warn, known.len().checked_sub(1), item)).collect()
-                }
-                Some(_) => Vec::new(),
-                None => vec![page.new_entry(lifecycle, last(lifecycle), &entry("warn", list))],
-            },
+            (depth, span)
         };
-        changes.into_iter().flatten().map(|(range, text)| Edit { file, range, text }).collect()
+        over.into_iter().chain(base).map(find).max_by_key(|(depth, _)| *depth).map(|(_, span)| span)
     }
 
     fn text(&self, file: FileId) -> &'m str {

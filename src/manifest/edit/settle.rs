@@ -17,6 +17,8 @@ pub struct Settled {
     pub placed: BTreeMap<Address, Placed>,
     /// The other targets for which an edit changes a resource as well.
     pub also: BTreeMap<Address, Vec<String>>,
+    /// Resources that say something else because of what they take from an edited one.
+    pub following: BTreeSet<Address>,
 }
 
 /// The texts of the manifests with some edits carried out, by the names of their files.
@@ -51,7 +53,8 @@ pub fn carry_out<'e>(manifests: &Manifests, edits: impl IntoIterator<Item = &'e 
 }
 
 /// Keeps the edits of each resource that make it what the service has. Those of any other are given up, and the whole
-/// resource is told as one that is to be edited by hand. `read` gives the manifests with other texts in the place of files.
+/// resource is told as one that is to be edited by hand. What says something else only because of what it takes from an edited
+/// resource is no reason against an edit. `read` gives the manifests with other texts in the place of files.
 pub fn settle(
     manifests: &Manifests,
     target: Option<&str>,
@@ -59,47 +62,125 @@ pub fn settle(
     read: impl Fn(&BTreeMap<String, String>) -> Manifests,
 ) -> Settled {
     let before: Vec<(Option<&str>, Desired)> = targets(manifests, target);
+    let written = Written::of(manifests);
+    // What becomes of the project with the edits of one resource alone: how that is written then, if it is right.
+    let mut alone: BTreeMap<Address, Option<Vec<Value>>> = BTreeMap::new();
     // Each round gives at least one up, or is the last.
     loop {
         let texts = carry_out(manifests, placed.values().flat_map(|(placed, _)| &placed.edits));
         let after = read(&texts);
         let desired: Vec<(Option<&str>, Desired)> = targets(&after, target);
-        let is_right = |address: &Address, placed: &Placed| {
-            let said = desired[0].1.resources.get(address).map(|declared| declared.spec.canonical());
-            placed.edits.is_empty() || said.as_ref() == Some(&placed.expected)
-        };
-        // Whatever was not to be edited must stay what it is.
-        let others: BTreeSet<&Address> = before[0].1.resources.keys().filter(|at| !placed.contains_key(*at)).collect();
-        let same = |address: &&Address| spec(&before[0].1, address) == spec(&desired[0].1, address);
-        let harmless = others.iter().all(same);
-        let wrong: Vec<Address> = placed
-            .iter()
-            .filter(|(address, (placed, _))| !placed.edits.is_empty() && (!harmless || !is_right(address, placed)))
-            .map(|(address, _)| address.clone())
+        let edited = || placed.iter().filter(|(_, (placed, _))| !placed.edits.is_empty());
+        let is_edited = |address: &Address| placed.get(address).is_some_and(|(placed, _)| !placed.edits.is_empty());
+        let now = Written::of(&after);
+        let is_harmless = written.is_same(&now, &is_edited);
+        let is_right =
+            |address: &Address, placed: &Placed| spec(&desired[0].1, address).as_ref() == Some(&placed.expected);
+        let suspects: Vec<&Address> = edited()
+            .filter(|(address, (placed, _))| !is_harmless || !is_right(address, placed))
+            .map(|(address, _)| address)
             .collect();
-        if wrong.is_empty() {
-            let mut settled = Settled { texts, ..Settled::default() };
-            for (address, (placed, _)) in placed {
-                settled.texts.extend(placed.bodies.clone());
-                let others = before.iter().zip(&desired).skip(1);
-                let changed =
-                    others.filter(|((_, before), (_, after))| spec(before, &address) != spec(after, &address));
-                let names: Vec<String> = changed.filter_map(|((name, _), _)| name.map(str::to_owned)).collect();
-                if !names.is_empty() {
-                    settled.also.insert(address.clone(), names);
-                }
-                settled.placed.insert(address, placed);
+        for address in &suspects {
+            if !alone.contains_key(*address) {
+                let (placed, _) = &placed[*address];
+                let after = read(&carry_out(manifests, &placed.edits));
+                let now = Written::of(&after);
+                let is_right = spec(&after.resolve(target).0, address).as_ref() == Some(&placed.expected)
+                    && written.is_same(&now, &|other| other == *address);
+                alone.insert((*address).clone(), is_right.then(|| now.resource(address)));
             }
-            return settled;
+        }
+        let is_wrong = |address: &&&Address| alone.get(**address).is_some_and(Option::is_none);
+        let mut wrong: Vec<Address> = suspects.iter().filter(is_wrong).map(|address| (*address).clone()).collect();
+        if wrong.is_empty() {
+            // Each is right by itself. Those are not together that are written in another way than by themselves.
+            let is_other = |address: &&&Address| {
+                !is_harmless || alone.get(**address).and_then(Option::as_ref) != Some(&now.resource(address))
+            };
+            wrong = suspects.iter().filter(is_other).map(|address| (*address).clone()).collect();
+        }
+        if wrong.is_empty() {
+            return settled(texts, placed, &before, &desired);
         }
         for address in wrong {
             let at = manifests.declared().find(|it| it.kind.key == address.kind && *it.key == address.key);
             let places = at.map(|it| (it.key.span, "written in a way that cannot be edited")).into_iter().collect();
             if let Some((placed, live)) = placed.get_mut(&address) {
-                let whole = Unplaced { path: String::new(), live: Some(live.clone()), places };
+                let whole = Unplaced { path: String::new(), live: Some(live.clone()), places, clash: None };
                 *placed = Placed { unplaced: vec![whole], expected: placed.expected.clone(), ..Placed::default() };
             }
         }
+    }
+}
+
+fn settled(
+    texts: BTreeMap<String, String>,
+    placed: BTreeMap<Address, (Placed, Value)>,
+    before: &[(Option<&str>, Desired)],
+    after: &[(Option<&str>, Desired)],
+) -> Settled {
+    let mut settled = Settled { texts, ..Settled::default() };
+    for (address, resource) in &after[0].1.resources {
+        let now = resource.spec.canonical();
+        let expected = match placed.get(address) {
+            Some((placed, live)) if placed.edits.is_empty() && now == *live => continue,
+            Some((placed, _)) if !placed.edits.is_empty() => Some(placed.expected.clone()),
+            _ => spec(&before[0].1, address),
+        };
+        if expected.is_some_and(|expected| expected != now) {
+            settled.following.insert(address.clone());
+        }
+    }
+    for (address, (mut placed, live)) in placed {
+        // What it takes from another resource may be what was looked for.
+        if !placed.unplaced.is_empty() && spec(&after[0].1, &address).as_ref() == Some(&live) {
+            placed.unplaced.clear();
+            placed.expected = live;
+        }
+        settled.texts.extend(placed.bodies.clone());
+        let others = before.iter().zip(after).skip(1);
+        let changed = others.filter(|((_, before), (_, after))| spec(before, &address) != spec(after, &address));
+        let names: Vec<String> = changed.filter_map(|((name, _), _)| name.map(str::to_owned)).collect();
+        if !names.is_empty() {
+            settled.also.insert(address.clone(), names);
+        }
+        settled.placed.insert(address, placed);
+    }
+    settled
+}
+
+/// How everything is written, before anything is filled in.
+struct Written {
+    resources: BTreeMap<(&'static str, String), Vec<Value>>,
+    defaults: BTreeMap<String, Value>,
+}
+
+impl Written {
+    fn of(manifests: &Manifests) -> Self {
+        let collected = &manifests.collected;
+        let mut resources: BTreeMap<(&'static str, String), Vec<Value>> = BTreeMap::new();
+        for layer in std::iter::once(&collected.base).chain(collected.overlays.values()) {
+            for it in &layer.resources {
+                resources.entry((it.kind.key, it.key.value.clone())).or_default().push(it.node.to_json());
+            }
+        }
+        let defaults = collected.defaults.iter().map(|(kind, node)| (kind.to_string(), node.to_json())).collect();
+        Self { resources, defaults }
+    }
+
+    fn resource(&self, address: &Address) -> Vec<Value> {
+        let own = self.resources.iter().find(|((kind, key), _)| *kind == address.kind && *key == address.key);
+        own.map(|(_, nodes)| nodes.clone()).unwrap_or_default()
+    }
+
+    /// Whether all but the edited resources is written as it was.
+    fn is_same(&self, other: &Self, is_edited: &dyn Fn(&Address) -> bool) -> bool {
+        let same = |((kind, key), nodes): (&(&'static str, String), &Vec<Value>)| {
+            other.resources.get(&(*kind, key.clone())) == Some(nodes) || is_edited(&Address::new(*kind, key.clone()))
+        };
+        self.defaults == other.defaults
+            && self.resources.len() == other.resources.len()
+            && self.resources.iter().all(same)
     }
 }
 

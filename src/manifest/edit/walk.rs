@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::align::{Step, align, align_set, is_same_set};
+use super::leaves::differing;
 use super::page::{Change, Page};
 use super::special::{has_variable, holds_variable, names_file, only_text, scalar_of};
 use super::{Edit, Editor, Placed, Subject, Unplaced};
@@ -142,8 +143,10 @@ impl<'w> Walk<'w> {
             self.kept.truncate(kept);
             places.dedup();
             self.kept.push((self.path.clone(), old.cloned()));
-            let path = self.path.join(".");
-            self.placed.unplaced.push(Unplaced { path, live: new.cloned(), places });
+            let mut leaves = Vec::new();
+            differing(self.path.join("."), old, new, &mut leaves);
+            let unplaced = |(path, live)| Unplaced { path, live, places: places.clone(), clash: None };
+            self.placed.unplaced.extend(leaves.into_iter().map(unplaced));
         }
     }
 

@@ -1,0 +1,107 @@
+//! What was asked for, among all that there is.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::address::Address;
+use crate::failure::Failure;
+use crate::kinds::{self, Found, KINDS, Kind, Read};
+use crate::ledger::Ledger;
+use crate::live::{Live, Seen};
+use crate::model::level::Level;
+use crate::pull::{Called, Choice, Declared, Left, Places};
+use crate::render::one_line;
+use crate::render::pull as told;
+use crate::text;
+
+/// The part that was asked for. Words that mean nothing are refused.
+pub fn chosen(choice: &Choice, places: Places, ours: &Ours, untold: &[&Kind]) -> Result<Places, Failure> {
+    let Places { mut placed, mut grown, mut left } = places;
+    let Ours { ledger, declared, names } = ours;
+    let known: BTreeSet<Address> = ledger.owned.keys().map(Address::resource).chain(declared.iter().cloned()).collect();
+    let mut all: Vec<Called> = Vec::new();
+    all.extend(placed.iter().map(|it| Called {
+        kind: it.thing.kind.key,
+        key: Some(&it.key),
+        name: &it.thing.name,
+        id: &it.thing.id,
+    }));
+    all.extend(left.iter().map(called));
+    let of_ours = |address: &Address| ledger.owned.get(address).map_or("", |owned| owned.id.as_str());
+    for it in &known {
+        let own = names.get(it).into_iter().flatten().map(String::as_str);
+        let called = |name| Called { kind: &it.kind, key: Some(&it.key), name, id: of_ours(it) };
+        all.extend(std::iter::once("").chain(own).map(called));
+    }
+    if let Some(word) = choice.idle(&all) {
+        if let Some(kind) = untold.iter().find(|kind| word.split('/').next() == Some(kind.key)) {
+            return Err(Failure::usage(format!(
+                "{} cannot be looked for: this API does not list {}",
+                one_line(&word),
+                told::plural(kind)
+            ))
+            .help(format!("declare it and run `pushplan adopt {}/KEY --id ID`", kind.key)));
+        }
+        let keys: Vec<String> =
+            all.iter().filter_map(|called| Some(format!("{}/{}", called.kind, called.key?))).collect();
+        let failure = Failure::usage(format!("nothing on the service is called {}", one_line(&word)));
+        return Err(match text::nearest(&word, keys.iter().map(String::as_str)) {
+            Some(near) => failure.help(format!("did you mean {near}?")),
+            None => failure.help("name a key, a name or an id as the dashboard shows it; `*` stands for any letters"),
+        });
+    }
+    placed.retain(|it| {
+        let (key, thing) = (Some(it.key.as_str()), &it.thing);
+        choice.takes(Called { kind: thing.kind.key, key, name: &thing.name, id: &thing.id })
+    });
+    grown.retain(|(address, thing)| {
+        choice.takes(Called { kind: &address.kind, key: Some(&address.key), name: &thing.name, id: &thing.id })
+    });
+    left.retain(|left| choice.takes(called(left)));
+    Ok(Places { placed, grown, left })
+}
+
+/// What is ours, and what it is called here and there.
+#[derive(Debug)]
+pub struct Ours<'o> {
+    pub ledger: &'o Ledger,
+    pub declared: &'o BTreeSet<Address>,
+    pub names: &'o BTreeMap<Address, BTreeSet<String>>,
+}
+
+impl Ours<'_> {
+    /// Whether anything that something of ours can be called by is meant.
+    pub fn calls(&self, address: &Address, name: &str, id: &str, is_meant: &dyn Fn(Called) -> bool) -> bool {
+        let more = self.names.get(address).into_iter().flatten().map(String::as_str);
+        let called = |name| Called { kind: &address.kind, key: Some(&address.key), name, id };
+        std::iter::once(name).chain(more).any(|name| is_meant(called(name)))
+    }
+}
+
+/// The names of what is declared or ours: in git, as it was last applied, and on the service.
+pub fn names(declared: &Declared, ledger: &Ledger, live: &Live) -> BTreeMap<Address, BTreeSet<String>> {
+    let mut names: BTreeMap<Address, BTreeSet<String>> = BTreeMap::new();
+    let mut add = |address: &Address, spec: &Value| {
+        names.entry(address.resource()).or_default().insert(kinds::api(address).name(spec));
+    };
+    declared.units.iter().for_each(|(address, unit)| add(address, &unit.spec));
+    for (address, owned) in &ledger.owned {
+        add(address, &owned.spec);
+        if let Seen::There(Found { spec: Some(spec), .. }) = live.of(address) {
+            add(address, spec);
+        }
+    }
+    names
+}
+
+/// The kinds that were asked for and that this API does not list.
+pub fn untold(choice: &Choice, level: Level) -> Vec<&'static Kind> {
+    let asked = choice.kinds();
+    let is_untold = |kind: &&Kind| asked.contains(kind.key) && kind.api.lifecycle(level).read == Read::LedgerOnly;
+    KINDS.iter().filter(is_untold).collect()
+}
+
+fn called(left: &Left) -> Called<'_> {
+    Called { kind: left.kind, key: None, name: &left.name, id: &left.id }
+}

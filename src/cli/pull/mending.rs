@@ -1,0 +1,51 @@
+//! Manifests that stay valid: what the checks say of edits, and what is done about it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::in_place::InPlace;
+use crate::address::Address;
+use crate::codes;
+use crate::finding::{Finding, Severity};
+use crate::kinds;
+use crate::pull::Draft;
+
+/// What has been done so far so that edited manifests are valid.
+#[derive(Debug, Default)]
+pub struct Mending {
+    /// Tag groups that are declared for them.
+    pub groups: BTreeSet<String>,
+    /// The checks that warn about each of them.
+    pub warn: BTreeMap<Address, BTreeSet<&'static str>>,
+    /// Those that are not edited after all.
+    pub given_up: BTreeSet<Address>,
+    /// The ids of segments that were to be pulled and are not.
+    pub lost: BTreeSet<String>,
+}
+
+impl Mending {
+    /// Learns from what the checks say. `false`: there is nothing to mend.
+    pub fn learn(&mut self, findings: &[Finding], in_place: &InPlace, draft: &Draft) -> bool {
+        let mut learned = false;
+        let edited: BTreeSet<&Address> = in_place.edited().into_iter().collect();
+        for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {
+            let Some(address) = finding.address.as_ref().filter(|address| edited.contains(address)) else { continue };
+            learned = true;
+            let spec = in_place.settled.placed.get(address).map(|placed| &placed.expected);
+            if finding.code == &codes::RF103
+                && let (Some(kind), Some(spec)) = (kinds::kind(&address.kind), spec)
+            {
+                let missing = draft.undeclared(kind, &address.key, spec);
+                if !missing.is_empty() {
+                    self.groups.extend(missing);
+                    continue;
+                }
+            }
+            let is_new =
+                finding.code.is_free() && self.warn.entry(address.clone()).or_default().insert(finding.code.name);
+            if !is_new {
+                self.given_up.insert(address.clone());
+            }
+        }
+        learned
+    }
+}

@@ -1,0 +1,35 @@
+//! The fields in which two values differ, as people are told of them.
+
+use serde_json::Value;
+
+/// What differs between two lists whose items have their places: each field by its path. All else is one field.
+pub fn differing(path: String, old: Option<&Value>, new: Option<&Value>, out: &mut Vec<(String, Option<Value>)>) {
+    match (old, new) {
+        _ if old == new => {}
+        (Some(Value::Array(olds)), Some(Value::Array(news)))
+            if olds.len() == news.len() && olds.iter().chain(news).all(Value::is_object) =>
+        {
+            for (n, (old, new)) in olds.iter().zip(news).enumerate() {
+                fields(&format!("{path}[{n}]"), old, new, out);
+            }
+        }
+        _ => out.push((path, new.cloned())),
+    }
+}
+
+fn fields(path: &str, old: &Value, new: &Value, out: &mut Vec<(String, Option<Value>)>) {
+    let (Value::Object(was), Value::Object(is)) = (old, new) else {
+        return differing(path.to_owned(), Some(old), Some(new), out);
+    };
+    // A condition is one value.
+    if was.keys().chain(is.keys()).any(|key| key.starts_with(|c: char| c.is_ascii_uppercase())) {
+        return differing(path.to_owned(), Some(old), Some(new), out);
+    }
+    for key in was.keys().chain(is.keys().filter(|key| !was.contains_key(*key))) {
+        let path = format!("{path}.{key}");
+        match (was.get(key), is.get(key)) {
+            (Some(old), Some(new)) => fields(&path, old, new, out),
+            (old, new) => differing(path, old, new, out),
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Stories: git and the dashboard were both changed, or what one of them has reaches further than itself.
+
+use serde_json::{Value, json};
+
+use crate::scene::{Project, Service, says};
+
+const FILE: &str = "messages.yaml";
+
+fn applied(manifest: &str) -> (Project, Service) {
+    let project = Project::new(manifest);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    (project, service)
+}
+
+#[track_caller]
+fn in_sync(project: &Project) {
+    for command in [&["validate"][..], &["plan", "--detailed-exitcode"]] {
+        let ran = project.run(command);
+        assert_eq!(ran.code, 0, "{ran}");
+    }
+}
+
+fn edit_segment(service: &Service, name: &str, criteria: &Value) {
+    let id = service.segment_id(name);
+    service.put(&format!("/api/segments/{id}"), &json!({"display_name": name, "criteria": criteria}));
+}
+
+fn edit_template(service: &Service, alert: &str) {
+    let template = service.get("/api/templates")["templates"][0].clone();
+    let id = template["id"].as_str().expect("an id");
+    let push = json!({"notification": {"alert": alert}});
+    service.post(&format!("/api/templates/{id}"), &json!({"name": template["name"], "push": push}));
+}
+
+const SEGMENT: &str = "segments:\n  s:\n    display_name: S\n    criteria: {tag: a}\n";
+
+#[test]
+fn what_was_changed_in_git_as_well_is_never_overwritten() {
+    let (project, service) = applied(SEGMENT);
+    edit_segment(&service, "S", &json!({"tag": "dash"}));
+    let mine = SEGMENT.replace("tag: a", "tag: git");
+    project.write(&mine);
+    for _ in 0..2 {
+        let ran = project.run(&["pull"]);
+        assert_eq!(ran.code, 6, "{ran}");
+        assert_eq!(project.folder.read(FILE), mine);
+        says(&ran.stderr, &["Edit by hand: segments/s criteria: changed in git and on the service"]);
+        says(
+            &ran.stderr,
+            &["git says {\"tag\":\"git\"}, the service has {\"tag\":\"dash\"}, last applied was {\"tag\":\"a\"}"],
+        );
+        says(&ran.stderr, &["messages.yaml:4:5: changed here as well", "`git restore`"]);
+    }
+    // The way out that is told.
+    project.write(SEGMENT);
+    project.good(&["pull"]);
+    assert_eq!(project.folder.read(FILE), SEGMENT.replace("tag: a", "tag: dash"));
+    in_sync(&project);
+}
+
+#[test]
+fn the_other_fields_of_what_was_changed_on_both_sides_are_pulled() {
+    let manifest = "templates:\n  t:\n    description: Ours\n    push: {notification: {alert: Hi}}\n";
+    let (project, service) = applied(manifest);
+    let template = service.get("/api/templates")["templates"][0].clone();
+    let id = template["id"].as_str().expect("an id");
+    let push = json!({"notification": {"alert": "Ho"}});
+    let body = json!({"name": template["name"], "description": "Theirs", "push": push});
+    service.post(&format!("/api/templates/{id}"), &body);
+    project.edit("Ours", "Mine");
+    let ran = project.run(&["pull"]);
+    assert_eq!(ran.code, 6, "{ran}");
+    assert_eq!(project.folder.read(FILE), manifest.replace("Ours", "Mine").replace("Hi", "Ho"));
+    says(
+        &ran.stderr,
+        &["templates/t description", "git says \"Mine\"", "the service has \"Theirs\"", "applied was \"Ours\""],
+    );
+}
+
+#[test]
+fn a_template_is_edited_though_a_push_is_filled_in_from_it() {
+    let manifest = "\
+templates:
+  t: {push: {notification: {alert: Hi}}}
+segments:
+  s: {display_name: S, criteria: {tag: a}}
+scheduled_pushes:
+  p:
+    schedule: {scheduled_time: '2036-11-28T14:00'}
+    push: {audience: {tag: x}, device_types: [ios], template: t}
+";
+    let (project, service) = applied(manifest);
+    edit_template(&service, "Ho");
+    edit_segment(&service, "S", &json!({"tag": "b"}));
+    let ran = project.good(&["pull"]);
+    assert_eq!(project.folder.read(FILE), manifest.replace("alert: Hi", "alert: Ho").replace("tag: a", "tag: b"));
+    says(&ran.stdout, &["2 resources edited in place", "By these edits scheduled_pushes/p says something else"]);
+    assert_eq!(project.changes(&[]), ["~ scheduled_pushes/p"]);
+}
+
+#[test]
+fn what_is_edited_stays_valid() {
+    let (project, service) = applied(SEGMENT);
+    edit_segment(&service, "S", &json!({"tag": "gold", "group": "loyalty"}));
+    let ran = project.good(&["pull"]);
+    says(&ran.stdout, &["Wrote tag_groups.yaml: 1 tag group"]);
+    says(&project.folder.read(FILE), &["criteria: {tag: gold, group: loyalty}"]);
+    in_sync(&project);
+    edit_segment(&service, "S", &json!({"tag": "gold", "group": "My Group"}));
+    project.good(&["pull"]);
+    let segments = project.folder.read(FILE);
+    says(&segments, &["group: My Group", "lifecycle:", "warn: [RF103]"]);
+    in_sync(&project);
+    edit_segment(&service, "S", &json!({"tag": "8.3.1", "group": "ua_ios_version"}));
+    project.good(&["pull"]);
+    says(&project.folder.read(FILE), &["warn: [RF103, AU101]"]);
+    in_sync(&project);
+}
+
+#[test]
+fn a_segment_that_is_pulled_in_the_same_run_has_its_key() {
+    let manifest = "\
+scheduled_pushes:
+  p:
+    name: P
+    schedule: {scheduled_time: '2036-11-28T14:00'}
+    push: {audience: {tag: x}, device_types: [ios], notification: {alert: Hi}}
+";
+    let (project, service) = applied(manifest);
+    let id = service.segment("VIP", "vip");
+    let schedule = service.get("/api/schedules")["schedules"][0].clone();
+    let path = schedule["url"].as_str().expect("a URL");
+    let path = &path[path.find("/api/").expect("a path")..];
+    let mut push = schedule["push"].clone();
+    push["audience"] = json!({"segment": id});
+    service.put(path, &json!({"name": "P", "schedule": schedule["schedule"], "push": push}));
+    let ran = project.good(&["pull"]);
+    says(&ran.stdout, &["1 resource pulled and adopted, 1 resource edited in place"]);
+    says(&project.folder.read(FILE), &["audience: {segment: vip}"]);
+    in_sync(&project);
+}
+
+#[test]
+fn places_are_those_of_the_files_as_they_are_written() {
+    let manifest = "\
+templates:
+  a:
+    description: Gone
+    push: {notification: {alert: Hi}}
+  b: {push: {notification: {alert: &x Hello}}}
+  c: {push: {notification: {alert: *x}}}
+";
+    let (project, service) = applied(manifest);
+    for template in service.get("/api/templates")["templates"].as_array().expect("a list") {
+        let id = template["id"].as_str().expect("an id");
+        let push = json!({"notification": {"alert": "New"}});
+        service
+            .post(&format!("/api/templates/{id}"), &json!({"name": template["name"], "description": "", "push": push}));
+    }
+    let ran = project.run(&["pull"]);
+    assert_eq!(ran.code, 6, "{ran}");
+    assert!(!project.folder.read(FILE).contains("Gone"), "{ran}");
+    says(&ran.stderr, &["templates/b push.notification.alert: the service has \"New\"", "messages.yaml:4:"]);
+    assert!(!ran.stderr.contains("messages.yaml:6:"), "{ran}");
+}
+
+#[test]
+fn each_field_of_an_item_is_told_by_itself() {
+    let manifest = "\
+pipelines:
+  a:
+    name: A
+    enabled: true
+    immediate_trigger: {tag_added: x}
+    outcome:
+      - delay: 1h
+        push: {audience: triggered, device_types: &types [ios, android], notification: {alert: Hi}}
+  b:
+    name: B
+    enabled: true
+    immediate_trigger: {tag_added: y}
+    outcome:
+      - delay: 1h
+        push: {audience: triggered, device_types: *types, notification: {alert: Ho}}
+";
+    let (project, service) = applied(manifest);
+    let all = service.get("/api/pipelines");
+    let all = all["pipelines"].as_array().expect("a list");
+    let mut pipeline = all.iter().find(|it| it["name"] == "A").expect("a pipeline").clone();
+    let url = pipeline["url"].as_str().expect("a URL").to_owned();
+    let outcome = json!({"delay": 7200, "push": {
+        "audience": "triggered", "device_types": ["ios"], "notification": {"alert": "Hi"},
+    }});
+    pipeline["outcome"] = outcome;
+    let fields = pipeline.as_object_mut().expect("a map");
+    fields.retain(|key, _| ["name", "enabled", "immediate_trigger", "outcome"].contains(&key.as_str()));
+    service.put(&url[url.find("/api/").expect("a path")..], &pipeline);
+    let ran = project.run(&["pull"]);
+    assert_eq!(ran.code, 6, "{ran}");
+    says(&ran.stderr, &["pipelines/a outcome[0].delay: the service has 7200"]);
+    says(&ran.stderr, &["pipelines/a outcome[0].push.device_types: the service has [\"ios\"]"]);
+}
+
+#[test]
+fn what_is_ignored_is_left_out_unless_it_is_named() {
+    let project = Project::with("", "ignore_unmanaged = [\"segments/Test *\"]\n");
+    let service = project.serve();
+    service.segment("Test one", "x");
+    service.segment("Real", "x");
+    let ran = project.good(&["pull"]);
+    says(&ran.stdout, &["1 resource pulled"]);
+    says(&ran.stderr, &["Left out: 1 thing that ignore_unmanaged names"]);
+    assert!(!project.folder.read("segments.yaml").contains("Test one"));
+    says(&project.good(&["pull", "segments/test-one"]).stdout, &["1 resource pulled"]);
+    in_sync(&project);
+}
+
+#[test]
+fn what_is_in_git_is_found_by_its_name_as_well() {
+    let (project, service) = applied("segments:\n  s: {display_name: Lapsed buyers, criteria: {tag: a}}\n");
+    says(&project.good(&["pull", "segments/Lapsed buyers"]).stdout, &["Nothing to pull"]);
+    edit_segment(&service, "Lapsed buyers", &json!({"tag": "b"}));
+    says(&project.good(&["pull", "segments/Lapsed buyers"]).stdout, &["1 resource edited in place"]);
+    in_sync(&project);
+}
+
+#[test]
+fn what_an_api_does_not_list_is_not_said_to_be_missing() {
+    let project = Project::documented("");
+    let _service = project.serve();
+    let ran = project.run(&["pull", "scheduled_pushes/x"]);
+    assert_eq!(ran.code, 64, "{ran}");
+    says(&ran.stderr, &["this API does not list scheduled pushes", "pushplan adopt scheduled_pushes/KEY --id ID"]);
+}
+
+#[test]
+fn nothing_to_pull_does_not_say_that_git_has_it() {
+    let (project, service) = applied(SEGMENT);
+    edit_segment(&service, "S", &json!({"tag": "dash"}));
+    project.good(&["pull"]);
+    // The edit is thrown away.
+    project.write(SEGMENT);
+    let ran = project.good(&["pull"]);
+    says(&ran.stdout, &["Nothing to pull", "pushplan plan shows what your files say otherwise"]);
+    assert!(!ran.stdout.contains("in git already"), "{ran}");
+}
