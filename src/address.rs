@@ -77,6 +77,11 @@ pub fn is_key(key: &str) -> bool {
         && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
+/// Whether a key is its author's own: what begins with `x-` declares nothing.
+pub fn is_own(key: &str) -> bool {
+    key.starts_with("x-")
+}
+
 /// The key that a name suggests: `Lapsed buyers!` gives `lapsed-buyers`. Empty where less than half of its letters
 /// are left.
 pub fn to_key(name: &str) -> String {

@@ -209,6 +209,7 @@ impl Arranging<'_> {
             protect: false,
             past: false,
             push_ids: Vec::new(),
+            pruned: false,
             request: None,
         }
     }
@@ -312,7 +313,8 @@ impl Arranging<'_> {
         self.push(Draft::new(step));
     }
 
-    /// What nobody declares is not ours, and only what is ours is deleted: the ledger takes it up first, where it is deleted.
+    /// What nobody declares is not ours, and only what is ours is deleted: the ledger takes it up first, to be deleted and for
+    /// nothing else.
     fn take_up(&mut self, compared: &[Compared]) {
         let pruned = compared.iter().filter(|one| one.change.is_pruned());
         let pruned: BTreeMap<&Address, &Owned> =
@@ -325,6 +327,7 @@ impl Arranging<'_> {
             step.spec = Some(owned.spec.clone());
             step.refs.clone_from(&owned.refs);
             step.stamp.clone_from(&owned.stamp);
+            step.pruned = true;
             let adopted = self.drafts.len();
             self.drafts.push(Draft::new(step));
             self.drafts[deleted].after.insert(adopted);

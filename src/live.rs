@@ -2,6 +2,7 @@
 //!
 //! It only ever reads. Whoever drives it carries its requests: the client over HTTP, the simulation over a model.
 
+mod absence;
 mod beside;
 mod census;
 mod pages;
@@ -408,81 +409,6 @@ impl<'l> Fetch<'l> {
             ids.extend(unread.map(|found| found.id.clone()));
         }
         ids.into_iter().collect()
-    }
-
-    /// Asks for the content of what was missing and is listed after all.
-    fn read_missing(&mut self, asks: &mut Vec<Ask>) {
-        let Look { ledger, level, .. } = self.look.clone();
-        for address in self.missing.clone() {
-            let (api, id) = (kinds::api(&address), &ledger.owned[&address].id);
-            let unread = self.listed(&address.kind, id).is_some_and(|found| found.spec.is_none());
-            if let (true, Some(kind), Some(request)) =
-                (unread, kinds::kind(&address.kind), api.get(id, &Value::Null, level))
-            {
-                self.ask(For::Content(kind, id.clone()), request, asks);
-            }
-        }
-    }
-
-    /// Where something of ours is in the lists.
-    fn find(&mut self, address: &Address, id: &str) {
-        let api = kinds::api(address);
-        let seen = match api.lifecycle(self.look.level).read {
-            Read::LedgerOnly => Seen::Untold,
-            _ if self.listed(&address.kind, id).is_some() => return,
-            _ if !self.live.whole.contains(&*address.kind) => Seen::Untold,
-            _ if !self.look.confirm_absence => Seen::Absent,
-            _ => {
-                self.missing.insert(address.clone());
-                return;
-            }
-        };
-        self.live.units.insert(address.clone(), seen);
-    }
-
-    /// All answers are in. What is ours and is listed is settled; what is in no list is asked for by itself, or looked for
-    /// in another list a settle time later.
-    fn settle(&mut self, now: Timestamp, asks: &mut Vec<Ask>) {
-        let Look { ledger, level, settle, confirm_absence, .. } = self.look.clone();
-        for (address, owned) in &ledger.owned {
-            if !self.live.units.contains_key(address)
-                && let Some(found) = self.listed(&address.kind, &owned.id)
-            {
-                self.live.units.insert(address.clone(), Seen::There(found));
-            } else if !self.live.units.contains_key(address) && !self.missing.contains(address) {
-                // It was listed, and its own answer said that it is not there.
-                if confirm_absence {
-                    self.missing.insert(address.clone());
-                } else {
-                    self.live.units.insert(address.clone(), Seen::Absent);
-                }
-            }
-        }
-        if self.missing.is_empty() {
-            self.stage = Stage::Done;
-            return;
-        }
-        // What was made a moment ago may not be seen yet, neither in a list nor by itself.
-        let young = self.missing.iter().flat_map(|address| ledger.owned[address].applied.saturating_add(settle));
-        let seen_by_all = young.max().unwrap_or(now);
-        let (by_itself, in_list): (Vec<Address>, Vec<Address>) =
-            self.missing.iter().cloned().partition(|address| now >= seen_by_all && self.get(address, level).is_some());
-        for address in by_itself {
-            if let Some(request) = self.get(&address, level) {
-                self.missing.remove(&address);
-                self.ask(For::Absence(address), request, asks);
-            }
-        }
-        if !in_list.is_empty() && self.open.is_empty() {
-            let until = now.saturating_add(settle).map_or(now, |until| until.max(seen_by_all));
-            self.stage = Stage::Waiting(until);
-            asks.push(Ask::WaitUntil(until));
-        }
-    }
-
-    fn get(&self, address: &Address, level: Level) -> Option<Request> {
-        let owned = self.look.ledger.owned.get(address)?;
-        kinds::api(address).get(&owned.id, &owned.spec, level)
     }
 
     fn looked_up(&self, address: &Address, body: &Value) -> Result<Seen, String> {

@@ -23,7 +23,7 @@ use crate::text::quoted;
 
 pub use overwritten::Overwritten;
 pub use saved::NoPlan;
-pub use told::{Aside, Told, Unmanaged};
+pub use told::{Aside, NothingDeclared, Told, Unmanaged};
 
 /// The form of a saved plan. One of another form is refused.
 pub const FORMAT: u32 = 1;
@@ -313,6 +313,9 @@ impl fmt::Display for Thing {
             Self::Ours(address) => address.fmt(f),
             Self::Other { kind, id, name } => {
                 let noun = kinds::kind(kind).map_or("thing", |kind| kind.noun);
+                if name.is_empty() {
+                    return write!(f, "somebody else's {noun} {id}");
+                }
                 write!(f, "somebody else's {noun} {} ({id})", quoted(name))
             }
         }
@@ -357,6 +360,9 @@ pub struct Step {
     /// The ids of the pushes that it sends, as the ledger is to remember them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub push_ids: Vec<String>,
+    /// The ledger takes it up to have it deleted, and for nothing else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pruned: bool,
     /// How it is shown: the method, and the path with `(new id)` for an id that is not known yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<Shown>,
@@ -483,8 +489,9 @@ impl Plan {
         })
     }
 
-    /// Whether the service and the manifests agree.
+    /// Whether the service and the manifests agree. They do not where nothing is declared and something of ours is there.
     pub fn is_in_sync(&self) -> bool {
-        self.is_empty() && self.left_out.is_empty()
+        let stays = self.told.nothing_declared.as_ref().is_some_and(|nothing| nothing.stays > 0);
+        self.is_empty() && self.left_out.is_empty() && !stays
     }
 }

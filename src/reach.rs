@@ -42,6 +42,25 @@ pub struct Occasion {
     pub devices: String,
     /// Whether it was ever scheduled is not known.
     pub in_doubt: bool,
+    /// When it was to go out as it was applied, where somebody moved it on the service since.
+    pub moved_from: Option<Timestamp>,
+}
+
+impl Occasion {
+    /// Takes the time that the service has now. `runs` are all times of the thing that it is of.
+    pub fn follow(&mut self, runs: &[Runs]) {
+        let place = self.number.unwrap_or(1) - 1;
+        let Some(Runs { first: Some(first), last }) =
+            runs.get(place).filter(|_| runs.len() == 1 || self.number.is_some())
+        else {
+            return;
+        };
+        if *first != self.first {
+            self.moved_from = Some(self.first);
+            self.first = *first;
+            self.last = last.unwrap_or(*first).max(*first);
+        }
+    }
 }
 
 /// What the service reports of one push.
@@ -127,11 +146,17 @@ pub fn occasions(ledger: &Ledger) -> Vec<Occasion> {
                 who: who.clone(),
                 devices: devices.clone(),
                 in_doubt: id.is_empty(),
+                moved_from: None,
             });
         }
     }
-    found.sort_by(|one, other| (one.first, &one.address, one.number).cmp(&(other.first, &other.address, other.number)));
+    sort(&mut found);
     found
+}
+
+/// Puts them in the order of time.
+pub fn sort(all: &mut [Occasion]) {
+    all.sort_by(|one, other| (one.first, &one.address, one.number).cmp(&(other.first, &other.address, other.number)));
 }
 
 /// Who was meant, and on what, in words.

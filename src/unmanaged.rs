@@ -20,7 +20,7 @@ use crate::model::level::Level;
 use crate::plan::{Change, Reason, Thing, Told, Unmanaged};
 use crate::text::is_like;
 
-pub use prune::prune;
+pub use prune::{contents, prune};
 
 /// Something on the service that is not in git.
 #[derive(Clone, Debug)]

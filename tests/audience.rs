@@ -295,7 +295,7 @@ fn a_time_that_cannot_be_sent_proposes_one_that_can() {
     for (schedule, code, text, safe) in [
         ("{scheduled_time: \"2026-11-27T09:00+01:00\"}", "SC105", "2026-11-27T08:00", false),
         ("{scheduled_time: \"2026-11-27T22:00-0500\"}", "SC105", "2026-11-28T03:00", false),
-        ("{scheduled_time: \"2026-11-27T09:00:30\"}", "SC105", "2026-11-27T09:00", false),
+        ("{scheduled_time: \"2026-11-27T09:00:30.5\"}", "SC105", "2026-11-27T09:00:30", false),
         ("{scheduled_time: 2027-03-14T02:30, time_zone: America/New_York}", "SC102", "2027-03-14T03:30", false),
         ("{scheduled_time: 2026-11-27T09:00, time_zone: europe/paris}", "SC106", "Europe/Paris", true),
         ("{scheduled_time: 2026-11-27T09:00, time_zone: America/Sao_Paolo}", "SC106", "America/Sao_Paulo", true),

@@ -72,7 +72,7 @@ impl World {
             contents: &BTreeSet::new(),
             confirm_absence: true,
         };
-        let live = fetch(&self.reading, look).await.unwrap_or_else(|failure| panic!("{failure}"));
+        let live = fetch(&self.reading, look, &|_| {}).await.unwrap_or_else(|failure| panic!("{failure}"));
         let (now, min_lead) = (Timestamp::now(), SignedDuration::from_mins(5));
         let (units, ledger_now, live) = (&units, &ledger, &live);
         let done = &BTreeSet::new();

@@ -25,6 +25,7 @@ fn adopt(seq: Seq, key: &str) -> Entry {
         protect: false,
         past: false,
         push_ids: Vec::new(),
+        pruned: false,
     };
     Entry { seq, at: now(), actor: "ada on build-7".into(), record: Record::Adopt(vec![adopted]) }
 }

@@ -115,3 +115,29 @@ fn a_damaged_file_is_refused_and_other_records_are_not_kept() {
     assert!(error.message.contains(&format!("{file} is damaged")), "{error}");
     assert!(log.keep(&entry(3, intents(&["c"]))).is_err());
 }
+
+#[test]
+fn what_was_moved_since_is_taken_in_under_its_new_address() {
+    let (folder, _) = lost();
+    let log = FileLog::new(folder.path(), "local");
+    let [from, to] = ["a", "moved"].map(|key| Address::new("segments", key));
+    log.write(&entry(2, Record::Move { from, to })).unwrap();
+    let taken = log.take_in().unwrap();
+    assert_eq!((taken.taken.len(), taken.outdated.len()), (2, 0), "to be moved is not to be dealt with");
+    let owned: Vec<String> =
+        state(folder.path()).owned.iter().map(|(at, owned)| format!("{at} {}", owned.id)).collect();
+    assert_eq!(owned, ["segments/b id-b", "segments/moved id-a"]);
+    let ledger = state(folder.path());
+    assert!(ledger.open.is_empty(), "nothing is in doubt");
+}
+
+#[test]
+fn what_was_moved_and_then_dealt_with_is_outdated() {
+    let (folder, _) = lost();
+    let log = FileLog::new(folder.path(), "local");
+    let [from, to] = ["a", "moved"].map(|key| Address::new("segments", key));
+    log.write(&entry(2, Record::Move { from, to: to.clone() })).unwrap();
+    log.write(&entry(3, Record::Resolve { address: to, found: Resolution::Absent })).unwrap();
+    let taken = log.take_in().unwrap();
+    assert_eq!((taken.taken.len(), taken.outdated.len()), (1, 1));
+}

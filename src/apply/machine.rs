@@ -215,6 +215,7 @@ impl Run {
                     protect: step.protect,
                     past: step.past,
                     push_ids: step.push_ids.clone(),
+                    pruned: step.pruned,
                 });
                 State::Keeping
             }

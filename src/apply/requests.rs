@@ -52,7 +52,7 @@ fn wire(audiences: &[&str], spec: &Value, refs: &BTreeMap<String, String>) -> Va
     })
 }
 
-/// Whether what a step changes or deletes is ours.
+/// Whether what a step changes or deletes is ours, or was taken up to be deleted.
 pub fn is_owned(step: &Step, ledger: &Ledger) -> bool {
     let (address, id) = (&step.address, step.id.as_deref());
     match step.verb {
@@ -60,7 +60,8 @@ pub fn is_owned(step: &Step, ledger: &Ledger) -> bool {
         Verb::Update | Verb::Delete => {
             let owned = ledger.owned.get(address).is_some_and(|owned| Some(owned.id.as_str()) == id);
             let is_it = |old: &Retired| old.address == *address && Some(old.id.as_str()) == id;
-            owned || ledger.retired.iter().any(is_it)
+            let pruned = || ledger.pruning.get(address).is_some_and(|other| Some(other.as_str()) == id);
+            owned || ledger.retired.iter().any(is_it) || step.verb == Verb::Delete && pruned()
         }
     }
 }

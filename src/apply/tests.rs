@@ -48,6 +48,7 @@ fn step(number: usize, address: &str, verb: Verb, spec: Value) -> Step {
         protect: false,
         past: false,
         push_ids: Vec::new(),
+        pruned: false,
         request: None,
     }
 }
@@ -81,6 +82,7 @@ fn owning(address: &str, id: &str) -> Ledger {
         protect: false,
         past: false,
         push_ids: Vec::new(),
+        pruned: false,
     };
     let record = Record::Adopt(vec![adopted]);
     let mut ledger = Ledger::default();

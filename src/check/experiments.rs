@@ -6,6 +6,7 @@ use super::{Check, One, Run, Subject};
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::kinds::{self, Experiment, Variant, of_kind};
+use crate::model::clock::authored;
 use crate::model::schedule::{Schedule, When};
 use crate::node::At;
 use crate::source::Span;
@@ -63,7 +64,7 @@ fn unscheduled(_: &Subject, one: &One, findings: &mut Findings) {
 
 /// A schedule as its author could write it again.
 fn written(schedule: &Schedule) -> String {
-    let time = schedule.written.strftime("%Y-%m-%dT%H:%M");
+    let time = authored(schedule.written.value);
     match (schedule.when, schedule.zone.iana_name()) {
         (When::EachZone(_), _) => format!("{{local_scheduled_time: {time}}}"),
         (When::At(_), Some(zone)) if zone != "UTC" => format!("{{scheduled_time: {time}, time_zone: {zone}}}"),

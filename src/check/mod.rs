@@ -76,6 +76,7 @@ pub static CHECKS: &[Check] = &[
     audience::EXCLUSIVE,
     audience::EXTREMES,
     schedules::PAST,
+    schedules::SECONDS,
     schedules::QUIET,
     schedules::TWICE,
     schedules::NEAR,

@@ -13,12 +13,16 @@ use crate::finding::{Finding, Findings};
 use crate::kinds::{Parts, ScheduledPush, Segment, Sending, of_kind};
 use crate::manifest::QuietHours;
 use crate::model::audience::{SegmentRef, Selector};
+use crate::model::clock::authored;
+use crate::model::level::Level;
 use crate::model::schedule::{Schedule, When};
 use crate::source::Span;
 use crate::text;
 use crate::timing::{self, Country, Upcoming, Where, collisions, has_passed, places};
 
 pub const PAST: Check = Check { codes: &[&codes::SC101], run: Run::Each(past) };
+
+pub const SECONDS: Check = Check { codes: &[&codes::SC105], run: Run::Each(seconds) };
 
 pub const QUIET: Check = Check { codes: &[&codes::SC104], run: Run::Each(quiet) };
 
@@ -35,7 +39,7 @@ fn past(subject: &Subject, one: &One, findings: &mut Findings) {
         if !has_passed(schedule.when, subject.now) {
             continue;
         }
-        let time = schedule.written.strftime("%Y-%m-%d %H:%M");
+        let time = authored(schedule.written.value).replace('T', " ");
         let message = match schedule.when {
             When::At(_) => format!("{time} in {} has passed: it will never be sent", name(&schedule.zone)),
             When::EachZone(_) => format!("{time} has passed in every time zone: it will never be sent"),
@@ -45,6 +49,26 @@ fn past(subject: &Subject, one: &One, findings: &mut Findings) {
                 .label("in the past")
                 .note("a push whose time has passed is never created, and never sent a second time")
                 .help("choose a later time; what was sent and stays as a record may say `lifecycle: {allow: [SC101]}`"),
+        );
+    }
+}
+
+/// Seconds where the target has only the contract's form, which ends with the minute.
+fn seconds(subject: &Subject, one: &One, findings: &mut Findings) {
+    let is_documented = subject.target.is_some_and(|target| match &target.api {
+        Some(level) => level.value == Level::Documented,
+        None => target.base_url.is_some(),
+    });
+    for Sending { schedule, .. } in &one.parts.sendings {
+        if !is_documented || schedule.written.second() == 0 {
+            continue;
+        }
+        let minute = schedule.written.strftime("%Y-%m-%dT%H:%M").to_string();
+        findings.push(
+            Finding::new(&codes::SC105, schedule.value.span(), "seconds cannot be sent to this target")
+                .label("the contract's form ends with the minute")
+                .help(format!("write {minute}, or set `api = \"extended\"` where the service offers that"))
+                .suggest(schedule.value.span(), minute),
         );
     }
 }

@@ -82,7 +82,7 @@ impl Adopt {
             context.out.print("Nothing to adopt: whatever has a declared name on the service is ours already.");
             return Ok(Exit::Done);
         }
-        let live = site.fetch(opened, &site.units, &planned.ledger, &BTreeSet::new()).await?;
+        let live = site.fetch(opened, &site.units, &planned.ledger, &BTreeSet::new(), context).await?;
         let mut adopted = Vec::new();
         for (address, id) in &chosen {
             adopted.push(taken(site, opened, &planned.ledger, &live, address, id).await?);
@@ -193,6 +193,7 @@ fn on_their_word(site: &Site, ledger: &Ledger, address: &Address, id: &str) -> A
         protect: unit.protect.unwrap_or(false),
         past: false,
         push_ids: Vec::new(),
+        pruned: false,
     }
 }
 
@@ -247,5 +248,6 @@ async fn taken(
         protect: site.units[address].protect.unwrap_or(false),
         past: false,
         push_ids,
+        pruned: false,
     })
 }

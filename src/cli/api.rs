@@ -1,5 +1,7 @@
 use std::collections::BTreeMap;
+use std::fs::{self, File};
 use std::io::{self, IsTerminal};
+use std::path::Path;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -186,7 +188,15 @@ fn joined(pages: Vec<Value>) -> Value {
 fn body(from: &str) -> Result<String, Failure> {
     let (bytes, name) = match from {
         "-" => (files::read_to_limit(io::stdin().lock(), BODY_LIMIT), "standard input".to_owned()),
-        file => (files::read(&project::here()?.join(file), BODY_LIMIT), file.to_owned()),
+        file => {
+            let path = project::here()?.join(file);
+            // A pipe is read as standard input is: that is what a shell gives for `<(command)`.
+            let read = match is_pipe(&path).then(|| File::open(&path)) {
+                Some(Ok(pipe)) => files::read_to_limit(pipe, BODY_LIMIT),
+                Some(Err(_)) | None => files::read(&path, BODY_LIMIT),
+            };
+            (read, file.to_owned())
+        }
     };
     let bytes = bytes.map_err(|why| Failure::new(format!("the body in {name} cannot be read: {why}")))?;
     let text = String::from_utf8(bytes).map_err(|_| Failure::new(format!("the body in {name} is not UTF-8")))?;
@@ -195,6 +205,17 @@ fn body(from: &str) -> Result<String, Failure> {
         Err(error) => Err(Failure::new(format!("the body in {name} is not JSON: {error}"))
             .help("nothing was sent; the service takes JSON alone")),
     }
+}
+
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Path) -> bool {
+    false
 }
 
 fn method(written: &str) -> Result<Method, String> {
@@ -215,7 +236,9 @@ fn path(written: &str) -> Result<String, String> {
     }
     if !written.starts_with(START) || written == START {
         let rest = written.trim_start_matches('/').trim_start_matches("api/");
-        let near = if rest.is_empty() || written.starts_with("//") { "segments" } else { rest };
+        // What is the built-in service's own has no counterpart in the API.
+        let is_other = rest.is_empty() || rest.starts_with("local/") || written.starts_with("//");
+        let near = if is_other { "segments" } else { rest };
         return Err(format!("a path begins with {START}, such as {START}{near}"));
     }
     let (alone, _) = written.split_once('?').unwrap_or((written, ""));
@@ -250,7 +273,7 @@ mod tests {
             ("/api/segments/%2e%2E", "no parts of it"),
             ("/api/./x", "no parts of it"),
             ("segments", "such as /api/segments"),
-            ("/local/clock", "begins with /api/"),
+            ("/local/clock", "such as /api/segments"),
             ("/api/", "begins with /api/"),
             ("", "begins with /api/"),
             ("/api/a b", "write %20"),

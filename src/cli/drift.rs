@@ -11,6 +11,7 @@ use crate::drift::{self, Situation, drift};
 use crate::failure::{Exit, Failure};
 use crate::live::Look;
 use crate::plan::{About, Aim, Choice, Plan};
+use crate::render::one_line;
 use crate::render::plan::drift::{Shown, json, markdown, text};
 use crate::text;
 
@@ -19,6 +20,9 @@ use crate::text;
 /// The service is held against the ledger, which remembers what was applied. Your files decide nothing: they may have errors or
 /// be missing. Where they can be read, what `lifecycle.ignore` leaves to the dashboard is counted and not told. Nothing is
 /// changed.
+///
+/// It exits with 0 whatever it finds, and with --detailed-exitcode with 2. What a plan does about drift is for --on-drift of `plan`
+/// and `apply`, or `on_drift` of the target, to say: with `stop`, both exit with 7.
 #[derive(Debug, Args)]
 pub struct Drift {
     #[command(flatten)]
@@ -99,7 +103,7 @@ async fn look(
         contents: &BTreeSet::new(),
         confirm_absence: true,
     };
-    let live = fetch(&opened.reading(), look).await?;
+    let live = fetch(&opened.reading(), look, &|words| context.out.note(&one_line(words))).await?;
     let now = opened.now();
     let situation = Situation { ledger: &ledger, live: &live, now, ahead: opened.ahead, declared: &site.units, choice };
     let drift = drift(&situation);

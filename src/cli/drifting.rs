@@ -9,7 +9,7 @@ use crate::model::on_drift::OnDrift;
 pub enum Drifted {
     /// Put back what git says
     Overwrite,
-    /// Refuse a plan that would undo it
+    /// Refuse a plan that would undo it: `plan` shows it and exits with 7, `apply` does nothing
     Stop,
 }
 

@@ -18,6 +18,10 @@ pub struct Init {
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
 
+    /// Write a project file and an empty folder for manifests alone, to begin with `pushplan pull`
+    #[arg(long)]
+    bare: bool,
+
     /// Time that the sample's dates follow, such as 2026-11-15T12:00Z [default: now]
     #[arg(long, value_name = "TIME")]
     now: Option<Timestamp>,
@@ -34,6 +38,11 @@ const FILES: &[(&str, &str)] = &[
     (".gitignore", include_str!("sample/gitignore")),
 ];
 
+/// The files of a project that begins with what the service has.
+const BARE: &[(&str, &str)] = &[("pushplan.toml", include_str!("sample/bare.toml"))];
+/// The folder of its manifests.
+const MANIFESTS: &str = "messages";
+
 const DAYS: &[(&str, i64)] = &[("@TEST@", 14), ("@SALE@", 21), ("@WINBACK@", 28)];
 
 impl Init {
@@ -43,17 +52,26 @@ impl Init {
         let today = TimeZone::UTC.to_datetime(self.now.unwrap_or_else(Timestamp::now)).date();
         let mut lines = Vec::new();
         let mut written = 0;
-        for (name, text) in FILES {
+        let files = if self.bare { BARE } else { FILES };
+        for (name, text) in files {
             let new = write(&folder.join(name), &dated(text, today))?;
             written += usize::from(new);
             lines.push(format!("  {} {name}", if new { "wrote" } else { "kept " }));
         }
-        if written < FILES.len() {
+        if self.bare {
+            let path = folder.join(MANIFESTS);
+            let new = !path.is_dir();
+            fs::create_dir_all(&path)
+                .map_err(|error| Failure::new(format!("{} cannot be made: {}", path.display(), describe(&error))))?;
+            lines.push(format!("  {} {MANIFESTS}/", if new { "made " } else { "kept " }));
+        }
+        if written < files.len() {
             lines.push("Files that were there already are as they were.".to_owned());
         }
+        let command = if self.bare { "pull" } else { "validate" };
         let next = match &self.folder {
-            Some(folder) => format!("Next: cd {} && pushplan validate", folder.display()),
-            None => "Next: pushplan validate".to_owned(),
+            Some(folder) => format!("Next: cd {} && pushplan {command}", folder.display()),
+            None => format!("Next: pushplan {command}"),
         };
         lines.push(next);
         context.out.print(&lines.join("\n"));

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::ledger::{self, Open};
 use super::planning::{Place, tell};
 use super::{Context, Ended, project, target};
-use crate::address::{Address, is_key, to_key};
+use crate::address::{Address, is_key, is_own, to_key};
 use crate::cases::names;
 use crate::compare;
 use crate::failure::{Exit, Failure};
@@ -89,6 +89,7 @@ impl Mv {
             (false, true) => return self.follow(&manifests, &known, &name, &from, &to, context),
             (false, false) => return Err(unknown(kind, &manifests, &from)),
         }
+        self.at_rest(&known, &name, &from)?;
         if let Some(there) = known.iter().find(|known| known.has(&to)) {
             let why = format!("the ledger of `{}` knows something by it", there.target);
             return Err(taken(kind, &manifests, &to, &why));
@@ -121,6 +122,7 @@ impl Mv {
         }
         let to = match self.new.split_once('/') {
             Some(_) => ledger::address(&self.new)?,
+            None if is_own(&self.new) => Address::new(kind.key, &self.new),
             None => {
                 let failure = Failure::usage(format!("`{}` is not an address", self.new));
                 return Err(failure.help(format!("did you mean {}/{}?", kind.key, self.new)));
@@ -129,6 +131,12 @@ impl Mv {
         if to.kind != from.kind {
             return Err(Failure::usage(format!("{from} and {to} are of two kinds: a {} stays one", kind.noun))
                 .help(format!("did you mean {}/{}?", kind.key, to.key)));
+        }
+        if is_own(&to.key) {
+            let message = format!("`{}` cannot be the key of a {}", text::short(&to.key, 40), kind.noun);
+            let near = to_key(&format!("{}-{}", kind.noun, to.key));
+            return Err(Failure::usage(message)
+                .help(format!("keys that begin with x- are not read; did you mean {}/{near}?", kind.key)));
         }
         if !is_key(&to.key) {
             let failure =
@@ -236,8 +244,20 @@ impl Mv {
                 format!("your files have {to} already: write `lifecycle: {{renamed_from: {}}}` there", from.key);
             return Err(Failure::new(message).exit(Exit::Refused).help("without --in-git, the ledger is told at once"));
         }
+        self.at_rest(known, &own.target, from)?;
         context.out.print(&one_line(&format!("Your files have {to} already; no file is edited.")));
         self.record(known, &own.target, from, to, context)
+    }
+
+    /// Refuses before anything is written, where a ledger that would be told is being written to.
+    fn at_rest(&self, known: &[Known], name: &str, from: &Address) -> Result<(), Failure> {
+        let concerned = known.iter().filter(|one| !self.in_git && (one.target == name || one.has(from)));
+        for one in concerned {
+            if let Ok(ledger) = &one.ledger {
+                at_rest(ledger, &one.target, from)?;
+            }
+        }
+        Ok(())
     }
 
     /// Tells the ledgers, or what will.
@@ -266,7 +286,11 @@ impl Mv {
                 Ok(_) => {
                     let record = Record::Move { from: from.clone(), to: to.clone() };
                     let place = self.place.of_target(&one.target);
-                    let moved = Open::new(context, &place).and_then(|mut open| open.append(context, record));
+                    let moved = Open::new(context, &place).and_then(|mut open| {
+                        // A run may have begun since it was looked for.
+                        at_rest(&open.ledger, &one.target, from)?;
+                        open.append(context, record)
+                    });
                     match moved {
                         Ok(()) => say(format!("The ledger of {target} knows it as {to} now.")),
                         Err(failure) => {
@@ -290,10 +314,36 @@ impl Mv {
             None => Ok(Exit::Done),
             Some(failure) => {
                 Err(Failure::new(format!("the files are edited, and not every ledger knows: {}", failure.message))
+                    .exit(failure.exit)
                     .help(format!("run `pushplan mv {from} {to}` again: it tells the ledger alone")))
             }
         }
     }
+}
+
+/// Refuses to move what a run works on: the run would be over, and what it has just made would be nobody's.
+fn at_rest(ledger: &Ledger, target: &str, from: &Address) -> Result<(), Failure> {
+    let target = text::short(target, 80);
+    if let Some(run) = &ledger.run {
+        let message = format!(
+            "a run of {} since {:.0} has not ended on {target}, so that nothing is moved",
+            run.actor, run.since
+        );
+        return Err(Failure::new(one_line(&message)).exit(Exit::Refused).help(format!(
+            "wait until it has ended; if it was cut off, `pushplan apply --target {target}` finds out what it did and ends it. \
+             With --in-git no ledger is touched"
+        )));
+    }
+    let in_doubt = ledger.open.iter().find(|(address, _)| address.resource() == *from);
+    if let Some((address, open)) = in_doubt {
+        let message =
+            format!("what became of {address} on {target} is not known since {:.0}, so that it is not moved", open.at);
+        return Err(Failure::new(one_line(&message)).exit(Exit::Refused).help(format!(
+            "`pushplan plan --target {target}` says what to do about it; move it once it is known. With --in-git no ledger is \
+             touched"
+        )));
+    }
+    Ok(())
 }
 
 /// Refuses a project with errors: what names something is not known there.

@@ -1,7 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Args;
-use jiff::Timestamp;
 use serde_json::Value;
 use tokio::task::JoinSet;
 
@@ -99,7 +98,7 @@ fn not_sending(address: &Address, ledger: &Ledger, known: &BTreeSet<Address>, ta
     }
 }
 
-/// Asks for the reports of what was chosen. Push ids that the ledger does not know are asked for first, where the service tells.
+/// Asks for the reports of what was chosen. What the service has of it by now is asked for first, where it tells.
 async fn ask(
     opened: &Opened,
     ledger: &Ledger,
@@ -108,7 +107,9 @@ async fn ask(
 ) -> Result<(BTreeMap<String, Report>, Vec<Report>), Failure> {
     same_app(ledger, opened)?;
     let now = opened.now();
-    learn(opened, ledger, all, chosen, now).await?;
+    let lacks_id = |one: &Occasion| one.push_ids.is_empty() && one.number.is_none();
+    learn(opened, ledger, all, |one| chosen.contains(&one.address) && (lacks_id(one) || !one.is_asked_about(now)))
+        .await?;
     let asked = all.iter().filter(|one| chosen.contains(&one.address) && one.is_asked_about(now));
     let (known, unnamed): (Vec<&Occasion>, Vec<&Occasion>) = asked.partition(|one| !one.push_ids.is_empty());
     let requests: Vec<Request> = known.iter().flat_map(|one| one.reports()).collect();
@@ -123,6 +124,9 @@ async fn ask(
     for request in unnamed.iter().flat_map(|one| one.reports()).collect::<BTreeSet<_>>() {
         listed.extend(list(opened, request).await?);
     }
+    // What has no report may have been moved.
+    let has_none = |one: &Occasion| !one.push_ids.is_empty() && !one.push_ids.iter().any(|id| by_id.contains_key(id));
+    learn(opened, ledger, all, |one| chosen.contains(&one.address) && one.is_asked_about(now) && has_none(one)).await?;
     Ok((by_id, listed))
 }
 
@@ -135,30 +139,35 @@ fn named(body: &Value, id: &str) -> Value {
     body
 }
 
-/// What the ledger does not know, the thing itself may tell, where it can be read and is still there.
+/// What the thing itself tells, where it can be read and is still there: when it goes out by now, and push ids that the ledger
+/// does not know.
 async fn learn(
     opened: &Opened,
     ledger: &Ledger,
     all: &mut [Occasion],
-    chosen: &BTreeSet<Address>,
-    now: Timestamp,
+    is_asked: impl Fn(&Occasion) -> bool,
 ) -> Result<(), Failure> {
-    let lacking = all.iter_mut().filter(|one| {
-        one.push_ids.is_empty() && one.number.is_none() && one.is_asked_about(now) && chosen.contains(&one.address)
-    });
-    let mut lacking: Vec<(&mut Occasion, Request)> = lacking
-        .filter_map(|one| {
-            let spec = &ledger.owned.get(&one.address)?.spec;
-            let request = kinds::api(&one.address).get(&one.id, spec, opened.level)?;
-            Some((one, request))
-        })
-        .collect();
-    let requests = lacking.iter().map(|(_, request)| request.clone()).collect();
-    for ((one, _), body) in lacking.iter_mut().zip(get_all(opened, requests).await?) {
+    let request = |one: &Occasion| {
+        let spec = &ledger.owned.get(&one.address)?.spec;
+        kinds::api(&one.address).get(&one.id, spec, opened.level)
+    };
+    let asked = all.iter().filter(|one| is_asked(one) && !one.in_doubt);
+    let asked: BTreeMap<Address, Request> =
+        asked.filter_map(|one| Some((one.address.clone(), request(one)?))).collect();
+    let answers = get_all(opened, asked.values().cloned().collect()).await?;
+    let answers: BTreeMap<&Address, Option<Value>> = asked.keys().zip(answers).collect();
+    for one in all.iter_mut() {
         let api = kinds::api(&one.address);
-        let found = body.and_then(|body| api.got(&one.id, &Value::Null, &body).ok().flatten());
-        one.push_ids = found.map(|found| found.push_ids).unwrap_or_default();
+        let Some(Some(body)) = answers.get(&one.address) else { continue };
+        let Some(found) = api.got(&one.id, &Value::Null, body).ok().flatten() else { continue };
+        if one.push_ids.is_empty() && one.number.is_none() {
+            one.push_ids = found.push_ids;
+        }
+        if let Some(spec) = &found.spec {
+            one.follow(&api.occasions(spec));
+        }
     }
+    reach::sort(all);
     Ok(())
 }
 

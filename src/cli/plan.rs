@@ -8,7 +8,7 @@ use super::forms::{Format, Forms};
 use super::planning::{Chosen, Place, Site, Wish, unreadable};
 use super::{Context, Ended, ledger, private, runtime};
 use crate::failure::{Exit, Failure};
-use crate::guard::guards;
+use crate::guard::{Guard, guards};
 use crate::plan::Plan as Planned;
 use crate::render::plan::Ahead;
 use crate::render::{self, Again, Style};
@@ -40,6 +40,10 @@ impl Plan {
         let wish = Wish { choice: self.chosen.choice(), on_drift: self.drifting.given(), ..Wish::default() };
         let again = self.place.again(&format!("apply{}", self.drifting.again()), &wish.choice);
         let plan = make(&site, &wish, again, &self.forms, context)?;
+        // Who asked to stop there has a plan to look at, and none to go on with.
+        if guards(&plan, &site.limits()).iter().any(|refused| refused.guard == Guard::Drift) {
+            return Ok(Exit::Refused);
+        }
         Ok(if self.detailed_exitcode && !plan.is_empty() { Exit::Changes } else { Exit::Done })
     }
 }

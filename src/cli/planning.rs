@@ -19,18 +19,18 @@ use crate::failure::{Exit, Failure};
 use crate::finding::{Finding, Severity};
 use crate::guard::Limits;
 use crate::ledger::{AppendError, Entry, FileLog, Ledger, Log, Record, Seq, Unreadable};
-use crate::live::{Live, Look};
+use crate::live::{Live, Look, Seen};
 use crate::manifest::{Desired, Manifests, PROJECT_FILE, Target, read_project};
 use crate::model::delay::Delay;
 use crate::model::level::Level;
 use crate::model::on_drift::OnDrift;
 use crate::model::quiet::Quiet;
 use crate::node::At;
-use crate::plan::{About, Aim, Aside, Change, Choice, Plan, Told};
+use crate::plan::{About, Aim, Aside, Change, Choice, NothingDeclared, Plan, Told};
 use crate::render::findings::{self, Found, Report};
 use crate::render::{Again, one_line};
 use crate::text;
-use crate::unmanaged::{self, others, prune, read_by_itself};
+use crate::unmanaged::{self, others, prune};
 
 /// Which project, and which of its targets.
 #[derive(Clone, Debug, Args)]
@@ -175,7 +175,7 @@ fn invalid(manifests: &Manifests, target: Option<&str>, programs: bool, context:
     let verdict = project::check(manifests, &[target], now);
     let errors = verdict.findings.iter().filter(|finding| finding.severity == Severity::Error);
     tell(manifests, errors, programs, context);
-    Failure::new("the manifests have errors, so that nothing is planned")
+    Failure::new("the manifests have errors, so that nothing is done")
         .exit(Exit::Findings)
         .help("correct them; `pushplan validate` shows them with warnings too")
 }
@@ -276,8 +276,8 @@ impl Site {
         moves.iter().for_each(|(to, from)| known.rename(from, to));
         // What the files say of things outside git is for plans of what the files say.
         let pruned = if wish.aim == Aim::Manifests { self.prune() } else { BTreeSet::new() };
-        let contents = pruned.intersection(&read_by_itself(opened.level)).copied().collect();
-        let live = self.fetch(opened, units, &known, &contents).await?;
+        let contents = unmanaged::contents(&pruned, opened.level);
+        let live = self.fetch(opened, units, &known, &contents, context).await?;
         let now = opened.now();
         let situation = Situation {
             units,
@@ -319,10 +319,21 @@ impl Site {
         unmanaged::tell(&mut told, &live, &others(&live, &known, units), &changes, &self.ignored());
         if wish.aim != Aim::Manifests {
             told.unmanaged.clear();
+        } else if units.is_empty() {
+            told.nothing_declared = Some(self.nothing_declared(&known, &live));
         }
         let on_drift = wish.on_drift.unwrap_or(self.on_drift);
         let plan = Plan { told, on_drift, ..Plan::new(about, changes, steps, left.addresses, now) };
         Ok(Planned { plan, ledger })
+    }
+
+    /// What stays where nothing is declared.
+    fn nothing_declared(&self, ledger: &Ledger, live: &Live) -> NothingDeclared {
+        let is_there = |address: &Address| *live.of(address) != Seen::Absent;
+        let there = ledger.owned.iter().filter(|(address, owned)| !owned.past && is_there(address));
+        let stays: BTreeSet<Address> = there.map(|(address, _)| address.resource()).collect();
+        let not_pruned = self.prune().into_iter().map(str::to_owned).collect();
+        NothingDeclared { stays: stays.len(), not_pruned }
     }
 
     /// What the plan's readers should know beside.
@@ -357,8 +368,9 @@ impl Site {
         units: &BTreeMap<Address, Unit>,
         ledger: &Ledger,
         contents: &BTreeSet<&'static str>,
+        context: &Context,
     ) -> Result<Live, Failure> {
-        self.fetch_with(opened, units, ledger, true, contents).await
+        self.fetch_with(opened, units, ledger, true, contents, context).await
     }
 
     /// The same, where only some kinds may be asked for.
@@ -369,6 +381,7 @@ impl Site {
         ledger: &Ledger,
         all_kinds: bool,
         contents: &BTreeSet<&'static str>,
+        context: &Context,
     ) -> Result<Live, Failure> {
         let desired = units.iter().map(|(address, unit)| (address.clone(), unit.spec.clone())).collect();
         let origin = opened.origin().to_string();
@@ -382,7 +395,7 @@ impl Site {
             contents,
             confirm_absence: true,
         };
-        fetch(&opened.reading(), look).await
+        fetch(&opened.reading(), look, &|words| context.out.note(&one_line(words))).await
     }
 
     /// The ledger of the application that was opened, once all that was lost on its way has taken effect or never will.

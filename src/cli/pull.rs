@@ -1,6 +1,7 @@
 mod asked;
 mod in_place;
 mod mending;
+mod record;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -19,9 +20,8 @@ use crate::compare;
 use crate::failure::{Exit, Failure};
 use crate::finding::{Finding, Severity};
 use crate::kinds::{KINDS, Kind};
-use crate::ledger::Record;
 use crate::live::Live;
-use crate::manifest::{Manifests, PROJECT_FILE, files, read_project_with};
+use crate::manifest::{Manifests, PROJECT_FILE, Project, files, read_project_with};
 use crate::plan;
 use crate::pull::{self, Changes, Choice, Declared, Draft, Existing, File, Gone, Left, Placed, Places};
 use crate::render::pull as told;
@@ -70,11 +70,21 @@ enum Layout {
 impl Pull {
     pub fn run(&self, context: &Context) -> Ended {
         let choice = Choice::of(&self.what, self.all)?;
+        let made = make_folders(&self.place.root()?)?;
+        let ended = self.look(&choice, context);
+        if self.dry_run {
+            // One that holds something by now is not removed.
+            made.iter().rev().for_each(|folder| drop(std::fs::remove_dir(folder)));
+        }
+        ended
+    }
+
+    fn look(&self, choice: &Choice, context: &Context) -> Ended {
         let site = self.place.read(context, Timestamp::now())?;
         let folder = self.folder(&site.manifests)?;
         runtime()?.block_on(async {
             let opened = site.open().await?;
-            let ended = self.pull(&choice, &site, &folder, &opened, context).await;
+            let ended = self.pull(choice, &site, &folder, &opened, context).await;
             opened.close().await;
             ended
         })
@@ -85,7 +95,8 @@ impl Pull {
         let moves = compare::moves(&site.units, &ledger);
         let mut known = ledger.clone();
         moves.iter().for_each(|(to, from)| known.rename(from, to));
-        let live = site.fetch_with(opened, &site.units, &known, self.what.is_empty(), &choice.contents()).await?;
+        let live =
+            site.fetch_with(opened, &site.units, &known, self.what.is_empty(), &choice.contents(), context).await?;
         let now = opened.now();
 
         let addresses = addresses(&site.manifests);
@@ -139,15 +150,13 @@ impl Pull {
         let mut adopted = draft.adopted();
         adopted.extend(learned.adopted.clone());
         if !self.dry_run {
-            in_place.write(&site.manifests.project.root)?;
-            for (name, file) in &named {
-                write(&site.manifests.project.root, name, file)?;
-            }
-            let adopt = (!adopted.is_empty()).then_some(Record::Adopt(adopted));
-            let forget = (!learned.forgotten.is_empty()).then(|| Record::Forget(learned.forgotten.clone()));
-            for (after, record) in (ledger.seq..).zip(adopt.into_iter().chain(forget)) {
-                site.append(after, record).await.map_err(|failure| unrecorded(failure, &files))?;
-            }
+            let records = record::records(&known, &moves, adopted, learned.forgotten.clone())?;
+            let files = record::Files::before(&site.manifests, &in_place.settled.texts, &named);
+            record::write(site, ledger.seq, &files, records, &|root, wrote| {
+                in_place.write(root, wrote)?;
+                named.iter().try_for_each(|(name, file)| write(root, name, file).map(|()| wrote(name)))
+            })
+            .await?;
         }
         for line in told::edited(&in_place.settled, !self.dry_run).iter().chain(&told::files(&named, !self.dry_run)) {
             context.out.print(line);
@@ -382,11 +391,26 @@ fn write(root: &Path, name: &str, file: &File) -> Result<(), Failure> {
     }
 }
 
-fn unrecorded(failure: Failure, files: &[File]) -> Failure {
-    if files.is_empty() {
-        return failure;
+/// Makes the folders that the project names and that are not there, and names them: git keeps no empty ones.
+fn make_folders(root: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let mut made = Vec::new();
+    for place in Project::open(root).places() {
+        let is_file = place.extension().is_some();
+        let stays_inside = |inside: &&Path| inside.components().all(|part| matches!(part, Component::Normal(_)));
+        let Some(inside) = place.strip_prefix(root).ok().filter(|_| !is_file).filter(stays_inside) else { continue };
+        let mut path = root.to_owned();
+        for part in inside {
+            path.push(part);
+            if path.is_symlink() || path.is_file() {
+                break;
+            }
+            if !path.exists() {
+                std::fs::create_dir(&path).map_err(|error| {
+                    Failure::new(format!("{} cannot be made: {}", path.display(), files::describe(&error)))
+                })?;
+                made.push(path.clone());
+            }
+        }
     }
-    let help =
-        "the files are written, and not yet in the ledger: run `pushplan pull` again, which writes nothing twice";
-    failure.help(help)
+    Ok(made)
 }

@@ -3,10 +3,12 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Unit};
 
-use super::planning::Place;
+use super::planning::{Place, same_app, unreadable};
 use super::target::Opened;
 use super::{Context, Ended, asking};
+use crate::address::Address;
 use crate::failure::{Exit, Failure};
+use crate::ledger::Ledger;
 use crate::query::statistics::{self, Moment, Periods, Precision, Push, Report as Kind};
 use crate::render::statistics::{ByPeriod, Shown, View, csv, json, text};
 
@@ -79,7 +81,7 @@ struct OfDevices {
 
 #[derive(Debug, Args)]
 struct OfPush {
-    /// Id of a push [default: list those of the last 30 days, newest first]
+    /// Id of a push, or the address of what sent it, such as scheduled_pushes/sale [default: list those of the last 30 days, newest first]
     #[arg(value_name = "PUSH_ID", conflicts_with_all = ["from", "to"])]
     id: Option<String>,
 
@@ -220,6 +222,8 @@ impl OfPush {
             pushes.sort_by(|one, other| other.time.cmp(&one.time));
             return Ok(Told::Pushes((from, to), pushes));
         };
+        let found = if id.contains('/') { Some(self.at(id, opened)?) } else { None };
+        let id = found.as_ref().unwrap_or(id);
         if matches!(id.as_str(), "" | "." | ".." | "list") {
             return Err(Failure::usage(format!("`{id}` is no id of a push")));
         }
@@ -233,6 +237,29 @@ impl OfPush {
             record.entry("push_id").or_insert_with(|| id.as_str().into());
         }
         statistics::push(&body).map(Told::Push).ok_or_else(|| asking::unclear(&path, "it holds no push"))
+    }
+}
+
+impl OfPush {
+    /// The push of something of ours, as the ledger has it.
+    fn at(&self, written: &str, opened: &Opened) -> Result<String, Failure> {
+        let address = Address::try_from(written.to_owned()).map_err(Failure::usage)?;
+        let (log, target) = self.how.place.log()?;
+        let ledger = Ledger::replay(log.load(0).map_err(unreadable)?);
+        same_app(&ledger, opened)?;
+        let Some(owned) = ledger.owned.get(&address) else {
+            return Err(Failure::usage(format!("the ledger of `{target}` has nothing at {address}"))
+                .help("`pushplan report push` lists the pushes of the last 30 days"));
+        };
+        match &owned.push_ids[..] {
+            [only] => Ok(only.clone()),
+            [] => Err(Failure::new(format!("the push id of {address} is not known"))
+                .help(format!("`pushplan outcome {address}` finds its report by its time"))),
+            several => {
+                Err(Failure::usage(format!("{address} has {} pushes: {}", several.len(), crate::text::all_of(several)))
+                    .help("name one of them by its id"))
+            }
+        }
     }
 }
 

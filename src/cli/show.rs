@@ -4,7 +4,9 @@ use jiff::Timestamp;
 use super::planning::{Place, Wish};
 use super::{Context, Ended, runtime};
 use crate::address::Address;
+use crate::compare;
 use crate::failure::{Exit, Failure};
+use crate::plan::Change;
 use crate::render;
 use crate::text;
 
@@ -29,12 +31,13 @@ impl Show {
             opened.close().await;
             planned
         })?;
-        let changes: Vec<_> = planned
-            .plan
-            .changes
-            .iter()
-            .filter(|change| change.address == address || change.address.resource() == address)
-            .collect();
+        let is_it = |change: &&Change| change.address == address || change.address.resource() == address;
+        let mut changes: Vec<Change> = planned.plan.changes.iter().filter(is_it).cloned().collect();
+        // A plan leaves to the dashboard what is ignored; the file says what it says.
+        let declared = compare::by_key(&site.units, &planned.ledger);
+        for change in &mut changes {
+            change.desired = declared.get(&change.address).map(|unit| unit.spec.clone());
+        }
         if changes.is_empty() {
             let known: Vec<String> = planned.plan.changes.iter().map(|change| change.address.to_string()).collect();
             let failure = Failure::new(format!("{address} is neither declared nor ours"));
@@ -45,7 +48,7 @@ impl Show {
             });
         }
         let style = context.out.style();
-        context.out.print(&render::sides::text(&changes, style));
+        context.out.print(&render::sides::text(&changes.iter().collect::<Vec<_>>(), style));
         Ok(Exit::Done)
     }
 }

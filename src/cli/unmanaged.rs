@@ -47,7 +47,7 @@ impl Unmanaged {
         let (ledger, _) = site.ledger().await?;
         same_app(&ledger, opened)?;
         let units = compare::by_key(&site.units, &ledger);
-        let live = site.fetch(opened, &units, &ledger, &read_by_itself(opened.level)).await?;
+        let live = site.fetch(opened, &units, &ledger, &read_by_itself(opened.level), context).await?;
         let all = others(&live, &ledger, &units);
         let users = users(&live, &ledger, &units, opened.now());
         let ignore = site.ignored();
@@ -135,7 +135,8 @@ fn asked(which: &str) -> Result<(), Failure> {
     }
     match kind(key) {
         Some(kind) if kind.api.list(Level::Extended).is_empty() => {
-            Err(Failure::usage(format!("{} exist once for each person and are not listed", text::many(kind.noun)))
+            let singles = kind.api.singles().map_or_else(|| text::many(kind.noun), str::to_owned);
+            Err(Failure::usage(format!("{singles} exist once for each person and are not listed"))
                 .help(format!("`pushplan pull {}` looks at those that it finds", kind.key)))
         }
         Some(_) => Ok(()),

@@ -14,8 +14,8 @@ use crate::live::{Ask, Fetch, Live, Look};
 /// How many requests are under way at a time.
 const CONCURRENCY: usize = 8;
 
-/// Fetches what the service has. It can do nothing but look.
-pub async fn fetch(reading: &Reading, look: Look<'_>) -> Result<Live, Failure> {
+/// Fetches what the service has. It can do nothing but look. Why it waits, where it does, it tells.
+pub async fn fetch(reading: &Reading, look: Look<'_>, tell: &dyn Fn(&str)) -> Result<Live, Failure> {
     let (mut fetch, asks) = Fetch::start(look, Timestamp::now());
     let mut waiting = VecDeque::from(asks);
     let mut under_way = JoinSet::new();
@@ -28,6 +28,7 @@ pub async fn fetch(reading: &Reading, look: Look<'_>) -> Result<Live, Failure> {
                 }
                 Some(Ask::WaitUntil(until)) => {
                     let wait = Duration::try_from(until.duration_since(Timestamp::now())).unwrap_or_default();
+                    tell(&looking_again(&fetch, wait));
                     tokio::time::sleep(wait.max(Duration::from_millis(1))).await;
                     waiting.extend(fetch.later(Timestamp::now()));
                 }
@@ -52,6 +53,17 @@ pub async fn fetch(reading: &Reading, look: Look<'_>) -> Result<Live, Failure> {
         waiting.extend(fetch.on(number, &answer, Timestamp::now()).map_err(Failure::new)?);
     }
     Ok(fetch.finish())
+}
+
+/// `templates/winback is in no list; looking again in 10 s`
+fn looking_again(fetch: &Fetch, wait: Duration) -> String {
+    let mut missing = fetch.missing();
+    let first = missing.next().map(ToString::to_string).unwrap_or_default();
+    let is = match missing.count() {
+        0 => " is".to_owned(),
+        more => format!(" and {more} more are"),
+    };
+    format!("{first}{is} in no list; looking again in {} s", wait.as_secs() + 1)
 }
 
 fn lost(request: &Request, loss: &Loss) -> Failure {

@@ -12,6 +12,7 @@ use crate::codes::Limit;
 use crate::exchange::{Answer, Request};
 use crate::model::audience::written;
 use crate::model::level::Level;
+use crate::model::schedule;
 use crate::node::{At, Node, Reader};
 use crate::source::Span;
 
@@ -95,6 +96,9 @@ pub trait Remote: Resource {
     const NAME: &'static str = "name";
     /// Whether its key is what the service knows it by, so that it has no field for that: another key is another thing.
     const NAMED_BY_KEY: bool = false;
+
+    /// What there is one of for each person, in the plural, where that is not the kind itself.
+    const SINGLES: Option<&'static str> = None;
 
     fn lifecycle(level: Level) -> Lifecycle;
 
@@ -227,6 +231,7 @@ pub trait Api: Debug + Send + Sync {
     fn audiences(&self) -> &'static [&'static str];
     fn listed(&self) -> &'static str;
     fn is_named_by_key(&self) -> bool;
+    fn singles(&self) -> Option<&'static str>;
     fn whole(&self, units: &[&Value]) -> Value;
     fn census(&self) -> Vec<Census>;
     fn counted(&self, item: &Value) -> Vec<Counted>;
@@ -272,6 +277,9 @@ impl<R: Remote> Api for Row<R> {
     }
     fn is_named_by_key(&self) -> bool {
         R::NAMED_BY_KEY
+    }
+    fn singles(&self) -> Option<&'static str> {
+        R::SINGLES
     }
     fn whole(&self, units: &[&Value]) -> Value {
         R::whole(units)
@@ -452,7 +460,7 @@ pub fn moments(schedules: &[&Value]) -> Runs {
 
 /// A written time in UTC, so many hours earlier.
 fn instant(written: &str, hours: i64) -> Option<Timestamp> {
-    let time = jiff::civil::DateTime::strptime("%Y-%m-%dT%H%M", written).ok()?;
+    let time = schedule::of_spec(written)?;
     let at = time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
     at.checked_sub(jiff::SignedDuration::from_hours(hours)).ok()
 }

@@ -74,6 +74,7 @@ const MEMBERS: [(&str, &str, &str); 3] = [
 impl Remote for TagGroup {
     const NAME: &'static str = "group";
     const NAMED_BY_KEY: bool = true;
+    const SINGLES: Option<&'static str> = Some("members of tag groups");
 
     fn lifecycle(_: Level) -> Lifecycle {
         Lifecycle { read: Read::LookedUp, create: Create::Upsert, update: Update::InPlace, delete: Delete::Anytime }

@@ -137,6 +137,9 @@ pub struct Adopted {
     /// The ids of the pushes that it sends, where the service tells. None: what was known of them holds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub push_ids: Vec<String>,
+    /// It is somebody else's and taken up to be deleted: ours it never is, also where the deletion fails.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pruned: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -23,6 +23,10 @@ pub struct Ledger {
     pub open: BTreeMap<Address, Open>,
     /// Until when something that was lost on the way may still take effect.
     pub unsettled: Option<Timestamp>,
+    /// What the run that began last has taken up to delete it, by its address with its id. It is nobody's in git and never ours:
+    /// where it is not deleted, it is let go.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pruning: BTreeMap<Address, String>,
     /// The run that began last and has not ended.
     pub run: Option<Running>,
     /// When something was last applied.
@@ -98,6 +102,7 @@ impl Ledger {
                 let (run, actor, since) = (begin.run.clone(), entry.actor.clone(), entry.at);
                 self.run = Some(Running { run, actor, since });
                 self.app.clone_from(&begin.app);
+                self.pruning.clear();
             }
             Record::Intents(intents) => {
                 for intent in intents {
@@ -124,6 +129,7 @@ impl Ledger {
             },
             Record::End { run, .. } => {
                 self.run.take_if(|running| running.run == *run);
+                self.pruning.clear();
             }
             Record::Checkpoint(state) => *self = Self::clone(state),
         }
@@ -190,13 +196,25 @@ impl Ledger {
             self.owned.remove(address);
         }
         self.retired.retain(|retired| retired.address != *address || !is_it(&retired.id));
+        self.pruning.remove(address);
     }
 
     fn adopt(&mut self, adopted: &Adopted, at: Timestamp) {
-        let Adopted { address, id, spec, refs, stamp, protect, past, push_ids } = adopted.clone();
+        let Adopted { address, id, spec, refs, stamp, protect, past, push_ids, pruned } = adopted.clone();
+        // What is taken up to be deleted is somebody else's for as long as it is there.
+        if pruned {
+            self.pruning.insert(address, id);
+            return;
+        }
         let push_ids = self.told(&address, &id, &push_ids);
         self.open.remove(&address);
-        self.retired.retain(|old| old.address != address || old.id != id);
+        // One thing has one owner: another address that had it would delete what this one keeps. Parts are told apart by more
+        // than their ids.
+        let is_it = |other: &Address, own: &str| {
+            own == id && other.kind == address.kind && other.part().is_none() && address.part().is_none()
+        };
+        self.owned.retain(|other, owned| *other == address || !is_it(other, &owned.id));
+        self.retired.retain(|old| (old.address != address || old.id != id) && !is_it(&old.address, &old.id));
         let before = self.owned.remove(&address);
         let applied = before.as_ref().filter(|owned| owned.id == id).map_or(at, |owned| owned.applied);
         // One that was made in the place of another, and whose answer was lost.
@@ -341,6 +359,39 @@ mod tests {
             written,
             r#"{"outcomes":[{"address":"segments/a","verb":"create","result":{"done":{"id":"one"}}}]}"#
         );
+    }
+
+    fn adopt(more: &Value) -> Record {
+        let mut adopted = serde_json::json!({ "id": "one", "spec": {}, "refs": {}, "protect": false, "past": false });
+        let fields = more.as_object().expect("an object").clone();
+        adopted.as_object_mut().expect("an object").extend(fields);
+        Record::Adopt(vec![serde_json::from_value(adopted).expect("a record")])
+    }
+
+    #[test]
+    fn what_is_adopted_under_another_address_has_one_owner() {
+        let ledger = after(vec![
+            intent(Verb::Create, None),
+            created("one"),
+            adopt(&serde_json::json!({ "address": "segments/b" })),
+            adopt(&serde_json::json!({ "address": "templates/b" })),
+        ]);
+        let owners: Vec<String> = ledger.owned.keys().map(ToString::to_string).collect();
+        assert_eq!(owners, ["segments/b", "templates/b"], "ids are told apart by kind");
+    }
+
+    #[test]
+    fn what_is_taken_up_to_be_deleted_is_never_ours() {
+        let pruned = adopt(&serde_json::json!({ "address": "segments/a", "pruned": true }));
+        let delete = intent(Verb::Delete, Some("one"));
+        let not = Record::Outcomes(vec![Outcome {
+            address: Address::new("segments", "a"),
+            verb: Verb::Delete,
+            result: Done::Not { why: "503".into() },
+            unsettled: None,
+        }]);
+        let ledger = after(vec![pruned, delete, not]);
+        assert!(ledger.owned.is_empty() && ledger.open.is_empty(), "{ledger:?}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `body: {file: bodies/sale.html}`: long texts that stand in files of their own.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::files::{self, Refused};
@@ -27,6 +28,8 @@ pub fn has_files(node: &Node) -> bool {
 /// Reads files on behalf of one resource.
 pub struct Bodies<'a> {
     pub root: &'a Path,
+    /// Texts that stand in for the files of their names.
+    pub given: &'a BTreeMap<String, String>,
     pub with: &'a Filling<'a>,
     pub findings: &'a mut Findings,
 }
@@ -71,8 +74,10 @@ impl Bodies<'_> {
         if growth.is_exceeded() {
             return None;
         }
-        let read = files::beneath(self.root, name)
-            .and_then(|path| files::read(&path, BODY_LIMIT).map_err(Refused::Unreadable));
+        let read = files::beneath(self.root, name).and_then(|path| match self.given.get(&files::plain(name)) {
+            Some(text) => Ok(text.clone().into_bytes()),
+            None => files::read(&path, BODY_LIMIT).map_err(Refused::Unreadable),
+        });
         match read.map(String::from_utf8) {
             Ok(Ok(text)) if growth.allows(text.len()) => {
                 return Some(variables::fill_file(text, name, at, self.with, self.findings));

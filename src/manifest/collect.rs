@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::address::{is_key, to_key};
+use crate::address::{is_key, is_own, to_key};
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::kinds::{self, KINDS, Kind};
@@ -107,10 +107,12 @@ fn section(key: &At<String>, value: Node, layer: &mut Layer, findings: &mut Find
     for Entry { key, value } in
         map(value, &format!("a map of {}s by their keys", kind.noun), findings).unwrap_or_default()
     {
-        if key.starts_with("x-") {
-            continue;
-        }
-        if is_key(&key) {
+        if is_own(&key) {
+            // Notes are people's own; what could be a resource never goes unread in silence.
+            if value.entries().is_some() {
+                findings.push(not_read(kind, &key));
+            }
+        } else if is_key(&key) {
             layer.add(Declaration { kind, key, node: value }, findings);
         } else {
             findings.push(wrong_key(kind, &key));
@@ -119,7 +121,7 @@ fn section(key: &At<String>, value: Node, layer: &mut Layer, findings: &mut Find
 }
 
 fn known_kind(key: &At<String>, findings: &mut Findings) -> Option<&'static Kind> {
-    if key.starts_with("x-") {
+    if is_own(key) {
         return None;
     }
     let kind = kinds::kind(key);
@@ -135,6 +137,14 @@ fn known_kind(key: &At<String>, findings: &mut Findings) -> Option<&'static Kind
         });
     }
     kind
+}
+
+fn not_read(kind: &Kind, key: &At<String>) -> Finding {
+    let near = to_key(&format!("{}-{}", kind.noun, key.value));
+    Finding::new(&codes::YM209, key.span, format!("the {} `{}` is not read", kind.noun, text::short(key, 40)))
+        .label("begins with x-")
+        .note("keys that begin with x- are not read: they are for data of your own, at the top of a file or inside a resource")
+        .help(format!("give it another key, such as `{near}`; data of your own goes to the top of the file"))
 }
 
 fn wrong_key(kind: &Kind, key: &At<String>) -> Finding {
@@ -189,7 +199,7 @@ fn clash(first: &Node, second: &Node) -> Option<(Span, Span)> {
 /// `overlays: {production: {segments: {...}}}`.
 fn overlays(value: Node, into: &mut BTreeMap<String, Layer>, project: &Project, findings: &mut Findings) {
     for Entry { key: target, value } in map(value, "overlays by target", findings).unwrap_or_default() {
-        if target.starts_with("x-") {
+        if is_own(&target) {
             continue;
         }
         if project.target(&target).is_none() {

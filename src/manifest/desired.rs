@@ -223,7 +223,8 @@ impl Manifests {
         let defaults = defaults.get(kind.key).filter(|(_, weight)| with.growth.allows(*weight)).map(|(node, _)| *node);
         let mut changed = self.laid(declaration, over, defaults, with, &mut taken, &mut findings);
         if self.has_bodies && bodies::has_files(changed.as_ref().unwrap_or(node)) {
-            let mut bodies = Bodies { root: &self.project.root, with, findings: &mut findings };
+            let (root, given) = (&self.project.root, &self.given_bodies);
+            let mut bodies = Bodies { root, given, with, findings: &mut findings };
             whole = bodies.read(changed.get_or_insert_with(|| node.clone()));
         }
         let node = changed.as_ref().unwrap_or(node);

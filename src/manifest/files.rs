@@ -187,6 +187,12 @@ pub fn beneath(root: &Path, name: &str) -> Result<PathBuf, Refused> {
     Ok(path)
 }
 
+/// The name of a file that a manifest names, spelled in one way: `./a//b` is `a/b`.
+pub fn plain(name: &str) -> String {
+    let parts = Path::new(name).components().filter(|part| *part != Component::CurDir);
+    parts.map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
 /// Writes a file beneath a folder that is not there yet, with the folders that it takes. Whoever reads it sees all of it, and
 /// what has its name is never replaced.
 pub fn create(root: &Path, name: &str, bytes: &[u8]) -> Result<(), String> {

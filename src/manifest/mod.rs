@@ -29,7 +29,7 @@ mod unmanaged;
 mod variables;
 pub mod write;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -65,6 +65,8 @@ pub struct Manifests {
     has_variables: bool,
     /// Whether any body may stand in a file.
     has_bodies: bool,
+    /// Bodies that stand in for those in the files of their names.
+    given_bodies: BTreeMap<String, String>,
 }
 
 /// A text to be read, and what people call it.
@@ -252,7 +254,8 @@ pub fn read(project: Project, inputs: Vec<Input>, mut sources: Sources, mut find
     let Parsed { documents, complete, has_variables, has_bodies } = trees(inputs, &mut sources, &mut findings);
     let collected = collect::collect(documents, &project, &mut findings);
     let findings = findings.into_vec();
-    Manifests { project, sources, findings, complete, collected, project_file: None, has_variables, has_bodies }
+    let (project_file, given_bodies) = (None, BTreeMap::new());
+    Manifests { project, sources, findings, complete, collected, project_file, has_variables, has_bodies, given_bodies }
 }
 
 /// A path as people write it: relative to the project, with forward slashes.

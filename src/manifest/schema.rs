@@ -131,7 +131,7 @@ fn root(shapes: &Map<String, Value>, names: &Names, of_project: bool) -> Value {
             "description": kind.purpose,
             "type": ["object", "null"],
             "propertyNames": { "pattern": format!("^[A-Za-z0-9][A-Za-z0-9._-]{{0,{}}}$|^x-", KEY_LENGTH - 1) },
-            "patternProperties": { "^x-": true },
+            "patternProperties": { "^x-": { "not": { "type": "object" } } },
             "additionalProperties": { "$ref": format!("#/definitions/{}{part}", kind.key) },
         })
     };

@@ -58,9 +58,14 @@ fn inspect_pattern(pattern: &At<String>) -> Option<Finding> {
     let wrong = |message: String| Finding::new(&codes::YM206, pattern.span, message);
     let Some((key, _)) = pattern.split_once('/') else {
         let finding = wrong(format!("`{}` is not a pattern such as `segments/Test *`", pattern.value));
-        let help = kind(pattern).map(|kind| finding.clone().help(format!("did you mean `{}/*`?", kind.key)));
-        let whole = help.unwrap_or_else(|| finding.label("expected a kind, a slash and a name"));
-        return (!pattern.contains('*')).then_some(whole);
+        let finding = finding.label("expected a kind, a slash and a name");
+        return Some(match kind(pattern) {
+            Some(kind) => finding.help(format!("did you mean `{}/*`?", kind.key)),
+            None if &**pattern == "*" => finding.help("write `*/*` for everything of every kind"),
+            None => {
+                finding.help(format!("write `*/{0}` for every kind, or one kind, as `segments/{0}`", pattern.value))
+            }
+        });
     };
     if key.contains('*') {
         return None;

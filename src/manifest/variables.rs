@@ -65,6 +65,16 @@ pub fn fill_file(text: String, name: &str, at: Span, with: &Filling, findings: &
     Filler { span: at, file: Some((name, &text)), with, findings, told: HashSet::new() }.text(&text, "${var.")
 }
 
+/// What a file says that has no variable in it; `None`: it has one.
+pub fn read_bare(text: &str) -> Option<String> {
+    (!text.replace(ESCAPED, "").contains(BEGIN)).then(|| text.replace(ESCAPED, BEGIN))
+}
+
+/// A text as it is written in a file that a manifest names, so that nothing in it is a variable.
+pub fn escaped(text: &str) -> String {
+    text.replace(BEGIN, ESCAPED)
+}
+
 /// What variables are filled in with.
 #[derive(Debug)]
 pub struct Filling<'a> {

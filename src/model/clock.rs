@@ -42,7 +42,7 @@ impl Wrong {
     }
 }
 
-/// Reads `2026-11-27T09:00`, `2026-11-27T0900` or either with `:00` behind it; what follows is given back: `Z`, an offset.
+/// Reads `2026-11-27T09:00`, `2026-11-27T0900` or the first with seconds behind it; what follows is given back: `Z`, an offset.
 pub fn clock_time<'t>(text: &'t At<Written>, reader: &mut Reader) -> Option<(DateTime, &'t str)> {
     let (time, seconds, suffix) = match parse(&text.0) {
         Ok(read) => read,
@@ -57,30 +57,29 @@ pub fn clock_time<'t>(text: &'t At<Written>, reader: &mut Reader) -> Option<(Dat
             return None;
         }
     };
-    if reader.is_wire() {
-        // The newer form of the service has seconds.
-        let whole = seconds.split('.').next().unwrap_or_default();
-        let whole = if whole.is_empty() { Some(0) } else { whole.parse::<i64>().ok().filter(|whole| *whole < 60) };
-        if whole.is_none() {
-            let message = format!("`{}` is not a time: the seconds go from 00 to 59", text::short(&text.0, 40));
-            reader.report(Finding::new(&codes::SC106, text.span, message).label("expected YYYY-MM-DDTHH:MM:SS"));
-        }
-        return whole.and_then(|whole| time.checked_add(whole.seconds()).ok()).map(|time| (time, suffix));
-    }
-    if seconds.chars().any(|c| c != '0' && c != '.') {
+    let (whole, part) = seconds.split_once('.').unwrap_or((seconds, ""));
+    let whole = if whole.is_empty() { Some(0) } else { whole.parse::<i64>().ok().filter(|whole| *whole < 60) };
+    let Some(time) = whole.and_then(|whole| time.checked_add(whole.seconds()).ok()) else {
+        let message = format!("`{}` is not a time: the seconds go from 00 to 59", text::short(&text.0, 40));
+        reader.report(Finding::new(&codes::SC106, text.span, message).label("expected YYYY-MM-DDTHH:MM:SS"));
+        return None;
+    };
+    if !reader.is_wire() && part.chars().any(|c| c != '0') {
         reader.report(
-            Finding::new(&codes::SC105, text.span, "a send time has no seconds")
-                .label("the contract's form ends with the minute")
-                .help(format!("write {}", minute(time)))
-                .suggest(text.span, minute(time)),
+            Finding::new(&codes::SC105, text.span, "a send time has no parts of a second")
+                .label("the service's form ends with the second")
+                .help(format!("write {}", authored(time)))
+                .suggest(text.span, authored(time)),
         );
         return None;
     }
     Some((time, suffix))
 }
 
-fn minute(time: DateTime) -> String {
-    time.strftime("%Y-%m-%dT%H:%M").to_string()
+/// A time as people write it, with its seconds where it has any.
+pub fn authored(time: DateTime) -> String {
+    let form = if time.second() == 0 { "%Y-%m-%dT%H:%M" } else { "%Y-%m-%dT%H:%M:%S" };
+    time.strftime(form).to_string()
 }
 
 /// The time, its seconds and what stands behind it.
@@ -130,12 +129,12 @@ fn parse(text: &str) -> Result<(DateTime, &str, &str), Wrong> {
     }
     let time = date.at(hour, minutes, 0, 0);
     if !two_digits && half.is_none() {
-        let meant = format!("{}{}", minute(time), suffix.trim_start());
+        let meant = format!("{}{}", authored(time), suffix.trim_start());
         let wrong = Wrong::new("hour and minute have two digits each").meant(meant);
         return Err(Wrong { sure: suffix.is_empty() && seconds.is_empty(), ..wrong });
     }
     if text.contains(' ') {
-        let meant = format!("{}{}", minute(time), suffix.trim_start());
+        let meant = format!("{}{}", authored(time), suffix.trim_start());
         let wrong = Wrong::new("a T stands between date and time, and no space").meant(meant);
         return Err(Wrong { sure: suffix.is_empty() && seconds.is_empty(), ..wrong });
     }

@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::json;
 
-use super::clock::{Written, clock_time};
+use super::clock::{Written, authored, clock_time};
 use super::zone::Zone;
 use crate::codes;
 use crate::finding::Finding;
@@ -43,6 +43,17 @@ impl Schedule {
     const KEYS: &'static [&'static str] = &["scheduled_time", "time_zone", "local_scheduled_time"];
 }
 
+/// The contract's form, which ends with the minute; where there are seconds the form of newer servers, which says them.
+fn canonical(time: DateTime) -> String {
+    let form = if time.second() == 0 { "%Y-%m-%dT%H%M" } else { "%Y-%m-%dT%H:%M:%S" };
+    time.strftime(form).to_string()
+}
+
+/// A time as it stands in a spec: the inverse of what a schedule is written as.
+pub fn of_spec(text: &str) -> Option<DateTime> {
+    ["%Y-%m-%dT%H%M", "%Y-%m-%dT%H:%M:%S"].iter().find_map(|form| DateTime::strptime(form, text).ok())
+}
+
 impl Serialize for Schedule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (key, time) = match self.when {
@@ -50,7 +61,7 @@ impl Serialize for Schedule {
             When::EachZone(time) => ("local_scheduled_time", time),
         };
         let mut map = serializer.serialize_map(Some(1))?;
-        map.serialize_entry(key, &time.strftime("%Y-%m-%dT%H%M").to_string())?;
+        map.serialize_entry(key, &canonical(time))?;
         map.end()
     }
 }
@@ -122,15 +133,14 @@ pub fn instant(text: &At<Written>, zone: Option<At<TimeZone>>, reader: &mut Read
                 )
                 .label("the clocks skip this time")
                 .note(format!("the clocks are put forward by {} that night", super::delay::Delay(skipped)))
-                .help(format!("write {} for the moment after the change", later.strftime("%Y-%m-%dT%H:%M")))
-                .suggest(text.span, later.strftime("%Y-%m-%dT%H:%M").to_string()),
+                .help(format!("write {} for the moment after the change", authored(later)))
+                .suggest(text.span, authored(later)),
             );
             return None;
         }
         AmbiguousOffset::Fold { before, after } => {
-            let as_utc = |offset: jiff::tz::Offset| {
-                offset.to_timestamp(time).map(|at| TimeZone::UTC.to_datetime(at).strftime("%Y-%m-%dT%H:%M").to_string())
-            };
+            let as_utc =
+                |offset: jiff::tz::Offset| offset.to_timestamp(time).map(|at| authored(TimeZone::UTC.to_datetime(at)));
             let finding = Finding::new(
                 &codes::SC103,
                 text.span,
@@ -167,9 +177,9 @@ fn no_offset_at(time: DateTime, text: &At<Written>, suffix: &str, zone: Option<&
     if let Some(zone) = zone {
         return finding.related(zone.span, "this says the zone already").help(format!("leave out `{suffix}`"));
     }
-    match format!("{}{suffix}", time.strftime("%Y-%m-%dT%H:%M")).parse::<Timestamp>() {
+    match format!("{}{suffix}", authored(time)).parse::<Timestamp>() {
         Ok(at) => {
-            let utc = TimeZone::UTC.to_datetime(at).strftime("%Y-%m-%dT%H:%M").to_string();
+            let utc = authored(TimeZone::UTC.to_datetime(at));
             let help = match wire {
                 true => format!("write {utc}, the same moment in UTC"),
                 false => {

@@ -30,6 +30,9 @@ pub struct Told {
     /// Kinds that nothing here is of and whose lists could not be had, and why.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unlisted: BTreeMap<String, String>,
+    /// That the files declare nothing, which deletes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nothing_declared: Option<NothingDeclared>,
     /// By address.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub of: BTreeMap<Address, Aside>,
@@ -39,6 +42,16 @@ impl Told {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// What becomes of everything where the files declare nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NothingDeclared {
+    /// How many resources of ours stay on the service.
+    pub stays: usize,
+    /// The kinds of which the target asks for the deletion of what nobody declares, which is not done then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_pruned: Vec<String>,
 }
 
 /// How many things of a kind are not in git.

@@ -265,6 +265,7 @@ impl Around<'_> {
             push_ids: found.push_ids.clone(),
             protect: false,
             past: false,
+            pruned: false,
         }
     }
 }

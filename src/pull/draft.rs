@@ -108,6 +108,7 @@ impl<'l> Draft<'l> {
                     push_ids: single.push_ids.clone(),
                     protect: false,
                     past: piece.thing.past,
+                    pruned: false,
                 });
             }
         }

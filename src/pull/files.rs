@@ -129,7 +129,7 @@ impl Names<'_, '_> {
             let (before, text) = match (self.existing)(&path) {
                 Existing::Nothing => (None, fresh(kind, &resources)),
                 Existing::Manifest(text) => match added(text, kind, &resources) {
-                    Some(more) => (Some(text.to_owned()), more),
+                    Some(more) => (Some(text.to_owned()), with_breaks_of(text, more)),
                     None => {
                         blocked.get_or_insert(path);
                         continue;
@@ -203,6 +203,14 @@ fn added(text: &str, kind: &str, resources: &[Lines]) -> Option<String> {
         None => format!("{line}\n"),
     });
     Some(format!("{out}\n{}", shifted.collect::<String>())).filter(|all| keeps(all, kind, &document))
+}
+
+/// A text with its lines ended as those are that it begins with.
+fn with_breaks_of(text: &str, all: String) -> String {
+    match (text.contains("\r\n"), all.strip_prefix(text)) {
+        (true, Some(more)) => format!("{text}{}", more.replace('\n', "\r\n")),
+        _ => all,
+    }
 }
 
 /// The only document of a text; nothing at all is an empty one.

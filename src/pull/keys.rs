@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::address::{is_key, to_key};
+use crate::address::{is_key, is_own, to_key};
 use crate::digest::Digest;
 
 /// The longest key that is made of a name.
@@ -21,7 +21,7 @@ pub struct Nameless<'n> {
 
 /// Whether a text can be a key in a manifest. A key that begins with `x-` is the author's own and declares nothing.
 pub fn can_be_key(text: &str) -> bool {
-    is_key(text) && !text.starts_with("x-")
+    is_key(text) && !is_own(text)
 }
 
 /// A key for each of several things of one kind.

@@ -37,4 +37,4 @@ pub use out::Out;
 pub use pretty::pretty;
 pub use progress::{Progress, Showing};
 pub use ready::Ready;
-pub use visible::{one_line, visible};
+pub use visible::{line_breaks, one_line, visible};

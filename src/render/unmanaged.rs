@@ -140,7 +140,10 @@ fn summary(listing: &Listing) -> Vec<Words> {
         lines.push(Words::new(&words));
     }
     if !people.is_empty() {
-        lines.push(Words::new(&format!("Not listed: {}; they exist once for each person.", nouns(&people))));
+        lines.push(Words::new(&format!(
+            "Not listed: {}; they exist once for each person.",
+            all_of(&people.iter().map(|kind| singles(kind)).collect::<Vec<_>>())
+        )));
     }
     for Pattern { pattern, line } in &listing.idle {
         let at = line.map(|line| format!(" (pushplan.toml:{line})")).unwrap_or_default();
@@ -252,4 +255,9 @@ impl Thing {
             pruned_kind: *pruned,
         }
     }
+}
+
+/// What there is one of for each person.
+fn singles(kind: &Kind) -> String {
+    kind.api.singles().map_or_else(|| many(kind.noun), str::to_owned)
 }

@@ -27,6 +27,11 @@ pub fn one_line(text: &str) -> String {
     out
 }
 
+/// What goes or comes, with its line breaks as `\n`: one that takes the place of a blank can be seen.
+pub fn line_breaks(text: &str) -> String {
+    text.replace("\r\n", "\\r\\n").replace('\n', "\\n")
+}
+
 /// A time that a service tells, as people read it. What is no time is left as it is.
 pub fn moment(text: &str) -> String {
     match text.parse::<Timestamp>() {

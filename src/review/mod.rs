@@ -126,9 +126,11 @@ impl<'p> Review<'p> {
     }
 }
 
-/// What a change starts from: what the service has, or what is remembered where it does not tell.
+/// What a change starts from: what the service has, or what is remembered where it does not tell. What is made, be it once more,
+/// starts from nothing.
 pub fn before(change: &Change) -> Option<&Value> {
-    change.live.as_ref().or(change.ledger.as_ref())
+    let remembered = change.ledger.as_ref().filter(|_| change.action != Action::Create);
+    change.live.as_ref().or(remembered)
 }
 
 /// What a change leads to.

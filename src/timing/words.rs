@@ -43,9 +43,9 @@ pub fn day(at: DateTime) -> String {
     at.strftime("%a %-d %b %Y").to_string()
 }
 
-/// `09:00`.
+/// `09:00`, with its seconds where it has any.
 pub fn clock(at: DateTime) -> String {
-    at.strftime("%H:%M").to_string()
+    at.strftime(if at.second() == 0 { "%H:%M" } else { "%H:%M:%S" }).to_string()
 }
 
 /// The name of a zone.
@@ -173,14 +173,14 @@ fn rest(times: &Times, now: Timestamp) -> String {
     let (first, last) = range(times.when);
     let utc = |at: Timestamp| TimeZone::UTC.to_datetime(at);
     if by_own_clock(times) {
-        let short = |at: Timestamp| utc(at).strftime("%a %-d %b %H:%M UTC").to_string();
+        let short = |at: Timestamp| format!("{} {} UTC", utc(at).strftime("%a %-d %b"), clock(utc(at)));
         return format!("by each device's own clock{quiet}, from {} to {}", short(first), short(last));
     }
     let (here, there) = (local(times), utc(first));
     let same = match (zone(&times.zone), here.date() == there.date()) {
         ("UTC", _) => String::new(),
         (_, true) => format!(" = {} UTC", clock(there)),
-        (_, false) => format!(" = {} UTC", there.strftime("%a %-d %b %H:%M")),
+        (_, false) => format!(" = {} UTC", format_args!("{} {}", there.strftime("%a %-d %b"), clock(there))),
     };
     format!("{}{quiet}{same}, {}", zone(&times.zone), distance(now, first))
 }

@@ -1,14 +1,23 @@
 //! Deleting what nobody declares, where the target asks for it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{Other, others, spoken_for};
+use super::{Other, others, read_by_itself, spoken_for};
+use crate::address::Address;
 use crate::compare::{Compared, Names, Situation};
-use crate::kinds::{Api, Delete, Kind, Resource, Segment, kind};
+use crate::kinds::{self, Api, Delete, Kind, LegacyTag, Resource, Segment, kind, tagged};
 use crate::ledger::Owned;
+use crate::model::level::Level;
 use crate::plan::{Action, Change, Reason, Thing};
+
+/// The kinds whose contents have to be read for that: who names a tag stands in audiences that no list shows.
+pub fn contents(kinds: &BTreeSet<&'static str>, level: Level) -> BTreeSet<&'static str> {
+    let mut read = read_by_itself(level);
+    read.retain(|key| kinds.contains(key) || kinds.contains(LegacyTag::KEY));
+    read
+}
 
 /// Adds the deletion of everything of these kinds that nobody declares, but for what is ignored. What has begun to message
 /// people stays, and so does what has a name that is declared, or may be what an earlier run made.
@@ -27,22 +36,87 @@ pub fn prune(compared: &mut Vec<Compared>, situation: &Situation, kinds: &BTreeS
             let id = other.found.id.as_str();
             !spoken_for.contains(&(other.kind.key, id)) && !recovered.contains(id)
         };
-        let unclear = unclear(situation);
+        let held = Held { unclear: unclear(situation), tags: tag_users(situation) };
         let is_asked = |other: &&Other| kinds.contains(other.kind.key) && !other.is_ignored(ignore);
         found.extend(
-            others.iter().filter(is_asked).filter(is_free).filter_map(|other| one(other, situation, &names, &unclear)),
+            others.iter().filter(is_asked).filter(is_free).filter_map(|other| one(other, situation, &names, &held)),
         );
     }
     compared.extend(found);
     compared.sort_by(|one, other| one.change.address.cmp(&other.change.address));
 }
 
+/// What keeps things from being deleted.
+struct Held {
+    /// What points at segments and tags, perhaps.
+    unclear: Vec<Thing>,
+    /// Who names each tag.
+    tags: BTreeMap<String, BTreeSet<Thing>>,
+}
+
+impl Held {
+    /// Who still points at something.
+    fn by(&self, other: &Other) -> Vec<Thing> {
+        let named = self.tags.get(&other.found.id).filter(|_| other.kind.key == LegacyTag::KEY);
+        let unclear = self.unclear.iter().filter(|_| is_named(other.kind));
+        let by: BTreeSet<&Thing> = named.into_iter().flatten().chain(unclear).collect();
+        by.into_iter().cloned().collect()
+    }
+}
+
+/// Whether audiences name things of a kind.
+fn is_named(kind: &Kind) -> bool {
+    [Segment::KEY, LegacyTag::KEY].contains(&kind.key)
+}
+
+/// Who names each tag that has no group: in git, in the ledger or on the service. What has messaged people for the last time
+/// names none.
+fn tag_users(situation: &Situation) -> BTreeMap<String, BTreeSet<Thing>> {
+    let mut users: BTreeMap<String, BTreeSet<Thing>> = BTreeMap::new();
+    // A tag does not name itself.
+    let mut add = |kind: &str, api: &dyn Api, spec: &Value, who: &Thing| {
+        if kind == LegacyTag::KEY {
+            return;
+        }
+        let is_over = api.runs(spec).is_some_and(|runs| runs.last.is_some_and(|last| last <= situation.now));
+        for tag in tagged::tags(spec).into_iter().filter(|_| !is_over) {
+            users.entry(tag.to_owned()).or_default().insert(who.clone());
+        }
+    };
+    for (address, unit) in situation.units {
+        add(&address.kind, kinds::api(address), &unit.spec, &Thing::from(address.clone()));
+    }
+    let mut ours: BTreeMap<(&str, &str), &Address> = BTreeMap::new();
+    for (address, owned) in &situation.ledger.owned {
+        ours.insert((&*address.kind, owned.id.as_str()), address);
+        if !owned.past {
+            add(&address.kind, kinds::api(address), &owned.spec, &Thing::from(address.clone()));
+        }
+    }
+    for (address, open) in &situation.ledger.open {
+        if let Some(spec) = &open.intent.spec {
+            add(&address.kind, kinds::api(address), spec, &Thing::from(address.clone()));
+        }
+    }
+    for old in &situation.ledger.retired {
+        add(&old.address.kind, kinds::api(&old.address), &old.spec, &Thing::from(old.address.clone()));
+    }
+    for (kind, found) in situation.live.listed() {
+        let Some(spec) = &found.spec else { continue };
+        let who = match ours.get(&(kind.key, found.id.as_str())) {
+            Some(address) => Thing::from(Address::clone(address)),
+            None => Thing::other(kind.key, found),
+        };
+        add(kind.key, kind.api, spec, &who);
+    }
+    users
+}
+
 /// The deletion of one thing, as the API allows it; `None` where it stays.
-fn one(other: &Other, situation: &Situation, names: &Names, unclear: &[Thing]) -> Option<Compared> {
+fn one(other: &Other, situation: &Situation, names: &Names, held: &Held) -> Option<Compared> {
     let (api, found) = (other.kind.api, other.found);
-    let is_segment = other.kind.key == Segment::KEY;
     // What somebody's push points at is not known where pushes should be listed and are not.
-    if is_segment && situation.live.unlisted.keys().any(|key| kind(key).is_some_and(points)) {
+    if is_named(other.kind) && situation.live.unlisted.keys().any(|key| kind(key).is_some_and(points)) {
         return None;
     }
     // What cannot be understood cannot be judged either.
@@ -56,7 +130,7 @@ fn one(other: &Other, situation: &Situation, names: &Names, unclear: &[Thing]) -
         return None;
     }
     let mut reasons = vec![Reason::Pruned { made: found.made }];
-    let held: Vec<Thing> = unclear.iter().filter(|_| is_segment).cloned().collect();
+    let held = held.by(other);
     let is_held = !held.is_empty();
     if is_held {
         reasons.push(Reason::StillUsed { id: found.id.clone(), by: held });

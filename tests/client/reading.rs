@@ -96,7 +96,7 @@ async fn fetched(reading: &Reading) -> Result<Live, Failure> {
         contents: &BTreeSet::new(),
         confirm_absence: true,
     };
-    fetch(reading, look).await
+    fetch(reading, look, &|_| {}).await
 }
 
 async fn with_segments(rules: &str, count: usize) -> World {

@@ -4,6 +4,7 @@ mod changes;
 #[path = "../canonical/meaning.rs"]
 mod meaning;
 mod random;
+mod remarks;
 mod stories;
 #[path = "../canonical/writing.rs"]
 mod writing;

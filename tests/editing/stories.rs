@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::{edited, read, spec};
 
 /// What becomes of a manifest where the service has something else at a place; null: nothing.
-fn after(text: &str, address: &str, changes: &[(&str, Value)]) -> (String, Settled) {
+pub fn after(text: &str, address: &str, changes: &[(&str, Value)]) -> (String, Settled) {
     let address = Address::try_from(address.to_owned()).expect("an address");
     let texts = BTreeMap::from([("all.yaml".to_owned(), text.to_owned())]);
     let mut live = spec(&read(&texts), &address);

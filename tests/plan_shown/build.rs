@@ -160,6 +160,7 @@ impl Building {
             protect: false,
             past: false,
             push_ids: Vec::new(),
+            pruned: false,
             request: Some(Shown { method, path: path.to_owned() }),
         };
         self.steps.push((order, step));

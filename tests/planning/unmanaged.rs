@@ -81,10 +81,13 @@ fn a_second_run_after_a_crash_goes_on_with_the_deletion() {
     world.ledger = after(&world.ledger, &steps[0]);
     let found = world.live.listed["segments"]["s1"].clone();
     world.put(&address("segments/old"), found);
-    let told = "- segments/old\n0 delete segments/old DELETE /api/segments/s1\n";
+    let told = "- segments/old Pruned\n0 adopt segments/old\n\
+                1 delete segments/old DELETE /api/segments/s1 after 0\n";
     assert_eq!(world.told(OURS), told);
+    let mine = format!("{} old: {{display_name: Old, criteria: {{tag: mine}}}}}}", OURS.replace("}}}", "}},"));
+    assert_eq!(world.told(&mine), "! segments/old Collision\n", "it is not ours to rewrite");
     world.prune.clear();
-    assert_eq!(world.told(OURS), told, "it is ours by now");
+    assert_eq!(world.told(OURS), "", "nobody asks for it any more, and it never was ours");
 }
 
 /// A ledger that has taken in a step of its own.
@@ -99,6 +102,7 @@ fn after(ledger: &Ledger, step: &Step) -> Ledger {
         push_ids: step.push_ids.clone(),
         protect: step.protect,
         past: step.past,
+        pruned: step.pruned,
     };
     let mut after = ledger.clone();
     let at = "2030-01-01T00:00:00Z".parse().expect("a time");
@@ -256,11 +260,41 @@ fn a_legacy_tag_that_is_pruned_sets_off_what_waits_for_its_removal() {
     let spec =
         json!({ "name": "Bye", "enabled": true, "immediate_trigger": [{ "tag_removed": "vip" }], "outcome": outcome });
     somebodys(&mut world, "pipelines", "q1", "Bye", spec);
-    let told = world.told("tags: {gold: {}}");
-    assert!(
-        told.starts_with("- tags/vip Pruned sends somebody else's pipeline \"Bye\" (q1) to every device"),
-        "{told}"
+    assert_eq!(world.told("tags: {gold: {}}"), "! tags/vip Pruned StillUsed\n", "what names it keeps it");
+    // One of ours is ours to delete, and what that sets off is said.
+    let (mut ours, theirs) = (World::in_sync("tags: {gold: {}, vip: {}}", Level::Documented), world.live);
+    somebodys(&mut ours, "pipelines", "q1", "Bye", theirs.listed["pipelines"]["q1"].spec.clone().expect("a spec"));
+    let told = ours.told("tags: {gold: {}}");
+    assert!(told.starts_with("- tags/vip sends somebody else's pipeline \"Bye\" (q1) to every device"), "{told}");
+}
+
+#[test]
+fn a_legacy_tag_that_somebody_names_is_not_pruned() {
+    let mine = "segments: {a: {criteria: {and: [{tag: mine}, {tag: crm-only, group: crm}]}}}\ntag_groups: {crm: {}}";
+    let mut world = pruning(mine, Level::Extended, &["tags"]);
+    for tag in ["mine", "theirs", "pushed", "went", "crm-only", "idle"] {
+        somebodys(&mut world, "tags", tag, tag, json!({ "tag": tag }));
+    }
+    segment(&mut world, "s1", "Theirs", &json!({ "or": [{ "tag": ["theirs", "other"] }] }));
+    push(&mut world, "p1", "Soon", "2031-01-01T0000", &json!({ "tag": "pushed", "group": "device" }));
+    push(&mut world, "p2", "Went", "2029-01-01T0000", &json!({ "tag": "went" }));
+    let told = world.told(mine);
+    let lines: Vec<&str> = told.lines().filter(|line| line.contains(" Pruned")).collect();
+    assert_eq!(
+        lines,
+        [
+            "- tags/crm-only Pruned",
+            "- tags/idle Pruned",
+            "! tags/mine Pruned StillUsed",
+            "! tags/pushed Pruned StillUsed",
+            "! tags/theirs Pruned StillUsed",
+            "- tags/went Pruned",
+        ]
     );
+    let (changes, _) = world.plan(mine);
+    let by = changes.iter().find(|change| change.address.key == "mine").map(|change| change.reasons.clone());
+    let held = Reason::StillUsed { id: "mine".into(), by: vec![Thing::from(address("segments/a"))] };
+    assert!(by.expect("it is told").contains(&held));
 }
 
 #[test]

@@ -151,3 +151,85 @@ fn a_body_in_a_file_gets_the_new_text() {
     assert_eq!(project.folder.read(FILE), manifest);
     in_sync(&project);
 }
+
+#[test]
+fn what_has_another_key_in_git_has_one_owner_after_a_pull() {
+    let (project, service) = applied(
+        "scheduled_pushes:
+  old:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {tag: a}, device_types: [ios], notification: {alert: Hello}}
+",
+    );
+    project.good(&["mv", "scheduled_pushes/old", "scheduled_pushes/new", "--in-git"]);
+    let mut push = service.get("/api/schedules")["schedules"][0].clone();
+    let url = push["url"].as_str().expect("a place").to_owned();
+    let path = url[url.find("/api/").expect("a path")..].to_owned();
+    push["push"]["notification"]["alert"] = json!("Hello again");
+    service.put(&path, &json!({"name": push["name"], "schedule": push["schedule"], "push": push["push"]}));
+    project.good(&["pull"]);
+    in_sync(&project);
+    service.forget();
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.writes(), [""; 0], "nothing is deleted");
+    let ran = project.good(&["history"]);
+    says(&ran.stdout, &["moved"]);
+}
+
+fn with_bodies(manifest: &str, body: &str) -> (Project, Service) {
+    let project = Project::new(manifest);
+    let service = project.serve();
+    std::fs::create_dir(project.folder.path().join("bodies")).expect("a folder");
+    project.folder.write("bodies/hi.html", body);
+    project.good(&["apply", "--yes"]);
+    (project, service)
+}
+
+#[test]
+fn a_body_that_another_resource_spells_differently_stays() {
+    let manifest = "\
+templates:
+  winback: {push: {notification: {alert: Hi}, message: {title: T, body: {file: bodies/hi.html}}}}
+scheduled_pushes:
+  p:
+    schedule: {scheduled_time: 2035-01-01T09:00}
+    push: {audience: {tag: x}, device_types: all, notification: {alert: Hi}, message: {title: T, body: {file: ./bodies/hi.html}}}
+";
+    let (project, service) = with_bodies(manifest, "<p>Hi</p>\n");
+    edit_template(&service, &|template| template["push"]["message"]["body"] = json!("<p>Ho</p>\n"));
+    says(&project.good(&["pull"]).stderr, &["a file that several resources use"]);
+    assert_eq!(project.folder.read("bodies/hi.html"), "<p>Hi</p>\n");
+}
+
+#[test]
+fn a_body_with_an_escaped_variable_is_edited() {
+    let manifest = "templates:\n  winback: {push: {notification: {alert: Hi}, message: {title: T, body: {file: bodies/hi.html}}}}\n";
+    let (project, service) = with_bodies(manifest, "<p>$${var.x}</p>\n");
+    edit_template(&service, &|template| template["push"]["message"]["body"] = json!("<b>${var.x}</b>\n"));
+    project.good(&["pull"]);
+    assert_eq!(project.folder.read("bodies/hi.html"), "<b>$${var.x}</b>\n");
+    in_sync(&project);
+}
+
+#[test]
+fn a_body_that_changes_for_another_target_as_well_is_told() {
+    let manifest = "templates:\n  winback: {push: {notification: {alert: Hi}, message: {title: T, body: {file: bodies/hi.html}}}}\n";
+    let (project, service) = with_bodies(manifest, "<p>Hi</p>\n");
+    let targets = project.folder.read("pushplan.toml");
+    project.folder.write("pushplan.toml", format!("{targets}\n[targets.elsewhere]\n"));
+    edit_template(&service, &|template| template["push"]["message"]["body"] = json!("<p>Ho</p>\n"));
+    let ran = project.good(&["pull", "--target", "local"]);
+    assert!(format!("{}{}", ran.stdout, ran.stderr).contains("elsewhere as well"), "{ran}");
+    assert_eq!(project.folder.read("bodies/hi.html"), "<p>Ho</p>\n");
+}
+
+#[test]
+fn what_is_added_to_a_file_ends_its_lines_as_the_file_does() {
+    let (project, service) = applied("segments:\r\n  a:\r\n    criteria: {tag: x}\r\n");
+    std::fs::rename(project.folder.path().join(FILE), project.folder.path().join("segments.yaml")).expect("moved");
+    service.post("/api/segments", &json!({"display_name": "Others", "criteria": {"tag": "y"}}));
+    project.good(&["pull"]);
+    let text = project.folder.read("segments.yaml");
+    assert!(text.contains("Others"), "{text}");
+    assert_eq!(text.matches('\n').count(), text.matches("\r\n").count(), "{text:?}");
+}

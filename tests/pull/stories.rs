@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::json;
 
-use crate::scene::{Project, Service, says};
+use crate::scene::{Project, Service, ended, says};
 use crate::support::Ran;
 
 /// A project that declares nothing.
@@ -324,4 +324,23 @@ fn a_code_that_cannot_be_turned_off_cannot_be_a_warning_either() {
     let ran = project.run(&["validate"]);
     assert_eq!(ran.code, 3, "{ran}");
     says(&ran.stdout, &["`YM101` cannot be turned off", "no check has the code `XX999`"]);
+}
+
+#[test]
+fn of_two_pulls_at_once_one_leaves_nothing() {
+    let project = empty();
+    let rules = "[[fault]]\nkind = \"delay\"\nms = 3000\nmethod = \"GET\"\npath = \"/api/templates\"\n";
+    let service = project.faulty(rules);
+    service.post("/api/templates", &json!({"name": "Win back", "push": {"notification": {"alert": "Come back"}}}));
+    let both = [project.start(&["pull", "templates"]), project.start(&["pull", "templates"])];
+    let mut ran = both.map(ended);
+    ran.sort_by_key(|ran| ran.code);
+    assert_eq!(ran.each_ref().map(|ran| ran.code), [0, 1], "{} {}", ran[0], ran[1]);
+    says(&ran[1].stderr, &["somebody else pulled or applied meanwhile", "nothing of this run is left", "run it again"]);
+    let names = std::fs::read_dir(project.folder.path()).expect("a folder").flatten();
+    let mut names: Vec<String> = names.map(|it| it.file_name().to_string_lossy().into_owned()).collect();
+    names.retain(|name| name.contains("templates"));
+    assert_eq!(names, ["templates.yaml"]);
+    project.good(&["validate"]);
+    assert_eq!(project.good(&["pull", "templates"]).stdout, "Nothing to pull: whatever could be is in git already.\n");
 }

@@ -249,3 +249,19 @@ fn a_project_file_with_an_error_is_not_used() {
     }
     assert_eq!(service.asked(), Vec::<String>::new());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_body_comes_through_a_pipe_that_has_a_name() {
+    let project = Project::new("");
+    let service = project.serve();
+    let pipe = project.folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
+    let child = project.start(&["api", "POST", "/api/segments", "--body", "pipe", "--yes"]);
+    let body = json!({"display_name": "VIP", "criteria": {"tag": "vip"}}).to_string();
+    let writer = std::thread::spawn(move || std::fs::write(pipe, body));
+    let ended = child.wait_with_output().expect("it ends");
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    writer.join().expect("no panic").expect("it is written");
+    service.segment_id("VIP");
+}

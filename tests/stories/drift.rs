@@ -209,3 +209,40 @@ pipelines:
     let ran = project.run(&["validate"]);
     says(&ran.stdout, &["RF114", "the pipeline `remind` has no field `outcome.push.alert`", "did you mean"]);
 }
+
+#[test]
+fn the_seconds_of_a_schedule_are_pulled_and_their_change_is_seen() {
+    let project = Project::new("{}\n");
+    let service = project.serve();
+    let push = |time: &str| {
+        json!({"name": "Sale", "schedule": {"scheduled_time": time}, "push": {"audience": "all",
+            "device_types": ["ios"], "notification": {"alert": "Hello"}}})
+    };
+    service.post("/api/schedules", &push("2027-01-01T09:00:30"));
+    project.good(&["pull"]);
+    let pulled = project.good(&["show", "scheduled_pushes/sale"]).stdout;
+    assert!(pulled.contains("09:00:30"), "{pulled}");
+    says(&project.good(&["plan"]).stdout, &["No changes."]);
+    let id = service.get("/api/schedules")["schedules"][0]["url"].as_str().expect("a url").to_owned();
+    let id = id.rsplit('/').next().expect("an id");
+    service.put(&format!("/api/schedules/{id}"), &push("2027-01-01T09:00:15"));
+    says(&project.good(&["plan"]).stdout, &["Fri 1 Jan 2027 09:00:30 -> 09:00:15 UTC"]);
+}
+
+#[test]
+fn seconds_are_refused_where_the_contract_s_form_alone_is_read() {
+    let manifest = "scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: \"2027-01-01T09:00:30\"}
+    push: {audience: {tag: vip}, device_types: [ios], notification: {alert: Hello}}
+";
+    says(
+        &Project::documented(manifest).run(&["validate"]).stdout,
+        &["[SC105]", "seconds cannot be sent to this target"],
+    );
+    let project = Project::new(manifest);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let made = service.get("/api/schedules")["schedules"][0]["schedule"]["scheduled_time"].clone();
+    assert_eq!(made, json!("2027-01-01T09:00:30"));
+}

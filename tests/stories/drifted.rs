@@ -153,9 +153,13 @@ fn a_plan_that_would_undo_an_edit_is_refused_where_that_is_wanted() {
         ],
     );
     assert_eq!(service.writes(), Vec::<String>::new());
-    let ran = project.good(&[&["plan"][..], &stop].concat());
+    let ran = project.run(&[&["plan"][..], &stop].concat());
+    assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stdout, &["As it is, it would not be applied:", "refused: 1 thing somebody changed"]);
-    assert_eq!(json_of(&project, &[&["plan"][..], &stop].concat())["refused"][0]["guard"], "drift");
+    let ran = project.run(&["plan", "--on-drift", "stop", "--format", "json", "--detailed-exitcode"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    let plan: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(plan["refused"][0]["guard"], "drift");
 
     // The target may say it, and the command line has the last word.
     project
@@ -164,7 +168,7 @@ fn a_plan_that_would_undo_an_edit_is_refused_where_that_is_wanted() {
     assert_eq!(project.run(&["apply", "--yes"]).code, 7);
     says(&project.good(&["plan", "--on-drift", "overwrite"]).stdout, &["Next: pushplan apply --on-drift overwrite"]);
     // A saved plan keeps its word.
-    project.good(&["plan", "--out", "stops"]);
+    assert_eq!(project.run(&["plan", "--out", "stops"]).code, 7);
     let ran = project.run(&["apply", "stops"]);
     assert_eq!(ran.code, 7, "{ran}");
     assert_eq!(project.run(&["apply", "stops", "--on-drift", "overwrite"]).code, 64);
@@ -200,6 +204,22 @@ fn a_word_that_on_drift_does_not_know_is_an_error() {
     let ran = project.run(&["validate"]);
     assert_eq!(ran.code, 3, "{ran}");
     says(&ran.stdout, &["expected \"overwrite\" or \"stop\"", "did you mean \"stop\"?"]);
+}
+
+#[test]
+fn what_is_left_to_the_dashboard_is_shown_as_the_file_declares_it() {
+    let yaml = "\
+templates:
+  t: {name: T, description: mine, lifecycle: {ignore: [description]}, push: {notification: {alert: Hi}}}
+";
+    let project = Project::new(yaml);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let id = service.get("/api/templates")["templates"][0]["id"].as_str().expect("an id").to_owned();
+    service.post(&format!("/api/templates/{id}"), &serde_json::json!({"description": "theirs"}));
+    std::thread::sleep(std::time::Duration::from_millis(1200));
+    let ran = project.good(&["show", "templates/t"]);
+    says(&ran.stdout, &["declared mine", "service  theirs"]);
 }
 
 #[test]

@@ -168,3 +168,15 @@ fn a_segment_of_ours_that_is_named_by_its_id_is_the_same_and_stays() {
     assert_eq!(service.segments(), ["base"], "a push names it: {ran}");
     says(&project.good(&["plan"]).stdout, &["is not deleted yet: scheduled_pushes/one still"]);
 }
+
+#[test]
+fn a_line_break_that_takes_the_place_of_a_blank_is_seen() {
+    let project = Project::new("templates:\n  hi: {push: {notification: {alert: \"Hello dear reader of ours\"}}}\n");
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("dear reader", "dear\\nreader");
+    says(&project.good(&["plan"]).stdout, &["Hello dear[- -]{+\\n+}reader of ours"]);
+    let markdown = project.good(&["plan", "--format", "markdown"]).stdout;
+    says(&markdown, &["Hello dear[- -]reader of ours", "Hello dear{+\\n+}reader of ours"]);
+    says(&project.good(&["plan", "--format", "html"]).stdout, &["<del> </del><ins>\\n</ins>"]);
+}

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod api;
+mod bare;
 mod choosing;
 mod collisions;
 mod documented;
@@ -10,6 +11,7 @@ mod drifted;
 mod exits;
 mod first_run;
 mod forms;
+mod gone;
 mod guards;
 mod let_go;
 mod lookups;
@@ -17,6 +19,7 @@ mod lost;
 mod moving;
 mod next;
 mod outcomes;
+mod own_keys;
 mod ownership;
 mod past;
 mod renaming;

@@ -1,6 +1,9 @@
 //! `pushplan mv`: another key, in the files and in the ledger.
 
-use crate::world::{Project, says};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::world::{Project, ended, says};
 
 const SHOP: &str = "\
 # Everything of the shop.
@@ -278,4 +281,34 @@ tags:
     assert_eq!(project.folder.read("messages.yaml"), expected.replace("  vip:\n", "  very: {tag: vip}\n"));
     assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (2 resources).\n");
     assert_eq!(service.writes(), Vec::<String>::new());
+}
+
+#[test]
+fn nothing_is_moved_while_a_run_is_under_way() {
+    let manifest = "scheduled_pushes:
+  p1:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {tag: a}, device_types: [ios], notification: {alert: Hello}}
+";
+    let project = Project::documented(manifest);
+    let rules = "[[fault]]\nkind = \"delay\"\nms = 3000\nmethod = \"POST\"\npath = \"/api/schedules\"\n";
+    let service = project.faulty(rules);
+    let child = project.start(&["apply", "--yes"]);
+    let began = Instant::now();
+    while !project.folder.path().join(".pushplan/ledger/local/00000002.json").exists() {
+        assert!(began.elapsed() < Duration::from_secs(20), "an intent is written");
+        sleep(Duration::from_millis(20));
+    }
+    let ran = project.run(&["mv", "scheduled_pushes/p1", "scheduled_pushes/moved"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(
+        &ran.stderr,
+        &["a run of ", " has not ended on local", "wait until it has ended", "pushplan apply --target local"],
+    );
+    assert_eq!(project.folder.read("messages.yaml"), manifest, "no file is touched");
+    let applied = ended(child);
+    assert_eq!(applied.code, 0, "{applied}");
+    project.good(&["mv", "scheduled_pushes/p1", "scheduled_pushes/moved"]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.writes(), ["POST /api/schedules"], "one push is made");
 }

@@ -94,12 +94,11 @@ fn what_was_reached_is_told_for_each_push_and_time() {
             "Outcome: 3 reached people, 2 not sent yet.",
         ],
     );
-    assert!(
-        service.asked().iter().all(|line| line.starts_with("GET /api/reports/responses/")),
-        "{:?}",
-        service.asked()
-    );
-    assert_eq!(service.asked().len(), 3);
+    // What is not sent yet is asked for its time, and nothing else but the reports.
+    let asked = service.asked();
+    let others: Vec<_> = asked.iter().filter(|line| !line.starts_with("GET /api/reports/responses/")).collect();
+    assert!(others.len() == 2 && others.iter().all(|line| line.starts_with("GET /api/schedules/")), "{asked:?}");
+    assert_eq!(asked.len() - others.len(), 3);
     assert_eq!(
         states(&project, 0),
         [
@@ -221,4 +220,40 @@ fn what_sends_nothing_at_a_time_has_no_outcome() {
         assert_eq!(ran.code, 64, "{ran}");
         says(&ran.stderr, &[words]);
     }
+}
+
+#[test]
+fn a_push_that_was_moved_on_the_service_is_told_with_its_live_time() {
+    let project = Project::new(ONE);
+    let service = served(&project, "");
+    devices(&service, true);
+    project.good(&["apply", "--yes"]);
+    let listed = service.get("/api/schedules");
+    let url = listed["schedules"][0]["url"].as_str().expect("a url");
+    let id = url.rsplit('/').next().expect("an id");
+    let push = json!({"name": "sale", "schedule": {"scheduled_time": "2035-01-22T12:00:00"}, "push": {
+        "audience": {"tag": "vip"}, "device_types": ["ios"], "notification": {"alert": "Sale"}}});
+    service.put(&format!("/api/schedules/{id}"), &push);
+    let moved = "moved on the service: as it was applied, it was to go out Mon 22 Jan 2035";
+    for time in ["2035-01-22T09:00Z", "2035-01-22T10:30Z"] {
+        move_to(&service, time);
+        let told = project.good(&["outcome"]).stdout;
+        says(&told, &["not sent yet: goes out Mon 22 Jan 2035 12:00 UTC", moved]);
+    }
+    move_to(&service, "2035-01-22T12:30Z");
+    says(&project.good(&["outcome"]).stdout, &["1 reached people"]);
+}
+
+#[test]
+fn the_report_of_a_push_is_found_by_the_address_of_what_sent_it() {
+    let project = Project::new(ONE);
+    let service = served(&project, "");
+    devices(&service, true);
+    project.good(&["apply", "--yes"]);
+    move_to(&service, "2035-01-22T12:30Z");
+    let ran = project.good(&["report", "push", "scheduled_pushes/sale", "--format", "json"]);
+    let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert!(ran.stdout.contains("\"sends\": 1"), "{told}");
+    let ran = project.run(&["report", "push", "scheduled_pushes/other"]);
+    says(&ran.stderr, &["the ledger of `local` has nothing at scheduled_pushes/other"]);
 }

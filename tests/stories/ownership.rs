@@ -65,7 +65,7 @@ fn a_project_with_an_error_plans_nothing() {
     ] {
         let ran = project.run(command);
         assert_eq!(ran.code, 3, "{ran}");
-        says(&ran.stderr, &["tagg", "messages.yaml:2:", "the manifests have errors, so that nothing is planned"]);
+        says(&ran.stderr, &["tagg", "messages.yaml:2:", "the manifests have errors, so that nothing is done"]);
     }
     assert_eq!(service.asked(), Vec::<String>::new());
     assert_eq!(service.segments(), ["a", "b"]);

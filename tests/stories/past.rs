@@ -46,6 +46,7 @@ fn applied_as(project: &Project, address: Address, id: &str, spec: Value) {
         protect: false,
         past: false,
         push_ids: vec![],
+        pruned: false,
     };
     let at: Timestamp = "2024-01-01T00:00:00Z".parse().expect("a time");
     let entry = Entry { seq: 1, at, actor: "ada".into(), record: Record::Adopt(vec![adopted]) };

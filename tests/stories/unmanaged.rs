@@ -122,7 +122,7 @@ fn a_list_shows_what_there_is_with_its_users_and_how_to_go_on() {
             "3 things on local are not in git.",
             "To write one into git: pushplan pull scheduled_pushes/sale",
             "ignore_unmanaged = [\"scheduled_pushes/Sale\"]",
-            "Not listed: tag groups, named users and open channels; they exist once for each person.",
+            "Not listed: members of tag groups, named users and open channels; they exist once for each person.",
         ],
     );
     let year = Timestamp::now().strftime("%Y").to_string();
@@ -230,6 +230,8 @@ fn a_wrong_word_in_the_project_file_is_found() {
     let project = Project::new(OURS);
     for (settings, words) in [
         ("ignore_unmanaged = \"segment/Test *\"\n", "did you mean `segments`?"),
+        ("ignore_unmanaged = \"*\"\n", "write `*/*`"),
+        ("ignore_unmanaged = \"Test*\"\n", "write `*/Test*` for every kind"),
         ("ignore_unmanaged = \"segments\"\n", "did you mean `segments/*`?"),
         ("ignore_unmanaged = \"named_users/*\"\n", "named users are never listed"),
         ("prune = {segment = true}\n", "did you mean `segments`?"),
@@ -244,7 +246,7 @@ fn a_wrong_word_in_the_project_file_is_found() {
         says(&ran.stdout, &[words]);
         assert_eq!(project.run(&["plan"]).code, 3, "{settings}");
     }
-    let right = "[project]\nignore_unmanaged = [\"*/Test*\", \"segments/a/b\", \"*\"]\n[targets.local]\n\
+    let right = "[project]\nignore_unmanaged = [\"*/Test*\", \"segments/a/b\", \"*/*\"]\n[targets.local]\n\
                  api = \"documented\"\n[targets.local.prune]\nsegments = true\npipelines = true\nopen_channels = false\n";
     project.folder.write("pushplan.toml", right);
     project.good(&["validate"]);
@@ -436,4 +438,35 @@ fn what_cannot_be_listed_is_not_pruned() {
     let ran = project.run_as(&["plan"], &env);
     assert_eq!(changes(&ran), ["+ segments/a"]);
     says(&flat(&ran), &["What others have of templates is not known"]);
+}
+
+#[test]
+fn where_pushes_cannot_be_listed_a_pruned_segment_says_so() {
+    let (project, service) = applied(OURS, "api = \"documented\"\nprune = {segments = true}\n");
+    service.segment("Theirs", "x");
+    let ran = project.good(&["plan"]);
+    says(&flat(&ran), &["- segments/theirs", "this API lists no scheduled pushes", "look whether one names it"]);
+}
+
+#[test]
+fn what_could_not_be_pruned_is_still_somebody_elses() {
+    let project = Project::with(OURS, "prune = {templates = true}\n");
+    let service = project.faulty("[[fault]]\nkind = \"status\"\nstatus = 503\nmethod = \"DELETE\"\n");
+    let theirs = json!({"name": "Theirs", "push": {"notification": {"alert": "Hello"}}});
+    service.post("/api/templates", &theirs);
+    assert_ne!(project.run(&["apply", "--yes"]).code, 0, "the deletion fails");
+    let toml = project.folder.read("pushplan.toml");
+    project.folder.write("pushplan.toml", toml.replace("prune = {templates = true}\n", ""));
+    assert_eq!(project.changes(&[]), [""; 0], "nobody asks for its deletion any more");
+    let manifest = project.folder.read("messages.yaml");
+    assert!(!manifest.contains("templates:"), "{manifest}");
+    project
+        .write(&format!("{manifest}templates:\n  theirs: {{name: Theirs, push: {{notification: {{alert: Mine}}}}}}\n"));
+    let ran = project.run(&["plan"]);
+    says(&flat(&ran), &["templates/theirs", "pushplan adopt templates/theirs"]);
+    assert!(!ran.stdout.contains("~ templates/theirs"), "it is not rewritten: {ran}");
+    // Asked for again, it is deleted as any other.
+    project.write(&manifest);
+    project.folder.write("pushplan.toml", toml);
+    assert_eq!(project.changes(&[]).len(), 1);
 }

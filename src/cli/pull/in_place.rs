@@ -122,8 +122,8 @@ impl InPlace {
         texts.map(|(name, text)| told::diff(name, self.before.get(name).map(String::as_str), text)).collect()
     }
 
-    /// Writes the files that changed, as they were read.
-    pub fn write(&self, root: &Path) -> Result<(), Failure> {
+    /// Writes the files that changed, as they were read, and says of each that it is written.
+    pub fn write(&self, root: &Path, wrote: &dyn Fn(&str)) -> Result<(), Failure> {
         for (name, text) in &self.settled.texts {
             let cannot = |why: String| {
                 Failure::new(format!("{} cannot be written: {why}", crate::render::one_line(name)))
@@ -135,6 +135,7 @@ impl InPlace {
                 return Err(cannot("somebody else has changed it in the meantime".to_owned()));
             }
             files::replace(&path, text.as_bytes()).map_err(cannot)?;
+            wrote(name);
         }
         Ok(())
     }

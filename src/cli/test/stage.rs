@@ -149,7 +149,7 @@ async fn apply(site: &Site, level: Level, start: Timestamp, running: &Running) -
         // It was empty a moment ago.
         confirm_absence: false,
     };
-    let live = fetch(&Reading::new(transport.clone()), look).await?;
+    let live = fetch(&Reading::new(transport.clone()), look, &|_| {}).await?;
     let (moves, done) = (BTreeMap::new(), BTreeSet::new());
     let situation = Situation {
         units: &units,

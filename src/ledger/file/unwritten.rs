@@ -121,9 +121,7 @@ impl FileLog {
         }
         let since = self.load(kept.entry.seq.saturating_sub(1).clamp(1, position.seq))?;
         let mut since = since.iter().filter(|entry| entry.seq >= kept.entry.seq);
-        let touched: BTreeSet<&Address> = since.clone().flat_map(|entry| entry.record.addresses()).collect();
-        let (outdated, fresh): (Vec<Outcome>, Vec<Outcome>) =
-            kept.outcomes().iter().cloned().partition(|outcome| touched.contains(&outcome.address));
+        let (outdated, fresh) = sorted(kept.outcomes(), since.clone().map(|entry| &entry.record));
         if !fresh.is_empty() {
             let seq = since.next_back().map_or(position.seq, |entry| entry.seq) + 1;
             let Entry { at, actor, .. } = kept.entry.clone();
@@ -137,4 +135,26 @@ impl FileLog {
         all.outdated.extend(outdated);
         Ok(true)
     }
+}
+
+/// Results that somebody else has dealt with since, and those that are news. What has another key by now belongs to that one:
+/// to be moved is not to be dealt with.
+fn sorted<'r>(kept: &[Outcome], since: impl Iterator<Item = &'r Record>) -> (Vec<Outcome>, Vec<Outcome>) {
+    let mut outdated = Vec::new();
+    let mut fresh = kept.to_vec();
+    for record in since {
+        if let Record::Move { from, to } = record {
+            for outcome in &mut fresh {
+                if let Some(address) = outcome.address.renamed(from, to) {
+                    outcome.address = address;
+                }
+            }
+            continue;
+        }
+        let touched: BTreeSet<&Address> = record.addresses().into_iter().collect();
+        let (done, left) = fresh.into_iter().partition::<Vec<_>, _>(|outcome| touched.contains(&outcome.address));
+        outdated.extend(done);
+        fresh = left;
+    }
+    (outdated, fresh)
 }

@@ -1,5 +1,7 @@
 //! What becomes of the items of a list where another takes its place.
 
+use std::ops::Range;
+
 use serde_json::Value;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -15,6 +17,12 @@ pub enum Step {
     Remove {
         old: usize,
     },
+    /// The old item goes, as it is written, behind the one of that number, or before all.
+    Move {
+        old: usize,
+        new: usize,
+        after: Option<usize>,
+    },
     /// A new item behind the old one of that number, or before all.
     Add {
         after: Option<usize>,
@@ -23,10 +31,10 @@ pub enum Step {
 }
 
 impl Step {
-    /// The number of the item that goes.
+    /// The number of the item that goes from its place.
     pub fn removed(&self) -> Option<usize> {
         match self {
-            Self::Remove { old } => Some(*old),
+            Self::Remove { old } | Self::Move { old, .. } => Some(*old),
             _ => None,
         }
     }
@@ -39,59 +47,131 @@ pub fn is_same_set(one: &[Value], other: &[Value]) -> bool {
         && other.iter().all(|item| one.contains(item))
 }
 
-/// The steps from one list to another whose order counts: as few as there can be.
-pub fn align(old: &[Value], new: &[Value]) -> Vec<Step> {
-    let steps = moved(old, new);
-    let differ = (0..old.len()).filter(|n| old.get(*n) != new.get(*n));
-    let in_place: Vec<Step> = differ.map(|n| Step::Change { old: n, new: n }).collect();
-    let few = steps.iter().filter(|step| **step != Step::Keep).count();
-    if old.len() == new.len() && in_place.len() <= few { in_place } else { steps }
+/// What an item of a list is known by, whatever else it says.
+fn identity(item: &Value) -> Option<&str> {
+    ["key", "name", "channel_id"].iter().find_map(|field| item.get(field)?.as_str())
 }
 
-fn moved(old: &[Value], new: &[Value]) -> Vec<Step> {
-    let texts = |values: &[Value]| -> Vec<String> { values.iter().map(Value::to_string).collect() };
+/// The steps from one list to another whose order counts. What is equal keeps its lines, and what is known by the same name is
+/// changed where it stands. `is_bare` says of an old item that no remark is about it alone, so that another may take its place.
+pub fn align(old: &[Value], new: &[Value], is_bare: &dyn Fn(usize) -> bool) -> Vec<Step> {
+    let tokens = |values: &[Value]| -> Vec<String> {
+        let token = |value: &Value| identity(value).map_or_else(|| value.to_string(), |name| format!("={name}"));
+        values.iter().map(token).collect()
+    };
     let mut steps = Vec::new();
-    for op in capture_diff_slices(Algorithm::Myers, &texts(old), &texts(new)) {
-        match op {
-            DiffOp::Equal { .. } => steps.push(Step::Keep),
-            DiffOp::Delete { old_index, old_len, .. } => gap(old_index, old_len, 0, 0, &mut steps),
-            DiffOp::Insert { old_index, new_index, new_len } => gap(old_index, 0, new_index, new_len, &mut steps),
-            DiffOp::Replace { old_index, old_len, new_index, new_len } => {
-                gap(old_index, old_len, new_index, new_len, &mut steps);
+    let mut between = |olds: Range<usize>, news: Range<usize>| gap(old, new, olds, news, is_bare, &mut steps);
+    // Where the last item that has its like ended.
+    let (mut done_old, mut done_new) = (0, 0);
+    let mut alike = Vec::new();
+    for op in capture_diff_slices(Algorithm::Myers, &tokens(old), &tokens(new)) {
+        if let DiffOp::Equal { old_index, new_index, len } = op {
+            alike.extend((0..len).map(|n| (old_index + n, new_index + n)));
+        }
+    }
+    for (was, is) in alike {
+        between(done_old..was, done_new..is);
+        between(was..was + 1, is..is + 1);
+        (done_old, done_new) = (was + 1, is + 1);
+    }
+    between(done_old..old.len(), done_new..new.len());
+    moved(old, new, steps)
+}
+
+/// The steps between two stretches that have nothing in common, or of one item and its like.
+fn gap(
+    old: &[Value],
+    new: &[Value],
+    olds: Range<usize>,
+    news: Range<usize>,
+    is_bare: &dyn Fn(usize) -> bool,
+    steps: &mut Vec<Step>,
+) {
+    let (is_single, same_count) = (olds.len() == 1 && news.len() == 1, olds.len() == news.len());
+    let takes_place = |was: usize, is: usize| match is_single {
+        true => can_become(&old[was], &new[is], is_bare(was)),
+        false => {
+            let unnamed = identity(&old[was]).is_none() && identity(&new[is]).is_none();
+            unnamed && is_bare(was) && (same_count || shared(&old[was], &new[is]) > 0)
+        }
+    };
+    let end = olds.end;
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    let mut next = news.start;
+    for was in olds.clone() {
+        match (next..news.end).find(|is| takes_place(was, *is)) {
+            Some(is) => {
+                let same = old[was] == new[is];
+                steps.push(if same { Step::Keep } else { Step::Change { old: was, new: is } });
+                pairs.push((was, is));
+                next = is + 1;
             }
+            None => steps.push(Step::Remove { old: was }),
+        }
+    }
+    for is in news.filter(|is| pairs.iter().all(|(_, paired)| paired != is)) {
+        let behind = pairs.iter().find(|(_, paired)| *paired > is).map_or(end, |(was, _)| *was);
+        steps.push(Step::Add { after: behind.checked_sub(1), new: is });
+    }
+}
+
+/// Whether the only item that goes can become the only one that comes.
+fn can_become(old: &Value, new: &Value, is_bare: bool) -> bool {
+    match (old, new) {
+        (Value::Object(was), Value::Object(is)) => {
+            let differ = was.iter().filter(|(key, value)| is.get(*key) != Some(value)).count();
+            identity(old) == identity(new) || (differ <= 1 && was.len() == is.len())
+        }
+        _ => old == new || is_bare,
+    }
+}
+
+/// The same steps, where what goes here and comes there is moved with all that is written about it.
+fn moved(old: &[Value], new: &[Value], mut steps: Vec<Step>) -> Vec<Step> {
+    for at in 0..steps.len() {
+        let Step::Add { after, new: is } = steps[at] else { continue };
+        let equal = |step: &Step| matches!(step, Step::Remove { old: was } if old[*was] == new[is]);
+        if let Some(from) = steps.iter().position(equal) {
+            let Some(was) = steps[from].removed() else { continue };
+            steps[at] = Step::Move { old: was, new: is, after };
+            steps[from] = Step::Keep;
         }
     }
     steps
 }
 
-fn gap(old: usize, olds: usize, new: usize, news: usize, steps: &mut Vec<Step>) {
-    let both = olds.min(news);
-    steps.extend((0..both).map(|n| Step::Change { old: old + n, new: new + n }));
-    steps.extend((both..olds).map(|n| Step::Remove { old: old + n }));
-    let after = (old + olds).checked_sub(1);
-    steps.extend((both..news).map(|n| Step::Add { after, new: new + n }));
-}
-
-/// The same where the order says nothing: what stays keeps its place, what is new takes the place of what goes, and first of
-/// what it shares a value with.
-pub fn align_set(old: &[Value], new: &[Value]) -> Vec<Step> {
-    let gone = (0..old.len()).filter(|n| !new.contains(&old[*n]) || old[..*n].contains(&old[*n]));
-    let gone: Vec<usize> = gone.collect();
+/// The same where the order says nothing: what stays keeps its place, and what is new stands at the end or takes the place of what
+/// goes.
+pub fn align_set(old: &[Value], new: &[Value], is_bare: &dyn Fn(usize) -> bool) -> Vec<Step> {
+    let mut gone: Vec<usize> =
+        (0..old.len()).filter(|n| !new.contains(&old[*n]) || old[..*n].contains(&old[*n])).collect();
     let mut come: Vec<usize> = (0..new.len()).filter(|n| !old.contains(&new[*n])).collect();
-    for (place, was) in gone.iter().enumerate().take(come.len()) {
-        if let Some(like) = (place..come.len()).max_by_key(|n| (shared(&old[*was], &new[come[*n]]), usize::MAX - n)) {
-            come.swap(place, like);
-        }
-    }
-    let both = gone.len().min(come.len());
-    let changed = gone.iter().zip(&come).map(|(old, new)| Step::Change { old: *old, new: *new });
-    let removed = gone[both..].iter().map(|old| Step::Remove { old: *old });
-    let added = come[both..].iter().map(|new| Step::Add { after: old.len().checked_sub(1), new: *new });
-    changed.chain(removed).chain(added).collect()
+    let is_single = gone.len() == 1 && come.len() == 1;
+    let mut steps = Vec::new();
+    gone.retain(|was| {
+        let named = |is: &&usize| identity(&old[*was]).is_some() && identity(&old[*was]) == identity(&new[**is]);
+        let fits = |is: &&usize| match is_single {
+            true => can_become(&old[*was], &new[**is], is_bare(*was)),
+            false => named(is) || (identity(&old[*was]).is_none() && is_bare(*was)),
+        };
+        let like = |is: &&usize| (named(is), shared(&old[*was], &new[**is]), usize::MAX - **is);
+        let Some(is) = come.iter().filter(fits).max_by_key(like).copied() else { return true };
+        come.retain(|other| *other != is);
+        steps.push(Step::Change { old: *was, new: is });
+        false
+    });
+    steps.extend(gone.into_iter().map(|old| Step::Remove { old }));
+    steps.extend(come.into_iter().map(|new| Step::Add { after: old.len().checked_sub(1), new }));
+    steps
 }
 
-/// How many fields two maps agree in.
+/// How many fields two maps agree in, at least in a part.
 fn shared(old: &Value, new: &Value) -> usize {
     let (Value::Object(old), Value::Object(new)) = (old, new) else { return 0 };
-    old.iter().filter(|(key, value)| new.get(*key) == Some(value)).count()
+    let agree = |one: &Value, other: &Value| match (one, other) {
+        (Value::Array(ones), Value::Array(others)) => ones.iter().any(|one| others.contains(one)),
+        (Value::Object(_), Value::Object(_)) => one == other || shared(one, other) > 0,
+        _ => one == other,
+    };
+    old.iter().filter(|(key, value)| new.get(*key).is_some_and(|other| agree(value, other))).count()
 }

@@ -42,7 +42,9 @@ impl Walk<'_> {
                     let change = |walk: &mut Self, spot: Spot, was: usize, is: usize| {
                         walk.condition(spot, &olds[was], &news[is], &members[is])
                     };
-                    return self.steps(spot, own, align(olds, news), change, |n| authored(&members[n]));
+                    let bare = self.bare(own);
+                    let steps = align(olds, news, &|n| bare.get(n) == Some(&true));
+                    return self.steps(spot, own, steps, change, |n| authored(&members[n]));
                 }
                 // The only member needs no list.
                 Tree::Map(_) if olds.len() == 1 && news.len() == 1 => {
@@ -111,7 +113,8 @@ impl Walk<'_> {
                 let read: Vec<Value> = nodes.iter().map(Node::to_json).collect();
                 let wanted: Vec<Value> = news.iter().map(Node::to_json).collect();
                 let own = self.own(at)?;
-                let steps = align(&read, &wanted);
+                let bare = self.bare(own);
+                let steps = align(&read, &wanted, &|n| bare.get(n) == Some(&true));
                 self.steps(at, own, steps, |walk, spot, _, is| walk.like(spot, &news[is], false), |n| news[n].clone())
             }
             _ => self.replace(at, new),

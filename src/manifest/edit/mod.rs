@@ -26,7 +26,7 @@ pub use settle::{Settled, carry_out, settle};
 use super::collect::Declaration;
 use super::growth::Growth;
 use super::variables::Filling;
-use super::{Manifests, Target, author};
+use super::{Manifests, Target, author, files};
 use crate::address::Address;
 use crate::finding::Findings;
 use crate::kinds;
@@ -68,8 +68,15 @@ pub struct Placed {
     /// Files beside the manifests that get another content, by their names.
     pub bodies: BTreeMap<String, String>,
     pub unplaced: Vec<Unplaced>,
-    /// What the manifests say of it after the edits, if they are right. Bodies in files are as they were.
+    /// What the manifests say of it after the edits, if they are right.
     pub expected: Value,
+}
+
+impl Placed {
+    /// Whether any file changes for it.
+    pub fn is_edited(&self) -> bool {
+        !self.edits.is_empty() || !self.bodies.is_empty()
+    }
 }
 
 /// Edits the manifests of a project for one target.
@@ -79,7 +86,7 @@ pub struct Editor<'m> {
     target: Option<&'m str>,
     /// Values that stand in several places because of an alias.
     shared: HashSet<Span>,
-    /// How many resources name each file.
+    /// How often each file is named.
     named: HashMap<String, usize>,
 }
 
@@ -207,7 +214,7 @@ impl Seen {
                     if let ("body", Some([file])) = (entry.key.as_str(), entry.value.entries())
                         && let Tree::Scalar(name) = &file.value.tree
                     {
-                        *self.files.entry(name.text.clone()).or_default() += 1;
+                        *self.files.entry(files::plain(&name.text)).or_default() += 1;
                     }
                     self.node(&entry.value);
                 }

@@ -67,13 +67,13 @@ impl<'t> Page<'t> {
         let before = self.text[..self.line_start(start)].trim_end();
         let from = self.line_start(before.len());
         let line = &self.text[from..before.len()];
+        let line = &line[..remark(line).unwrap_or(line.len())];
         let signs = line.match_indices(['|', '>']).filter_map(|(at, _)| {
             let rest = &line[at..];
             let sign = rest.split([' ', '\t']).next().unwrap_or(rest);
-            let behind = rest[sign.len()..].trim_start();
             let apart = line[..at].ends_with([' ', '\t']);
             let is_sign = sign[1..].bytes().all(|byte| b"+-123456789".contains(&byte)) && sign.len() <= 3;
-            let is_last = behind.is_empty() || (behind.starts_with('#') && rest.len() > sign.len());
+            let is_last = rest[sign.len()..].trim().is_empty();
             (apart && is_sign && is_last).then_some(Block { sign, at: from + at })
         });
         signs.into_iter().next()
@@ -311,8 +311,7 @@ impl<'t> Page<'t> {
         let written = format!("{:indent$}-{}", "", write::behind_dash(new, indent));
         match after {
             Some(after) => Some(self.line_behind(self.end(items.get(after)?), &written)),
-            None if self.begins_a_line(dash) => Some((self.line_start(dash)..self.line_start(dash), written)),
-            None => None,
+            None => self.before_all(items).map(|at| (at..at, written)),
         }
     }
 
@@ -325,12 +324,60 @@ impl<'t> Page<'t> {
         }
         let item = items.get(number)?;
         let dash = self.dash_above(item)?;
-        (items.len() > 1 && self.begins_a_line(dash))
-            .then(|| (self.line_start(dash)..self.next_line(self.end(item)), String::new()))
+        self.begins_a_line(dash).then(|| (self.line_start(dash)..self.next_line(self.end(item)), String::new()))
     }
 
-    /// Takes one of several things out of brackets, with the comma that it needs no more: the one before it, or the one behind it
-    /// where nothing is left before it.
+    /// Takes an item of a block to another place as it is written, with the remarks about it: behind another, or before all.
+    pub fn moved_item(&self, list: &Node, number: usize, after: Option<usize>) -> Option<[Change; 2]> {
+        let Tree::List(items) = &list.tree else { return None };
+        let item = items.get(number)?;
+        let dash = self.dash_above(item).filter(|dash| self.begins_a_line(*dash))?;
+        let from = self.remarks_above(self.line_start(dash), self.column(dash));
+        let lines = from..self.next_line(self.end(item));
+        let mut written = self.text[lines.clone()].replace("\r\n", "\n");
+        if !written.ends_with('\n') {
+            written.push('\n');
+        }
+        let there = match after {
+            Some(after) => self.line_behind(self.end(items.get(after)?), &written),
+            None => self.before_all(items).map(|at| (at..at, written))?,
+        };
+        Some([(lines, String::new()), there])
+    }
+
+    /// Where the first item begins with the remarks above it.
+    fn before_all(&self, items: &[Node]) -> Option<usize> {
+        let dash = self.dash_above(items.first()?)?;
+        self.begins_a_line(dash).then(|| self.remarks_above(self.line_start(dash), self.column(dash)))
+    }
+
+    /// Where the remarks begin that stand directly above a line and as far in as it.
+    fn remarks_above(&self, line: usize, column: usize) -> usize {
+        let mut from = line;
+        while from > 0 {
+            let above = self.line_start(from - 1);
+            let text = &self.text[above..from];
+            let indent = text.len() - text.trim_start_matches(' ').len();
+            if indent != column || !text[indent..].starts_with('#') {
+                break;
+            }
+            from = above;
+        }
+        from
+    }
+
+    /// Whether a remark is about an item of a list alone: behind it, or directly above it.
+    pub fn has_remark(&self, item: &Node) -> bool {
+        let end = self.end(item);
+        let behind = self.text[end..self.line_end(end)].trim_start_matches([' ', ',']);
+        let from = self.dash_above(item).unwrap_or(item.span.range().start);
+        let line = self.line_start(from);
+        let above = self.begins_a_line(from) && self.remarks_above(line, self.column(from)) < line;
+        behind.starts_with('#') || above
+    }
+
+    /// Takes one of several things out of brackets, with the comma that it needs no more and the remarks about it: the comma
+    /// before it, or the one behind it where nothing is left before it.
     fn out_of_flow(
         &self,
         number: usize,
@@ -339,13 +386,59 @@ impl<'t> Page<'t> {
         place: impl Fn(usize) -> (usize, usize),
     ) -> Change {
         let (start, end) = place(number);
-        let range = match (0..number).all(goes) {
-            true if number + 1 < count => start..place(number + 1).0,
-            true => start..end,
-            false => place(number - 1).1..end,
+        let begins = self.begins_a_line(start);
+        let from = if begins { self.remarks_above(self.line_start(start), self.column(start)) } else { start };
+        let behind = self.text[end..self.line_end(end)].trim_start();
+        let behind = behind.strip_prefix(',').unwrap_or(behind).trim_start();
+        let ends_line = behind.is_empty() || behind.starts_with('#');
+        let is_first = (0..number).all(goes);
+        // What stands between the one before and this, without the comma.
+        let kept = |before: usize| {
+            let between = &self.text[before..from];
+            let comma = between.find(',').filter(|at| between[..*at].trim().is_empty());
+            comma.map_or_else(|| between.to_owned(), |at| format!("{}{}", &between[..at], &between[at + 1..]))
         };
-        (range, String::new())
+        if begins && ends_line {
+            let till = self.next_line(end);
+            let needs_comma = (number + 1..count).any(|n| !goes(n));
+            if is_first || needs_comma || goes(number - 1) {
+                return (from..till, String::new());
+            }
+            let before = place(number - 1).1;
+            return (before..till, kept(before));
+        }
+        match is_first {
+            true if number + 1 < count => {
+                let next = place(number + 1).0;
+                // The lines above the next are about that.
+                let till = if self.text[end..next].contains('#') && ends_line { self.line_end(end) } else { next };
+                (start..till, String::new())
+            }
+            true => (start..end, String::new()),
+            false => {
+                let before = place(number - 1).1;
+                let between = kept(before);
+                (before..end, if between.contains('#') { between } else { String::new() })
+            }
+        }
     }
+}
+
+/// Where the remark of a line begins that holds no more than a key and the signs behind it.
+fn remark(line: &str) -> Option<usize> {
+    let mut quote = None;
+    let mut before = ' ';
+    for (at, sign) in line.char_indices() {
+        match (quote, sign) {
+            (None, '#') if before.is_whitespace() => return Some(at),
+            // A quote within a word is a letter like others.
+            (None, '"' | '\'') if before.is_whitespace() || "[{,".contains(before) => quote = Some(sign),
+            (Some(open), _) if open == sign && (sign == '\'' || before != '\\') => quote = None,
+            _ => {}
+        }
+        before = sign;
+    }
+    None
 }
 
 /// Whether each line of a text can stand as a paragraph of a folded block.

@@ -68,10 +68,11 @@ pub fn settle(
     // Each round gives at least one up, or is the last.
     loop {
         let texts = carry_out(manifests, placed.values().flat_map(|(placed, _)| &placed.edits));
-        let after = read(&texts);
+        let bodies = placed.values().flat_map(|(placed, _)| placed.bodies.clone()).collect();
+        let after = Manifests { given_bodies: bodies, ..read(&texts) };
         let desired: Vec<(Option<&str>, Desired)> = targets(&after, target);
-        let edited = || placed.iter().filter(|(_, (placed, _))| !placed.edits.is_empty());
-        let is_edited = |address: &Address| placed.get(address).is_some_and(|(placed, _)| !placed.edits.is_empty());
+        let edited = || placed.iter().filter(|(_, (placed, _))| placed.is_edited());
+        let is_edited = |address: &Address| placed.get(address).is_some_and(|(placed, _)| placed.is_edited());
         let now = Written::of(&after);
         let is_harmless = written.is_same(&now, &is_edited);
         let is_right =
@@ -83,7 +84,8 @@ pub fn settle(
         for address in &suspects {
             if !alone.contains_key(*address) {
                 let (placed, _) = &placed[*address];
-                let after = read(&carry_out(manifests, &placed.edits));
+                let bodies = placed.bodies.clone().into_iter().collect();
+                let after = Manifests { given_bodies: bodies, ..read(&carry_out(manifests, &placed.edits)) };
                 let now = Written::of(&after);
                 let is_right = spec(&after.resolve(target).0, address).as_ref() == Some(&placed.expected)
                     && written.is_same(&now, &|other| other == *address);
@@ -123,8 +125,8 @@ fn settled(
     for (address, resource) in &after[0].1.resources {
         let now = resource.spec.canonical();
         let expected = match placed.get(address) {
-            Some((placed, live)) if placed.edits.is_empty() && now == *live => continue,
-            Some((placed, _)) if !placed.edits.is_empty() => Some(placed.expected.clone()),
+            Some((placed, live)) if !placed.is_edited() && now == *live => continue,
+            Some((placed, _)) if placed.is_edited() => Some(placed.expected.clone()),
             _ => spec(&before[0].1, address),
         };
         if expected.is_some_and(|expected| expected != now) {

@@ -1,19 +1,19 @@
 //! Values that are not written as the service has them: times in a zone, lengths of time, bodies in files, variables.
 
-use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::super::files;
+use super::super::{files, variables};
 use super::walk::{Refusal, Spot, Walk, entry_of, written};
 use crate::model::delay::Delay;
+use crate::model::schedule;
 use crate::node::{Entry, Node, Plain, Scalar, Style, Tree};
 
 impl Walk<'_> {
     /// A time in the zone that its author wrote it in.
     pub fn schedule(&mut self, at: Spot, new: &Value, authored: Option<&Node>) -> Result<(), Refusal> {
         let made = authored.cloned().unwrap_or_else(|| written(new));
-        let time = new["scheduled_time"].as_str().and_then(|time| DateTime::strptime("%Y-%m-%dT%H%M", time).ok());
+        let time = new["scheduled_time"].as_str().and_then(schedule::of_spec);
         let (Some(time), Some(entry)) = (time, entry_of(at.node, "scheduled_time")) else {
             return self.replace(at, &made);
         };
@@ -31,7 +31,11 @@ impl Walk<'_> {
         if zone.to_ambiguous_timestamp(local).is_ambiguous() {
             return self.replace(at, &made);
         }
-        let form = if old.contains(':') { "%Y-%m-%dT%H:%M" } else { "%Y-%m-%dT%H%M" };
+        let form = match (local.second() != 0, old.contains(':')) {
+            (true, _) => "%Y-%m-%dT%H:%M:%S",
+            (false, true) => "%Y-%m-%dT%H:%M",
+            (false, false) => "%Y-%m-%dT%H%M",
+        };
         let suffix = if old.ends_with(['Z', 'z']) { "Z" } else { "" };
         let text = format!("{}{suffix}", local.strftime(form));
         self.scalar(spot, &Scalar { text, style: Style::Quoted })
@@ -41,14 +45,15 @@ impl Walk<'_> {
     pub fn body(&mut self, at: Spot, name: &Node, old: &Value, new: &str) {
         let Tree::Scalar(file) = &name.tree else { return };
         let root = &self.editor.manifests.project.root;
-        let alone = self.editor.named.get(&file.text).is_some_and(|times| *times == 1);
+        let path = files::plain(&file.text);
+        let alone = self.editor.named.get(&path).is_some_and(|times| *times == 1);
         let is_there = old.as_str().is_some_and(|old| {
-            let path = files::beneath(root, &file.text);
-            path.ok().and_then(|path| std::fs::read(path).ok()).is_some_and(|bytes| bytes == old.as_bytes())
+            let bytes = files::beneath(root, &file.text).ok().and_then(|path| std::fs::read(path).ok());
+            let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+            text.and_then(|text| variables::read_bare(&text)).is_some_and(|text| text == old)
         });
         if self.own(at).is_ok() && alone && is_there {
-            self.placed.bodies.insert(file.text.clone(), new.replace("${var.", "$${var."));
-            self.kept.push((self.path.clone(), Some(old.clone())));
+            self.placed.bodies.insert(path, variables::escaped(new));
             return;
         }
         let why = if alone { "a file with variables in it" } else { "a file that several resources use" };

@@ -257,24 +257,34 @@ impl<'w> Walk<'w> {
             return self.replace(at, &Node { span: Span::NONE, tree: Tree::Scalar(new.clone()) });
         };
         if holds_variable(&written.text) {
-            return Err(vec![(own.span, "a variable is filled in here"), (self.variable(&written.text), "its value")]);
+            let here = (own.span, "a variable is filled in here");
+            return Err(match self.variable(&written.text) {
+                Some(value) => vec![here, (value, "its value")],
+                None => vec![(own.span, "the default of a variable is filled in here")],
+            });
         }
         let change = self.page(own).scalar(own, new, at.flow);
         self.edit(own, Some(change))
     }
 
-    /// Where the value of a text's first variable is given.
-    fn variable(&self, text: &str) -> Span {
-        let name = text.split("${var.").nth(1).and_then(|rest| rest.split(['}', ':']).next()).unwrap_or_default();
-        let Some(file) = self.editor.manifests.project_file() else { return Span::NONE };
+    /// Where the value of a text's first variable is given; `None`: nowhere, and its default is used.
+    fn variable(&self, text: &str) -> Option<Span> {
+        let text = text.replace("$${", "");
+        let (_, rest) = text.split_once("${var.")?;
+        let name = rest.split(['}', ':']).next().unwrap_or_default();
+        let target = self.editor.target.and_then(|name| self.editor.manifests.project.target(name));
+        if rest[name.len()..].starts_with(":-") && !target.is_some_and(|target| target.values().contains_key(name)) {
+            return None;
+        }
+        let Some(file) = self.editor.manifests.project_file() else { return Some(Span::NONE) };
         let text = self.editor.text(file);
         let section =
             self.editor.target.and_then(|target| text.find(&format!("[targets.{target}.variables]"))).unwrap_or(0);
         let line = format!("\n{name} ");
-        match text[section..].find(&line).or_else(|| text[section..].find(&format!("\n{name}="))) {
+        Some(match text[section..].find(&line).or_else(|| text[section..].find(&format!("\n{name}="))) {
             Some(at) => Span::new(file, section + at + 1..section + at + 1 + name.len()),
             None => Span::new(file, section..section),
-        }
+        })
     }
 
     pub fn replace(&mut self, at: Spot, new: &Node) -> Result<(), Refusal> {
@@ -343,13 +353,16 @@ impl<'w> Walk<'w> {
     fn list(&mut self, at: Spot, old: &[Value], new: &[Value], authored: &[Node]) -> Result<(), Refusal> {
         let (Tree::List(nodes), own) = (&at.node.tree, self.own(at)?) else { return Ok(()) };
         let read: Vec<Value> = nodes.iter().map(read_of).collect();
-        let is_set = read != old && (read.iter().all(Value::is_string) || is_same_set(&read, old));
+        // All lists of texts are sets, in whatever order they stand; of others, those that read in another order than they stand.
+        let is_set = read.iter().all(Value::is_string) || (read != old && is_same_set(&read, old));
         let made = |n: usize| authored.get(n).cloned().unwrap_or_else(|| written(&new[n]));
         if (!is_set && nodes.len() != old.len()) || new.is_empty() {
             let all = (0..new.len()).map(made).collect();
             return self.replace(at, &Node { span: Span::NONE, tree: Tree::List(all) });
         }
-        let steps = if is_set { align_set(&read, new) } else { align(old, new) };
+        let bare = self.bare(own);
+        let is_bare = |n: usize| bare.get(n) == Some(&true);
+        let steps = if is_set { align_set(&read, new, &is_bare) } else { align(old, new, &is_bare) };
         let old = if is_set { &read } else { old };
         self.steps(
             at,
@@ -361,6 +374,13 @@ impl<'w> Walk<'w> {
             },
             made,
         )
+    }
+
+    /// Which items of a list have no remark of their own.
+    pub fn bare(&self, list: &Node) -> Vec<bool> {
+        let page = self.page(list);
+        let Tree::List(items) = &list.tree else { return Vec::new() };
+        items.iter().map(|item| !page.has_remark(item)).collect()
     }
 
     /// Carries out the steps from the items of a list to those that take their place.
@@ -378,15 +398,26 @@ impl<'w> Walk<'w> {
         let going: Vec<usize> = steps.iter().filter_map(Step::removed).collect();
         let goes = |n: usize| going.contains(&n);
         let all_go = going.len() == owns.len();
+        let comes = |step: &Step| matches!(step, Step::Add { .. } | Step::Move { .. });
+        if all_go && !steps.iter().any(comes) {
+            return Err(vec![(own.span, "nothing would be left of this")]);
+        }
         let start = own.span.range().start;
         let alias = owns.iter().find(|item| item.span.file() != own.span.file() || item.span.range().start < start);
-        let moves = |step: &Step| matches!(step, Step::Remove { .. } | Step::Add { .. });
+        let moves = |step: &Step| matches!(step, Step::Remove { .. } | Step::Add { .. } | Step::Move { .. });
         if let Some(alias) = alias.filter(|_| steps.iter().any(moves)) {
             let used = match at.holder {
                 Holder::Entry(entry) => entry.key.span,
                 _ => self.subject.own.key.span,
             };
             return Err(vec![(used, "used here"), (alias.span, "an anchor, whose value stands in several places")]);
+        }
+        if all_go && page.is_flow(own) {
+            let new = steps.iter().filter_map(|step| match step {
+                Step::Add { new, .. } | Step::Move { new, .. } => Some(made(*new)),
+                _ => None,
+            });
+            return self.replace(at, &Node { span: Span::NONE, tree: Tree::List(new.collect()) });
         }
         for step in steps {
             match step {
@@ -395,8 +426,15 @@ impl<'w> Walk<'w> {
                     let spot = Spot { node: &nodes[old], own: owns.get(old), holder: Holder::Item, flow };
                     change(self, spot, old, new)?;
                 }
-                Step::Remove { old } if !all_go => self.edit(own, page.no_item(own, old, &goes))?,
-                Step::Remove { .. } => return Err(vec![(own.span, "nothing would be left of this")]),
+                Step::Remove { old } => self.edit(own, page.no_item(own, old, &goes))?,
+                Step::Move { old, new, after } if page.is_flow(own) => {
+                    self.edit(own, page.no_item(own, old, &goes))?;
+                    self.edit(own, page.new_item(own, after, &made(new)))?;
+                }
+                Step::Move { old, after, .. } => match page.moved_item(own, old, after) {
+                    Some(changes) => changes.into_iter().try_for_each(|change| self.edit(own, Some(change)))?,
+                    None => self.edit(own, None)?,
+                },
                 Step::Add { after, new } => self.edit(own, page.new_item(own, after, &made(new)))?,
             }
         }

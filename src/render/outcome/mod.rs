@@ -92,7 +92,7 @@ impl View<'_> {
                 false => row,
             }
         };
-        match reach {
+        let row = match reach {
             Reach::NotYet => Row::new(&label, Words::new(&format!("not sent yet: goes out {}", when(one.first)))),
             Reach::Reached(found) => counted(found, Paint::Strong),
             Reach::UnderWay(found) => counted(found, Paint::Strong)
@@ -106,6 +106,13 @@ impl View<'_> {
                     Row::new(&label, Words::new("not known").and(&format!("; it was to go out {}", when(one.first))));
                 row.line(Words::new(why(*reason)))
             }
+        };
+        match one.moved_from {
+            Some(was) => row.line(Words::new(&format!(
+                "moved on the service: as it was applied, it was to go out {}",
+                moment(was)
+            ))),
+            None => row,
         }
     }
 

@@ -11,6 +11,7 @@ use crate::model::delay::Delay;
 use crate::node::{Decode, Node, Reader};
 use crate::plan::{Action, Change, Moved};
 use crate::render::layout::{Paint, Row, Words};
+use crate::render::line_breaks;
 use crate::review::fields::{Difference, Field, fields};
 use crate::review::prose::{self, Piece};
 use crate::review::{after, before};
@@ -248,8 +249,8 @@ pub fn edited(pieces: Vec<Piece>) -> Words {
     let pieces = if length > LONG { prose::around(pieces, BESIDE) } else { pieces };
     pieces.into_iter().fold(Words::default(), |words, piece| match piece {
         Piece::Same(text) => words.and(&text),
-        Piece::Goes(text) => words.paint(&format!("[-{text}-]"), Paint::Old),
-        Piece::Comes(text) => words.paint(&format!("{{+{text}+}}"), Paint::New),
+        Piece::Goes(text) => words.paint(&format!("[-{}-]", line_breaks(&text)), Paint::Old),
+        Piece::Comes(text) => words.paint(&format!("{{+{}+}}", line_breaks(&text)), Paint::New),
     })
 }
 

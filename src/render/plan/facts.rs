@@ -174,6 +174,22 @@ impl NotInGit {
     }
 }
 
+/// What becomes of everything where the files declare nothing: a plan deletes none of it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct NothingDeclared {
+    /// How many resources of ours stay on the service. `pushplan destroy` deletes them.
+    pub stays: usize,
+    /// The kinds that `prune` of the target names, and of which nothing is deleted then.
+    pub not_pruned: Vec<String>,
+}
+
+impl NothingDeclared {
+    pub fn new(told: &plan::NothingDeclared) -> Self {
+        let plan::NothingDeclared { stays, not_pruned } = told;
+        Self { stays: *stays, not_pruned: not_pruned.clone() }
+    }
+}
+
 impl Unlisted {
     pub fn all(plan: &plan::Plan) -> Vec<Self> {
         plan.told.unlisted.iter().map(|(kind, why)| Self { kind: kind.clone(), why: why.clone() }).collect()

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::facts::{Audience, Collision, Message, NotInGit, Time, Unlisted, User};
+use super::facts::{Audience, Collision, Message, NotInGit, NothingDeclared, Time, Unlisted, User};
 use super::{Ahead, View, is_told, requests, words};
 use crate::guard::Refused;
 use crate::kinds;
@@ -56,6 +56,8 @@ pub struct Document<'p> {
     pub unmanaged: Vec<NotInGit>,
     /// Kinds that the project does not use and whose lists could not be had: what others have of them is not known.
     pub unlisted: Vec<Unlisted>,
+    /// Set where the files declare nothing, which deletes nothing.
+    pub nothing_declared: Option<NothingDeclared>,
     /// Why `pushplan apply` would refuse it as it is.
     pub refused: Vec<Refusal>,
 }
@@ -289,6 +291,7 @@ impl<'p> Document<'p> {
             last_apply: plan.told.last_apply.map(|at| at.to_string()),
             unmanaged: NotInGit::all(plan),
             unlisted: Unlisted::all(plan),
+            nothing_declared: plan.told.nothing_declared.as_ref().map(NothingDeclared::new),
             refused: ahead.refused.iter().map(Refusal::new).collect(),
         }
     }

@@ -2,10 +2,10 @@
 
 use super::{Ahead, Block, View, rows, unmanaged, words};
 use crate::guard::Refused;
-use crate::plan::{Action, Aim, Change, Moved, Plan, Reason};
+use crate::plan::{Action, Aim, Change, Moved, NothingDeclared, Plan, Reason};
 use crate::render::Again;
 use crate::render::layout::{self, Paint, Row, Style, Words};
-use crate::text::{count, quoted, short};
+use crate::text::{all_of, count, quoted, short};
 
 /// How many of those that have had their time, or were left out, are named.
 pub(super) const NAMED: usize = 10;
@@ -168,7 +168,7 @@ fn end(view: &View, ahead: Option<&Ahead>, style: Style) -> String {
         line = line.and(" ").paint(&words, paint);
     }
     layout::paragraph(&mut out, &line, 0, style);
-    if let Some(words) = ignored(view) {
+    for words in [ignored(view), undeclared(view)].into_iter().flatten() {
         layout::paragraph(&mut out, &Words::new(&words), 0, style);
     }
     let mut line = Words::new("Plan ").paint(&view.digest().short(), Paint::Strong);
@@ -193,6 +193,9 @@ fn end(view: &View, ahead: Option<&Ahead>, style: Style) -> String {
 pub(super) fn nothing(view: &View) -> String {
     let plan = view.plan;
     let target = &plan.target;
+    if let Some(words) = undeclared(view) {
+        return words;
+    }
     match (plan.aim, plan.left_out.len()) {
         (Aim::Nothing, _) if plan.choice.is_all() => format!("Nothing to delete. {target} has nothing of ours."),
         (Aim::Nothing, _) => format!("Nothing to delete. {target} has nothing of ours in this part."),
@@ -205,6 +208,29 @@ pub(super) fn nothing(view: &View) -> String {
             format!("No changes in what was chosen: {unchanged} unchanged, {left} left out.")
         }
     }
+}
+
+/// That the files declare nothing, what stays on the service then, and how it is deleted.
+pub fn undeclared(view: &View) -> Option<String> {
+    let NothingDeclared { stays, not_pruned } = view.plan.told.nothing_declared.as_ref()?;
+    let target = &view.plan.target;
+    let mut said = match stays {
+        0 => format!("Your files declare nothing, and {target} has nothing of ours."),
+        number => {
+            let (stay, them) = if *number == 1 { ("stays", "it") } else { ("stay", "them") };
+            let (all, destroy) = (count(*number, "resource"), view.again.other("destroy"));
+            format!(
+                "Your files declare nothing, and a plan deletes nothing for that: {all} of ours {stay} on {target}. \
+                 To delete {them}: {destroy}"
+            )
+        }
+    };
+    let prune: Vec<String> = not_pruned.iter().map(|kind| format!("prune.{kind}")).collect();
+    if !prune.is_empty() {
+        let delete = if prune.len() == 1 { "deletes" } else { "delete" };
+        said = format!("{}. {} of {target} {delete} nothing then.", said.trim_end_matches('.'), all_of(&prune));
+    }
+    Some(said)
 }
 
 /// How much is left to the dashboard: `2 differences are left to the dashboard (lifecycle.ignore).`

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{View, content};
 use crate::address::Address;
 use crate::guard;
-use crate::kinds::{self, Delete, Read, Update};
+use crate::kinds::{self, Delete, Read, Resource, Update};
 use crate::ledger::Verb;
 use crate::plan::{Action, Aim, Change, Moved, Overwritten, Reason};
 use crate::render::layout::{Paint, Row, Words};
@@ -129,10 +129,12 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
             let by: Vec<String> = by.iter().map(ToString::to_string).collect();
             let point = if by.len() == 1 { "points" } else { "point" };
             let does = if view.plan.aim == Aim::Nothing { "destroy" } else { "apply" };
-            plain(
-                "held",
-                format!("{id} is not deleted yet: {} still {point} at it; a later {does} does it", all_of(&by)),
-            )
+            // What holds up a thing to be pruned is somebody else's, which no apply changes.
+            let then = match change.reasons.iter().any(|reason| matches!(reason, Reason::Pruned { .. })) {
+                true => format!("change that by hand, and a later {does} deletes it"),
+                false => format!("a later {does} does it"),
+            };
+            plain("held", format!("{id} is not deleted yet: {} still {point} at it; {then}", all_of(&by)))
         }
         Reason::Blocked { by } => {
             let by: Vec<String> = by.iter().map(ToString::to_string).collect();
@@ -164,7 +166,11 @@ fn pruned(view: &View, change: &Change, made: Option<Timestamp>) -> Row {
     let made = made.map(|at| format!(", made {}", moment(at))).unwrap_or_default();
     let why = format!("nobody's in git{made}; prune.{} of {} deletes it", address.kind, view.plan.target);
     if kinds::api(address).lifecycle(view.plan.level).delete != Delete::Never {
-        return Row::new("pruned", Words::new(&why));
+        let row = Row::new("pruned", Words::new(&why));
+        return match unseen(view, change) {
+            Some(unseen) => row.line(Words::new(&unseen)).paint(Paint::Asks),
+            None => row,
+        };
     }
     let id = change.id.as_deref().map(|id| format!(" ({id})")).unwrap_or_default();
     Row::new("pruned", Words::new(&format!("nobody's in git{made}")))
@@ -172,6 +178,17 @@ fn pruned(view: &View, change: &Change, made: Option<Timestamp>) -> Row {
         .line(Words::new(&format!("turn it off or remove it{id} in the service's dashboard")))
         .line(Words::new("to keep it: ").copy(&view.again.other(&format!("pull {address}"))))
         .paint(Paint::Asks)
+}
+
+/// What may name a segment or a tag and cannot be looked at.
+fn unseen(view: &View, change: &Change) -> Option<String> {
+    if ![kinds::Segment::KEY, kinds::LegacyTag::KEY].contains(&&*change.address.kind) {
+        return None;
+    }
+    let untold = |kind: &&kinds::Kind| !kind.api.audiences().is_empty() && kind.api.list(view.plan.level).is_empty();
+    let untold: Vec<String> = kinds::KINDS.iter().filter(untold).map(crate::render::pull::plural).collect();
+    let lists = format!("this API lists no {}: look whether one names it", untold.join(" and no "));
+    (!untold.is_empty()).then_some(lists)
 }
 
 /// It may be what stood under another key.

@@ -6,6 +6,7 @@ use super::{Report, facts};
 use crate::guard::Refused;
 use crate::render::one_line;
 use crate::render::plan::decisions::why;
+use crate::render::plan::text::undeclared;
 use crate::render::plan::{Block, Risk};
 use crate::timing::Collision;
 use crate::timing::words::length;
@@ -38,7 +39,10 @@ impl Report<'_> {
         html! {
             section #decisions {
                 h2 { "Decisions" }
-                @if is_calm { p.calm-note { (self.calm()) } }
+                @match undeclared(&self.view) {
+                    Some(words) => p.calm-note { (one_line(&words)) },
+                    None => @if is_calm { p.calm-note { (self.calm()) } },
+                }
                 ul.decisions {
                     @for one in refused { (self.refusal(one)) }
                     @for (risk, word, mood) in RISKS {

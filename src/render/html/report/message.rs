@@ -6,7 +6,7 @@ use crate::look::Seen;
 use crate::model::device::DeviceType;
 use crate::plan::{Action, Change};
 use crate::render::html::phone::{inbox, phone};
-use crate::render::one_line;
+use crate::render::{line_breaks, one_line};
 use crate::review::prose::{self, Piece};
 use crate::review::{Review, Side};
 use crate::text::{count, short};
@@ -110,8 +110,8 @@ pub fn in_brief(review: &Review, change: &Change) -> Option<Markup> {
                 Some(pieces) => @for piece in &pieces {
                     @match piece {
                         Piece::Same(text) => (one_line(text)),
-                        Piece::Goes(text) => del { (one_line(text)) },
-                        Piece::Comes(text) => ins { (one_line(text)) },
+                        Piece::Goes(text) => del { (one_line(&line_breaks(text))) },
+                        Piece::Comes(text) => ins { (one_line(&line_breaks(text))) },
                     }
                 },
                 None => (one_line(&short(&first.text, CELL))),

@@ -5,7 +5,7 @@ use crate::digest::Digest;
 use crate::plan::{Action, Step};
 use crate::render::escape::markdown;
 use crate::render::layout::Words;
-use crate::render::plan::text::{NAMED, changing, ignored, next, pressing, staying};
+use crate::render::plan::text::{NAMED, changing, ignored, next, pressing, staying, undeclared};
 use crate::render::plan::{Ahead, View, unmanaged, words};
 use crate::text::{count, short};
 use crate::timing::words::collision;
@@ -41,7 +41,8 @@ pub fn heading(view: &View) -> String {
     let (changing, staying) = (changing(view), staying(view).join(", "));
     // What the ledger alone takes note of is no change.
     let changing = if changing.is_empty() { "nothing to apply".to_owned() } else { changing.join(", ") };
-    let ignored = ignored(view).map(|words| format!(" {words}")).unwrap_or_default();
+    let ignored: String =
+        [ignored(view), undeclared(view)].into_iter().flatten().map(|words| format!(" {words}")).collect();
     format!("## Plan for {target} — {changing}\n\n{staying}.{pressing}{ignored}\n\n")
 }
 

@@ -1,0 +1,176 @@
+//! Writing what was pulled: files and ledger together, or neither.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use crate::address::Address;
+use crate::cli::planning::{Site, unreadable};
+use crate::cli::who;
+use crate::failure::{Exit, Failure};
+use crate::ledger::{Adopted, AppendError, Entry, Ledger, Log, Record, Seq};
+use crate::manifest::{FILE_LIMIT, Manifests, files, read_project};
+use crate::pull::File;
+use crate::render::one_line;
+
+/// What the ledger is told, in the order in which each part of it alone is right: another key comes before all that is said
+/// under it. Nothing is adopted that another address has.
+pub fn records(
+    known: &Ledger,
+    moves: &BTreeMap<Address, Address>,
+    adopted: Vec<Adopted>,
+    forgotten: Vec<Address>,
+) -> Result<Vec<Record>, Failure> {
+    for one in adopted.iter().filter(|one| one.address.part().is_none()) {
+        let has_it = |(address, id): (&Address, &str)| {
+            *address != one.address && address.kind == one.address.kind && address.part().is_none() && *id == one.id
+        };
+        let owned = known.owned.iter().map(|(address, owned)| (address, owned.id.as_str()));
+        if let Some((other, _)) = owned.into_iter().find(|it| has_it(*it)) {
+            let message = format!("{} is ours already, as {other}, and cannot be {} as well", one.id, one.address);
+            return Err(Failure::new(one_line(&message)).exit(Exit::Refused).help(format!(
+                "one thing has one address: `pushplan mv {other} {}`, or take one of them out",
+                one.address
+            )));
+        }
+    }
+    let mut records = Vec::new();
+    if !adopted.is_empty() || !forgotten.is_empty() {
+        records.extend(moves.iter().map(|(to, from)| Record::Move { from: from.clone(), to: to.clone() }));
+    }
+    records.extend((!adopted.is_empty()).then_some(Record::Adopt(adopted)));
+    records.extend((!forgotten.is_empty()).then_some(Record::Forget(forgotten)));
+    Ok(records)
+}
+
+/// The files that are about to be written, as they are before that.
+#[derive(Debug)]
+pub struct Files {
+    root: PathBuf,
+    all: Vec<Before>,
+    /// Folders that are not there yet, the innermost first.
+    folders: Vec<PathBuf>,
+    /// Those that this run has written. Somebody else may have written the same.
+    written: RefCell<BTreeSet<PathBuf>>,
+}
+
+#[derive(Debug)]
+struct Before {
+    path: PathBuf,
+    was: Option<Vec<u8>>,
+    /// What this run makes of it, step by step.
+    becomes: Vec<String>,
+}
+
+impl Files {
+    pub fn before(manifests: &Manifests, edited: &BTreeMap<String, String>, added: &[(String, &File)]) -> Self {
+        let root = manifests.project.root.clone();
+        let mut becomes: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let added = added.iter().map(|(name, file)| (name.as_str(), &file.text));
+        for (name, text) in edited.iter().map(|(name, text)| (name.as_str(), text)).chain(added) {
+            becomes.entry(name).or_default().push(text.clone());
+        }
+        let one = |(name, becomes): (&str, Vec<String>)| {
+            let path = root.join(name);
+            Before { was: files::read_unlinked(&path, FILE_LIMIT).ok(), path, becomes }
+        };
+        let all: Vec<Before> = becomes.into_iter().map(one).collect();
+        let above = |before: &Before| before.path.ancestors().skip(1).map(Path::to_owned).collect::<Vec<_>>();
+        let mut folders: Vec<PathBuf> = all.iter().flat_map(above).filter(|folder| !folder.exists()).collect();
+        folders.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));
+        folders.dedup();
+        Self { root, all, folders, written: RefCell::default() }
+    }
+
+    /// Takes back what this run wrote, but for what somebody has changed since. Gives the files that stay.
+    fn take_back(&self) -> Vec<String> {
+        let mut stay = Vec::new();
+        let written = self.written.borrow();
+        for Before { path, was, becomes } in self.all.iter().filter(|it| written.contains(&it.path)) {
+            let is = files::read_unlinked(path, FILE_LIMIT).ok();
+            if is == *was {
+                continue;
+            }
+            let is_ours = is.is_some_and(|is| becomes.iter().any(|text| text.as_bytes() == is));
+            let done = is_ours
+                && match was {
+                    None => fs::remove_file(path).is_ok(),
+                    Some(was) => files::replace(path, was).is_ok(),
+                };
+            if !done {
+                stay.push(crate::manifest::shown(&self.root, path));
+            }
+        }
+        for folder in &self.folders {
+            // One that somebody else has put something into stays.
+            let _ = fs::remove_dir(folder);
+        }
+        stay
+    }
+
+    /// The failure of a run that was not alone.
+    fn not_alone(stay: &[String]) -> Failure {
+        let message = "somebody else pulled or applied meanwhile, or edited the files";
+        match stay {
+            [] => Failure::new(format!("{message}; nothing of this run is left")).help("run it again"),
+            stay => Failure::new(format!("{message}; of this run, this is left: {}", one_line(&stay.join(", "))))
+                .help("look at it, then run it again"),
+        }
+    }
+}
+
+/// Writes the files and tells the ledger. Where somebody else was quicker, nothing of it stays.
+pub async fn write(
+    site: &Site,
+    after: Seq,
+    files: &Files,
+    records: Vec<Record>,
+    put: &dyn Fn(&Path, &dyn Fn(&str)) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let is_alone = || -> Result<bool, Failure> {
+        Ok(site.log.position().map_err(unreadable)?.seq == after && is_as_read(&site.manifests))
+    };
+    if !is_alone()? {
+        return Err(Files::not_alone(&[]));
+    }
+    let wrote = |name: &str| drop(files.written.borrow_mut().insert(files.root.join(name)));
+    if let Err(failure) = put(&files.root, &wrote) {
+        let stay = files.take_back();
+        return Err(if stay.is_empty() && is_alone()? { failure } else { Files::not_alone(&stay) });
+    }
+    let mut told = false;
+    for (seq, record) in (after + 1..).zip(records) {
+        let moves = matches!(record, Record::Move { .. });
+        let entry = Entry { seq, at: Timestamp::now(), actor: who::actor(), record };
+        match site.log.append(&entry).await {
+            Ok(()) => told |= !moves,
+            Err(AppendError::Conflict) if !told => return Err(Files::not_alone(&files.take_back())),
+            Err(error) => return Err(unrecorded(error, files)),
+        }
+    }
+    Ok(())
+}
+
+/// Whether the project's files are those that were read, and no others.
+fn is_as_read(manifests: &Manifests) -> bool {
+    let texts = |manifests: &Manifests| -> BTreeMap<String, String> {
+        manifests.sources.iter().map(|(_, source)| (source.path.clone(), source.text.clone())).collect()
+    };
+    texts(&read_project(&manifests.project.root, None)) == texts(manifests)
+}
+
+fn unrecorded(error: AppendError, files: &Files) -> Failure {
+    let failure = match error {
+        AppendError::Conflict => Failure::new("somebody else has changed the ledger in the meantime").help("try again"),
+        AppendError::NotWritten(why) => Failure::new(format!("the ledger cannot be written: {why}")),
+        AppendError::Unknown(why) => Failure::new(format!("whether the ledger was written is not known: {why}"))
+            .help("look with `pushplan history`"),
+    };
+    if files.all.is_empty() {
+        return failure;
+    }
+    failure.help("the files are written, and not yet all of it in the ledger: run `pushplan pull` again, which writes nothing twice")
+}

@@ -1,0 +1,98 @@
+//! Believing that something of ours is gone: its own answer says so, or two lists a settle time apart.
+
+use super::{Ask, Fetch, For, Look, Seen, Stage};
+use crate::address::Address;
+use crate::exchange::Request;
+use crate::kinds::{self, Read};
+use crate::model::level::Level;
+use jiff::Timestamp;
+use serde_json::Value;
+
+impl Fetch<'_> {
+    /// What is ours and is in no list so far.
+    pub fn missing(&self) -> impl Iterator<Item = &Address> {
+        self.missing.iter()
+    }
+
+    /// Asks for the content of what was missing and is listed after all, and by itself for what is not.
+    pub(super) fn read_missing(&mut self, asks: &mut Vec<Ask>) {
+        let Look { ledger, level, .. } = self.look.clone();
+        for address in self.missing.clone() {
+            let (api, id) = (kinds::api(&address), &ledger.owned[&address].id);
+            let found = self.listed(&address.kind, id);
+            if let (None, Some(request)) = (&found, self.get(&address, level)) {
+                self.missing.remove(&address);
+                self.ask(For::Absence(address), request, asks);
+                continue;
+            }
+            let unread = found.is_some_and(|found| found.spec.is_none());
+            if let (true, Some(kind), Some(request)) =
+                (unread, kinds::kind(&address.kind), api.get(id, &Value::Null, level))
+            {
+                self.ask(For::Content(kind, id.clone()), request, asks);
+            }
+        }
+    }
+
+    /// Where something of ours is in the lists.
+    pub(super) fn find(&mut self, address: &Address, id: &str) {
+        let api = kinds::api(address);
+        let seen = match api.lifecycle(self.look.level).read {
+            Read::LedgerOnly => Seen::Untold,
+            _ if self.listed(&address.kind, id).is_some() => return,
+            _ if !self.live.whole.contains(&*address.kind) => Seen::Untold,
+            _ if !self.look.confirm_absence => Seen::Absent,
+            _ => {
+                self.missing.insert(address.clone());
+                return;
+            }
+        };
+        self.live.units.insert(address.clone(), seen);
+    }
+
+    /// All answers are in. What is ours and is listed is settled; what is in no list is asked for by itself, or looked for
+    /// in another list a settle time later.
+    pub(super) fn settle(&mut self, now: Timestamp, asks: &mut Vec<Ask>) {
+        let Look { ledger, level, settle, confirm_absence, .. } = self.look.clone();
+        for (address, owned) in &ledger.owned {
+            if !self.live.units.contains_key(address)
+                && let Some(found) = self.listed(&address.kind, &owned.id)
+            {
+                self.live.units.insert(address.clone(), Seen::There(found));
+            } else if !self.live.units.contains_key(address) && !self.missing.contains(address) {
+                // It was listed, and its own answer said that it is not there.
+                if confirm_absence {
+                    self.missing.insert(address.clone());
+                } else {
+                    self.live.units.insert(address.clone(), Seen::Absent);
+                }
+            }
+        }
+        if self.missing.is_empty() {
+            self.stage = Stage::Done;
+            return;
+        }
+        // What was made a moment ago may not be seen yet, neither in a list nor by itself.
+        let seen_by_all = |address: &Address| ledger.owned[address].applied.saturating_add(settle).unwrap_or(now);
+        let mut until = now;
+        for address in self.missing.clone() {
+            match self.get(&address, level) {
+                Some(request) if now >= seen_by_all(&address) => {
+                    self.missing.remove(&address);
+                    self.ask(For::Absence(address), request, asks);
+                }
+                Some(_) => until = until.max(seen_by_all(&address)),
+                None => until = until.max(seen_by_all(&address)).max(now.saturating_add(settle).unwrap_or(now)),
+            }
+        }
+        if !self.missing.is_empty() && self.open.is_empty() {
+            self.stage = Stage::Waiting(until);
+            asks.push(Ask::WaitUntil(until));
+        }
+    }
+
+    fn get(&self, address: &Address, level: Level) -> Option<Request> {
+        let owned = self.look.ledger.owned.get(address)?;
+        kinds::api(address).get(&owned.id, &owned.spec, level)
+    }
+}

@@ -1,0 +1,62 @@
+//! What was removed on the service: how soon that is known, and what putting it back means.
+
+use std::time::{Duration, Instant};
+
+use crate::world::{Project, Service, says};
+
+const TWO: &str = "\
+segments:
+  gone: {criteria: {tag: lapsed}}
+templates:
+  t:
+    name: T
+    push: {notification: {alert: Hi}}
+";
+
+fn delete_template(service: &Service) {
+    let listed = service.get("/api/templates");
+    service.delete(&format!("/api/templates/{}", listed["templates"][0]["id"].as_str().expect("an id")));
+}
+
+#[test]
+fn a_look_that_has_to_wait_says_why() {
+    let project = Project::new(TWO);
+    project.folder.write("pushplan.toml", "[targets.local]\nsettle = \"4s\"\n");
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    delete_template(&service);
+    let ran = project.good(&["drift"]);
+    says(&ran.stdout, &["templates/t"]);
+    says(&ran.stderr, &["templates/t is in no list; looking again in "]);
+    assert_eq!(ran.stderr.matches("looking again").count(), 1, "{ran}");
+}
+
+#[test]
+fn what_was_made_a_moment_ago_does_not_hold_up_what_is_older() {
+    let project = Project::new(TWO);
+    project.folder.write("pushplan.toml", "[targets.local]\nsettle = \"5s\"\n");
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    std::thread::sleep(Duration::from_secs(4));
+    delete_template(&service);
+    let began = Instant::now();
+    let ran = project.good(&["plan"]);
+    says(&ran.stdout, &["+ templates/t"]);
+    assert!(
+        began.elapsed() < Duration::from_secs(4),
+        "{:?}: asked by its id as soon as that proves anything",
+        began.elapsed()
+    );
+    let ran = project.good(&["plan"]);
+    assert!(!ran.stderr.contains("looking again"), "{ran}");
+}
+
+#[test]
+fn putting_back_a_segment_shows_who_it_is() {
+    let project = Project::new(TWO);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    service.delete(&format!("/api/segments/{}", service.segment_id("gone")));
+    let ran = project.good(&["plan"]);
+    says(&ran.stdout, &["+ segments/gone", "lapsed", "removed on the service since the last apply; this puts it back"]);
+}
