@@ -152,7 +152,7 @@ impl Pull {
         if !self.dry_run {
             let records = record::records(&known, &moves, adopted, learned.forgotten.clone())?;
             let files = record::Files::before(&site.manifests, &in_place.settled.texts, &named);
-            record::write(site, ledger.seq, &files, records, &|root, wrote| {
+            record::write(site, ledger.seq, &files, records, |root, wrote| {
                 in_place.write(root, wrote)?;
                 named.iter().try_for_each(|(name, file)| write(root, name, file).map(|()| wrote(name)))
             })

@@ -7,7 +7,6 @@ pub mod census;
 mod firing;
 mod parts;
 pub mod remote;
-pub mod tagged;
 
 use std::any::Any;
 use std::fmt::Debug;

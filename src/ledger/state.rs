@@ -111,7 +111,10 @@ impl Ledger {
                 }
             }
             Record::Outcomes(outcomes) => outcomes.iter().for_each(|outcome| self.settle(outcome, entry.at)),
-            Record::Adopt(all) => all.iter().for_each(|adopted| self.adopt(adopted, entry.at)),
+            Record::Adopt(all) => {
+                self.disown(all);
+                all.iter().for_each(|adopted| self.adopt(adopted, entry.at));
+            }
             Record::Forget(addresses) => {
                 for address in addresses {
                     self.owned.remove(address);
@@ -199,6 +202,20 @@ impl Ledger {
         self.pruning.remove(address);
     }
 
+    /// One thing has one owner: another address that had what is adopted would delete what this one keeps. Parts are told apart
+    /// by more than their ids.
+    fn disown(&mut self, adopted: &[Adopted]) {
+        let whole = adopted.iter().filter(|one| one.address.part().is_none() && !one.pruned);
+        let whole: BTreeMap<(&str, &str), &Address> =
+            whole.map(|one| ((&*one.address.kind, one.id.as_str()), &one.address)).collect();
+        let is_others = |other: &Address, id: &str| {
+            let owner = whole.get(&(&*other.kind, id));
+            other.part().is_none() && owner.is_some_and(|owner| **owner != *other)
+        };
+        self.owned.retain(|other, owned| !is_others(other, &owned.id));
+        self.retired.retain(|old| !is_others(&old.address, &old.id));
+    }
+
     fn adopt(&mut self, adopted: &Adopted, at: Timestamp) {
         let Adopted { address, id, spec, refs, stamp, protect, past, push_ids, pruned } = adopted.clone();
         // What is taken up to be deleted is somebody else's for as long as it is there.
@@ -208,13 +225,7 @@ impl Ledger {
         }
         let push_ids = self.told(&address, &id, &push_ids);
         self.open.remove(&address);
-        // One thing has one owner: another address that had it would delete what this one keeps. Parts are told apart by more
-        // than their ids.
-        let is_it = |other: &Address, own: &str| {
-            own == id && other.kind == address.kind && other.part().is_none() && address.part().is_none()
-        };
-        self.owned.retain(|other, owned| *other == address || !is_it(other, &owned.id));
-        self.retired.retain(|old| (old.address != address || old.id != id) && !is_it(&old.address, &old.id));
+        self.retired.retain(|old| old.address != address || old.id != id);
         let before = self.owned.remove(&address);
         let applied = before.as_ref().filter(|owned| owned.id == id).map_or(at, |owned| owned.applied);
         // One that was made in the place of another, and whose answer was lost.

@@ -317,7 +317,9 @@ impl Builder<'_> {
 
     /// Reports `<<` and does what its author meant by it, so that nothing seems to be missing.
     fn without_merge_key(&mut self, span: Span, mut entries: Vec<Entry>) -> Node {
-        let Some(at) = entries.iter().position(|entry| *entry.key == "<<") else {
+        // In quotes, it is a text like any other.
+        let is_merge = |entry: &Entry| *entry.key == "<<" && self.text.get(entry.key.span.range()) == Some("<<");
+        let Some(at) = entries.iter().position(is_merge) else {
             return Node { span, tree: Tree::Map(entries) };
         };
         let Entry { key, value } = entries.remove(at);

@@ -7,9 +7,10 @@ use serde_json::Value;
 use super::{Other, others, read_by_itself, spoken_for};
 use crate::address::Address;
 use crate::compare::{Compared, Names, Situation};
-use crate::kinds::{self, Api, Delete, Kind, LegacyTag, Resource, Segment, kind, tagged};
+use crate::kinds::{self, Api, Delete, Kind, LegacyTag, Resource, Segment, kind};
 use crate::ledger::Owned;
 use crate::model::level::Level;
+use crate::model::tagged;
 use crate::plan::{Action, Change, Reason, Thing};
 
 /// The kinds whose contents have to be read for that: who names a tag stands in audiences that no list shows.

@@ -128,7 +128,7 @@ pub async fn write(
     after: Seq,
     files: &Files,
     records: Vec<Record>,
-    put: &dyn Fn(&Path, &dyn Fn(&str)) -> Result<(), Failure>,
+    put: impl Fn(&Path, &dyn Fn(&str)) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let is_alone = || -> Result<bool, Failure> {
         Ok(site.log.position().map_err(unreadable)?.seq == after && is_as_read(&site.manifests))
@@ -136,7 +136,9 @@ pub async fn write(
     if !is_alone()? {
         return Err(Files::not_alone(&[]));
     }
-    let wrote = |name: &str| drop(files.written.borrow_mut().insert(files.root.join(name)));
+    let wrote = |name: &str| {
+        files.written.borrow_mut().insert(files.root.join(name));
+    };
     if let Err(failure) = put(&files.root, &wrote) {
         let stay = files.take_back();
         return Err(if stay.is_empty() && is_alone()? { failure } else { Files::not_alone(&stay) });

@@ -109,7 +109,9 @@ pub fn settle(
             let places = at.map(|it| (it.key.span, "written in a way that cannot be edited")).into_iter().collect();
             if let Some((placed, live)) = placed.get_mut(&address) {
                 let whole = Unplaced { path: String::new(), live: Some(live.clone()), places, clash: None };
-                *placed = Placed { unplaced: vec![whole], expected: placed.expected.clone(), ..Placed::default() };
+                // It stays what it is.
+                let expected = spec(&before[0].1, &address).unwrap_or_default();
+                *placed = Placed { unplaced: vec![whole], expected, ..Placed::default() };
             }
         }
     }
