@@ -70,7 +70,7 @@ impl Drift {
             return Err(idle(pattern, &drift));
         }
         let again = self.place.again("apply", &choice);
-        let declares = whole && !site.units.is_empty();
+        let declares = whole && site.declares();
         let shown = Shown { drift: &drift, plan: &plan, again: &again, unread: !whole, declares };
         let out = &context.out;
         match self.format {

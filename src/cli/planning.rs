@@ -260,6 +260,11 @@ impl Site {
         self.manifests.project.target(&self.target).map(Target::pruned).unwrap_or_default()
     }
 
+    /// Whether the files declare anything; a tag group without members is a declaration too.
+    pub fn declares(&self) -> bool {
+        !self.units.is_empty() || !self.composites.is_empty()
+    }
+
     pub async fn open(&self) -> Result<Opened, Failure> {
         target::open(&self.manifests.project, Some(&self.target)).await
     }
@@ -278,6 +283,7 @@ impl Site {
         let pruned = if wish.aim == Aim::Manifests { self.prune() } else { BTreeSet::new() };
         let contents = unmanaged::contents(&pruned, opened.level);
         let live = self.fetch(opened, units, &known, &contents, context).await?;
+        let declares = !units.is_empty() || self.declares();
         let now = opened.now();
         let situation = Situation {
             units,
@@ -287,7 +293,7 @@ impl Site {
             level: opened.level,
             now,
             min_lead: self.min_lead,
-            deletes: wish.aim != Aim::Manifests || !units.is_empty(),
+            deletes: wish.aim != Aim::Manifests || declares,
             done: &wish.done,
             adopt: true,
             own_only: true,
@@ -319,7 +325,7 @@ impl Site {
         unmanaged::tell(&mut told, &live, &others(&live, &known, units), &changes, &self.ignored());
         if wish.aim != Aim::Manifests {
             told.unmanaged.clear();
-        } else if units.is_empty() {
+        } else if !declares {
             told.nothing_declared = Some(self.nothing_declared(&known, &live));
         }
         let on_drift = wish.on_drift.unwrap_or(self.on_drift);

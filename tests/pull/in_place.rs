@@ -197,7 +197,9 @@ scheduled_pushes:
 ";
     let (project, service) = with_bodies(manifest, "<p>Hi</p>\n");
     edit_template(&service, &|template| template["push"]["message"]["body"] = json!("<p>Ho</p>\n"));
-    says(&project.good(&["pull"]).stderr, &["a file that several resources use"]);
+    let ran = project.run(&["pull"]);
+    assert_eq!(ran.code, 6, "{ran}");
+    says(&ran.stderr, &["a file that several resources use"]);
     assert_eq!(project.folder.read("bodies/hi.html"), "<p>Hi</p>\n");
 }
 
