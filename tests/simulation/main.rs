@@ -5,7 +5,7 @@ mod sim;
 use sim::{Protection, Tally, run};
 
 /// How many seeds the test lives through. `cargo run --example simulate` takes as many as it is told.
-const SEEDS: u64 = 4_000;
+const SEEDS: u64 = 8_000;
 
 fn survives(seeds: std::ops::Range<u64>) -> Tally {
     let mut tally = Tally::default();
