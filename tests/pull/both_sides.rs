@@ -3,23 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::scene::{Project, Service, says};
+use crate::{applied, in_sync};
 
 const FILE: &str = "messages.yaml";
-
-fn applied(manifest: &str) -> (Project, Service) {
-    let project = Project::new(manifest);
-    let service = project.serve();
-    project.good(&["apply", "--yes"]);
-    (project, service)
-}
-
-#[track_caller]
-fn in_sync(project: &Project) {
-    for command in [&["validate"][..], &["plan", "--detailed-exitcode"]] {
-        let ran = project.run(command);
-        assert_eq!(ran.code, 0, "{ran}");
-    }
-}
 
 fn edit_segment(service: &Service, name: &str, criteria: &Value) {
     let id = service.segment_id(name);

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::scene::{Project, Service, says};
+use crate::{applied, in_sync};
 
 const FILE: &str = "messages.yaml";
 
@@ -31,20 +32,6 @@ segments:
         - {tag: lapsed, group: lifecycle}   # set by the shop
         - country: [US, CA]
 ";
-
-fn applied(manifest: &str) -> (Project, Service) {
-    let project = Project::new(manifest);
-    let service = project.serve();
-    project.good(&["apply", "--yes"]);
-    (project, service)
-}
-
-#[track_caller]
-fn in_sync(project: &Project) {
-    let ran = project.run(&["plan", "--detailed-exitcode"]);
-    assert_eq!(ran.code, 0, "{ran}");
-    says(&ran.stdout, &["No changes."]);
-}
 
 /// Somebody edits the only template in the dashboard.
 fn edit_template(service: &Service, change: &dyn Fn(&mut Value)) {

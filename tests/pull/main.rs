@@ -23,3 +23,23 @@ mod world;
 #[path = "../canonical/writing.rs"]
 #[expect(dead_code, reason = "projects are written in one way here")]
 mod writing;
+
+use scene::{Project, Service, says};
+
+/// A project that was applied.
+fn applied(manifest: &str) -> (Project, Service) {
+    let project = Project::new(manifest);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    (project, service)
+}
+
+/// That git and the service say the same, without an error.
+#[track_caller]
+fn in_sync(project: &Project) {
+    let ran = project.run(&["validate"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let ran = project.run(&["plan", "--detailed-exitcode"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    says(&ran.stdout, &["No changes."]);
+}

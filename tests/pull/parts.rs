@@ -3,6 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::in_sync;
 use crate::scene::{Project, Service, says};
 
 const FILE: &str = "messages.yaml";
@@ -47,15 +48,6 @@ fn applied(manifest: &str) -> (Project, Service) {
     device(&service, "droid-1", "android", &json!([]));
     project.good(&["apply", "--yes"]);
     (project, service)
-}
-
-#[track_caller]
-fn in_sync(project: &Project) {
-    let ran = project.run(&["validate"]);
-    assert_eq!(ran.code, 0, "{ran}");
-    let ran = project.run(&["plan", "--detailed-exitcode"]);
-    assert_eq!(ran.code, 0, "{ran}");
-    says(&ran.stdout, &["No changes."]);
 }
 
 /// Somebody gives a named user other tags of a group.

@@ -6,6 +6,7 @@ use std::fs;
 use reqwest::Method;
 use serde_json::json;
 
+use crate::in_sync;
 use crate::scene::{Project, Service, says};
 
 /// Names that break something somewhere.
@@ -162,15 +163,6 @@ fn manifests(project: &Project) -> BTreeMap<String, String> {
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let yaml = names.filter(|name| name.ends_with(".yaml") && !name.starts_with('.'));
     yaml.map(|name| (name.clone(), project.folder.read(&name))).collect()
-}
-
-#[track_caller]
-fn in_sync(project: &Project) {
-    let ran = project.run(&["validate"]);
-    assert_eq!(ran.code, 0, "{}", ran.stdout.chars().take(4_000).collect::<String>());
-    let ran = project.run(&["plan", "--detailed-exitcode"]);
-    assert_eq!(ran.code, 0, "{}{}", ran.stdout.chars().take(6_000).collect::<String>(), ran.stderr);
-    says(&ran.stdout, &["No changes."]);
 }
 
 #[test]

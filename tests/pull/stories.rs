@@ -3,22 +3,13 @@
 use reqwest::Method;
 use serde_json::json;
 
+use crate::in_sync;
 use crate::scene::{Project, Service, ended, says};
 use crate::support::Ran;
 
 /// A project that declares nothing.
 fn empty() -> Project {
     Project::new("")
-}
-
-/// That git and the service say the same, without an error.
-#[track_caller]
-fn in_sync(project: &Project) {
-    let ran = project.run(&["validate"]);
-    assert_eq!(ran.code, 0, "{ran}");
-    let ran = project.run(&["plan", "--detailed-exitcode"]);
-    assert_eq!(ran.code, 0, "{ran}");
-    says(&ran.stdout, &["No changes."]);
 }
 
 fn push(audience: &serde_json::Value) -> serde_json::Value {
