@@ -9,9 +9,10 @@ use pushplan::manifest::Manifests;
 use pushplan::node::{At, Node, Reader};
 use pushplan::source::Span;
 use serde_json::{Value, json};
+use similar::{ChangeTag, TextDiff};
 
 use crate::meaning::{Meant, project};
-use crate::random::{differing, new_text, read_back, settings, texts};
+use crate::random::{new_text, read_back, settings, texts};
 use crate::writing::{Choices, somehow};
 use crate::{edited, read, spec};
 
@@ -102,6 +103,16 @@ fn comments(texts: &BTreeMap<String, String>) -> usize {
     texts.values().flat_map(|text| text.lines()).filter(|line| line.trim_start().starts_with('#')).count()
 }
 
+/// The lines that go and those that come. What stays between them is neither.
+fn changed_lines(old: &str, new: &str) -> (Vec<String>, Vec<String>) {
+    let diff = TextDiff::from_lines(old, new);
+    let of = |tag: ChangeTag| {
+        let lines = diff.iter_all_changes().filter(|line| line.tag() == tag);
+        lines.map(|line| line.value().to_owned()).collect::<Vec<_>>()
+    };
+    (of(ChangeTag::Delete), of(ChangeTag::Insert))
+}
+
 fn one_deed(project: &[Meant], seed: u64, pick: usize) -> Result<(), TestCaseError> {
     let before = written(project, &mut Choices::new(seed));
     let meant = &project[pick % project.len()];
@@ -125,7 +136,7 @@ fn one_deed(project: &[Meant], seed: u64, pick: usize) -> Result<(), TestCaseErr
     prop_assert_eq!(all_specs(&read(&after)), expected);
     prop_assert_eq!(settled.texts.len(), 1);
     let (name, text) = settled.texts.iter().next().expect("a file");
-    let (gone, come) = differing(&before[name], text);
+    let (gone, come) = changed_lines(&before[name], text);
     let said = format!("{deed:?}\n{}\n->\n{}\n{whole}", gone.join("\n"), come.join("\n"));
     // Of a list that becomes a word, or one of several tags that gets another group, remarks between the items go.
     let is_another = deed.path.ends_with("device_types") || deed.path.ends_with("/group");

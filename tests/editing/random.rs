@@ -52,7 +52,7 @@ pub fn new_text() -> impl Strategy<Value = String> {
 }
 
 /// The lines of two texts that differ: from the first to the last of each.
-pub fn differing<'t>(old: &'t str, new: &'t str) -> (Vec<&'t str>, Vec<&'t str>) {
+fn differing<'t>(old: &'t str, new: &'t str) -> (Vec<&'t str>, Vec<&'t str>) {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.split('\n').collect(), new.split('\n').collect());
     let before = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
     let behind = old[before..].iter().rev().zip(new[before..].iter().rev()).take_while(|(a, b)| a == b).count();
