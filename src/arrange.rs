@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::address::Address;
-use crate::compare::{Compared, Situation, by_hand_done, how, too_late};
+use crate::compare::{Compared, Situation, by_hand_done, how};
 use crate::exchange::Request;
 use crate::kinds::remote::segments;
 use crate::kinds::{self, Create, Resource, Segment};
@@ -108,7 +108,7 @@ fn cascade(compared: &mut [Compared], situation: &Situation, left: &LeftOut) {
             one.change.reasons.push(Reason::Repoint { to });
             one.change.reasons.extend(reason);
             // What cannot be made again in time is not deleted either.
-            one.change.reasons.extend(too_late(api, situation, desired));
+            one.change.reasons.extend(situation.too_late(api, desired));
             if let Some(owned) = one.owned.clone() {
                 by_hand_done(situation, &owned, one);
             }

@@ -6,47 +6,26 @@
 mod fields;
 mod recovery;
 mod renames;
+mod situation;
 mod units;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::address::Address;
 use crate::kinds::remote::{point, segments};
 use crate::kinds::{self, Api, Create, Delete, Found, Update};
 use crate::ledger::{Ledger, Owned};
-use crate::live::{Live, Seen};
+use crate::live::Seen;
 use crate::model::audience::written;
 use crate::model::level::Level;
 use crate::plan::{Action, Change, Moved, Reason};
 
 pub use fields::ignoring;
 pub use renames::moves;
+pub use situation::Situation;
 pub use units::{Unit, by_key, composites, digest, units};
-
-/// Everything that the comparison may know.
-#[derive(Debug)]
-pub struct Situation<'s> {
-    pub units: &'s BTreeMap<Address, Unit>,
-    pub ledger: &'s Ledger,
-    pub live: &'s Live,
-    pub level: Level,
-    pub now: Timestamp,
-    /// How near the time of a new push may be.
-    pub min_lead: SignedDuration,
-    /// Whether what is not declared is to be deleted. A project that could not be read, or declares nothing, deletes nothing.
-    pub deletes: bool,
-    /// Resources that have another key by now, with the address that they had; the ledger here has them under the new one.
-    pub moves: &'s BTreeMap<Address, Address>,
-    /// What a person says has been done by hand.
-    pub done: &'s BTreeSet<Address>,
-    /// Whether what was lost on its way is looked for. Only the simulation leaves that out.
-    pub adopt: bool,
-    /// Whether only what is in the ledger is ours, whatever its name. Only the simulation leaves that out.
-    pub own_only: bool,
-}
 
 /// One address as it comes out of the comparison.
 #[derive(Clone, Debug)]
@@ -238,7 +217,7 @@ impl<'s> One<'s> {
 
     /// Whether it has had its time: by what the service has, where it tells, since somebody may have put it off.
     fn has_begun(&self, owned: &Owned, seen: &Seen) -> bool {
-        let begun = |runs: kinds::Runs| runs.first.is_none_or(|first| first <= self.situation.now);
+        let begun = |runs: kinds::Runs| runs.has_begun(self.situation.now);
         match shown(seen) {
             Some(spec) => self.api.runs(spec).is_some_and(begun),
             None => owned.past || self.api.runs(&owned.spec).is_some_and(begun),
@@ -265,7 +244,7 @@ impl<'s> One<'s> {
             out.change.reasons.push(Reason::Collision { ids });
             return;
         }
-        let late = too_late(self.api, self.situation, &unit.spec);
+        let late = self.situation.too_late(self.api, &unit.spec);
         let is_over = matches!(late, Some(Reason::TooLate { at }) if at <= self.situation.now);
         out.change.action = if unit.record && is_over { Action::Past } else { Action::Create };
         out.change.reasons.extend(late);
@@ -275,10 +254,9 @@ impl<'s> One<'s> {
     fn past(&self, unit: Option<&Unit>, owned: &Owned, seen: &Seen, out: &mut Compared) {
         let runs = self.api.runs(shown(seen).unwrap_or(&owned.spec));
         let Some(unit) = unit else {
-            // Nobody declares it any more, and there is nothing left to delete. Clocks differ: near its time, it may still wait.
-            let over = runs.and_then(|runs| runs.last.or(runs.first)).is_none_or(|last| {
-                last.checked_add(self.situation.min_lead).is_ok_and(|over| over <= self.situation.now)
-            });
+            // Nobody declares it any more, and there is nothing left to delete.
+            let over = runs
+                .is_none_or(|runs| runs.last.is_none() || runs.is_over(self.situation.now, self.situation.min_lead));
             out.change.action = if self.situation.deletes && over { Action::Forget } else { Action::Keep };
             return;
         };
@@ -384,7 +362,7 @@ impl<'s> One<'s> {
         let (action, reason) = how(self.api, *level, &owned.id, live, desired);
         out.change.action = action;
         out.change.reasons.extend(reason);
-        out.change.reasons.extend(too_late(self.api, self.situation, desired));
+        out.change.reasons.extend(self.situation.too_late(self.api, desired));
         let is_late = out.change.reasons.iter().any(|reason| matches!(reason, Reason::TooLate { .. }));
         if is_late && out.change.moved == Some(Moved::Service) {
             // It was put off, and the time that it had before is over: whether it is to go out then is for a person to say.
@@ -421,13 +399,6 @@ impl<'s> One<'s> {
             }
         }
     }
-}
-
-/// Whether the time of something that would be made now has passed or is too near.
-pub fn too_late(api: &dyn Api, situation: &Situation, spec: &Value) -> Option<Reason> {
-    let first = api.runs(spec)?.first?;
-    let from = situation.now.checked_add(situation.min_lead).unwrap_or(Timestamp::MAX);
-    (first < from).then_some(Reason::TooLate { at: first })
 }
 
 /// The service tells under which ids it will report: the ledger may not know, where an answer was lost or a person resolved it.

@@ -162,7 +162,7 @@ impl Situation<'_> {
             Seen::Untold => {}
             Seen::Absent => {
                 // What has had its time is gone for that reason, and what an earlier run was about to delete by its doing.
-                let begun = |runs: Runs| runs.first.is_none_or(|first| first <= self.now);
+                let begun = |runs: Runs| runs.has_begun(self.now);
                 let over = owned.past || api.runs(&owned.spec).is_some_and(begun);
                 let by_us = intent.is_some_and(|intent| intent.verb == Verb::Delete);
                 if !over && !by_us {

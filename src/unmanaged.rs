@@ -7,7 +7,7 @@ mod prune;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::address::Address;
@@ -93,7 +93,7 @@ pub fn users(
         }
     };
     let is_over =
-        |api: &dyn Api, spec: &Value| api.runs(spec).is_some_and(|runs| runs.last.is_some_and(|last| last <= now));
+        |api: &dyn Api, spec: &Value| api.runs(spec).is_some_and(|runs| runs.is_over(now, SignedDuration::ZERO));
     let mut ours: BTreeMap<(&str, &str), &Address> = BTreeMap::new();
     for (address, owned) in &ledger.owned {
         let api = kinds::api(address);

@@ -43,7 +43,7 @@ pub fn judge(step: &Step, api: &dyn Api, lifecycle: Lifecycle, answer: &Answer, 
             let begins = api.runs(spec).filter(|_| lifecycle.delete == Delete::BeforeStart);
             match begins {
                 // Gone can mean that it was sent. What stands in for it must not be sent a second time.
-                Some(runs) if runs.first.is_none_or(|first| first <= now) => {
+                Some(runs) if runs.has_begun(now) => {
                     Verdict::Not("it is no longer there, and its time has come: it may have been sent".to_owned())
                 }
                 _ => Verdict::Done { id: step.id.clone(), push_ids: Vec::new() },

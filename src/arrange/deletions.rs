@@ -8,7 +8,7 @@ use super::order::Draft;
 use super::{Arranging, segment};
 use crate::compare::{Compared, Situation};
 use crate::kinds::remote::{named_ids, segments};
-use crate::kinds::{self, Api, Resource, Segment};
+use crate::kinds::{self, Resource, Segment};
 use crate::ledger::Verb;
 use crate::live::Seen;
 use crate::plan::{Action, Change, Reason, Step, Thing};
@@ -81,8 +81,8 @@ impl Arranging<'_> {
                 _ => None,
             };
             // What the service showed may be older than what was last applied, or newer: somebody may have put it off.
-            let is_over = |spec: &Value| self.is_over(api, spec);
-            if owned.past || is_over(&owned.spec) && live.is_none_or(is_over) {
+            let has_ended = |spec: &Value| self.situation.has_ended(api, owned, spec);
+            if has_ended(&owned.spec) && live.is_none_or(has_ended) {
                 continue;
             }
             let mut ids: BTreeSet<&str> = owned.refs.values().map(String::as_str).collect();
@@ -100,7 +100,7 @@ impl Arranging<'_> {
             let Some(spec) = found.spec.as_ref().filter(|_| !ours.contains(&(kind.key, found.id.as_str()))) else {
                 continue;
             };
-            if !self.is_over(kind.api, spec) {
+            if !self.situation.is_over(kind.api, spec) {
                 let user = User { who: Thing::other(kind.key, found), id: None, is_old: false };
                 add(segments(kind.api.audiences(), spec).into_iter().collect(), &user);
             }
@@ -116,11 +116,6 @@ impl Arranging<'_> {
         let undeclared = segments(audiences, desired).into_iter().map(segment).filter(|it| !units.contains_key(it));
         let ids = undeclared.filter_map(|it| Some(ledger.owned.get(&it)?.id.as_str()));
         ids.chain(named_ids(audiences, desired)).collect()
-    }
-
-    /// Whether it has messaged people for the last time.
-    fn is_over(&self, api: &dyn Api, spec: &Value) -> bool {
-        api.runs(spec).is_some_and(|runs| runs.last.is_some_and(|last| last <= self.situation.now))
     }
 
     /// The step after which something of ours no longer points at an id. What is deleted to be made anew is not re-pointed

@@ -87,7 +87,7 @@ impl Forget {
 
 /// Whether something has begun to message people.
 fn has_gone_out(address: &Address, owned: &Owned, now: Timestamp) -> bool {
-    let begun = |runs: Runs| runs.first.is_none_or(|first| first <= now);
+    let begun = |runs: Runs| runs.has_begun(now);
     owned.past || kinds::api(address).runs(&owned.spec).is_some_and(begun)
 }
 

@@ -66,7 +66,7 @@ impl One<'_> {
         let same = |spec: &Value| self.known.names.by_key(self.api, spec) == *intended;
         let ours: Vec<&Found> = new.iter().copied().filter(|found| found.spec.as_ref().is_some_and(same)).collect();
         // What was sent is listed no longer, so that nothing says that it was not.
-        let sent = self.api.runs(intended).is_some_and(|runs| runs.first.is_none_or(|first| first <= *now));
+        let sent = self.api.runs(intended).is_some_and(|runs| runs.has_begun(*now));
         match ours[..] {
             [] if new.is_empty() && !sent && live.whole.contains(&*self.address.kind) => {
                 out.close = true;

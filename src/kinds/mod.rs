@@ -7,6 +7,7 @@ pub mod census;
 mod firing;
 mod parts;
 pub mod remote;
+mod runs;
 
 use std::any::Any;
 use std::fmt::Debug;

@@ -7,12 +7,12 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 pub use super::firing::{Firing, Outcome, TagTrigger, Tagging, Whose, moved};
+pub use super::runs::{Runs, moments};
 use super::{Census, Counted, Resource, Spec};
 use crate::codes::Limit;
 use crate::exchange::{Answer, Request};
 use crate::model::audience::written;
 use crate::model::level::Level;
-use crate::model::schedule;
 use crate::node::{At, Node, Reader};
 use crate::source::Span;
 
@@ -216,14 +216,6 @@ pub trait Remote: Resource {
     fn leaves_devices(_spec: &Value) -> bool {
         false
     }
-}
-
-/// When something messages people by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Runs {
-    /// `None`: as soon as it exists.
-    pub first: Option<Timestamp>,
-    pub last: Option<Timestamp>,
 }
 
 /// [`Remote`] for whoever has a kind as a row of the table.
@@ -440,27 +432,4 @@ pub fn point(audiences: &[&str], spec: &Value, to: &mut dyn FnMut(&Value) -> Val
         }
     }
     spec
-}
-
-/// The moments of a schedule, or of several, as they are written in a spec. A time in each device's own zone begins where the
-/// day begins first and ends where it ends last.
-pub fn moments(schedules: &[&Value]) -> Runs {
-    let mut runs = Runs { first: None, last: None };
-    for schedule in schedules {
-        let (first, last) = match (&schedule["scheduled_time"], &schedule["local_scheduled_time"]) {
-            (Value::String(time), _) => (instant(time, 0), instant(time, 0)),
-            (_, Value::String(time)) => (instant(time, 14), instant(time, -12)),
-            _ => return Runs { first: None, last: runs.last },
-        };
-        runs.first = [runs.first, first].into_iter().flatten().min();
-        runs.last = [runs.last, last].into_iter().flatten().max();
-    }
-    runs
-}
-
-/// A written time in UTC, so many hours earlier.
-fn instant(written: &str, hours: i64) -> Option<Timestamp> {
-    let time = schedule::of_spec(written)?;
-    let at = time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
-    at.checked_sub(jiff::SignedDuration::from_hours(hours)).ok()
 }

@@ -185,7 +185,7 @@ impl Around<'_> {
         let (Some(unit), Some(owned)) = (self.units.get(address), self.ledger.owned.get(address)) else {
             return Fate::Stays;
         };
-        let begun = |runs: Runs| runs.first.is_none_or(|first| first <= self.now);
+        let begun = |runs: Runs| runs.has_begun(self.now);
         let found = match self.live.of(address) {
             Seen::There(found) if found.id == owned.id && !owned.past => found,
             // What had its time is no longer listed, and nobody removed it.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::choice::{Called, Choice};
@@ -122,7 +122,7 @@ pub fn unmanaged(live: &Live, ledger: &Ledger, wanted: &BTreeSet<&'static str>, 
             if let Some(address) = ours.address(kind, &found.id, spec) {
                 owned.push(address.resource());
             } else if !thing.singles.iter().any(|single| single.part.as_ref() == part) {
-                let begun = kind.api.runs(spec).is_some_and(|runs| runs.first.is_none_or(|first| first <= now));
+                let begun = kind.api.runs(spec).is_some_and(|runs| runs.has_begun(now));
                 thing.past = begun;
                 let Found { id, stamp, push_ids, .. } = found.clone();
                 thing.singles.push(Single { part: part.cloned(), id, spec: spec.clone(), stamp, push_ids });
@@ -163,7 +163,7 @@ fn out_of_question(kind: &Kind, found: &Found, ledger: &Ledger, ours: &Ours, now
     if in_doubt {
         return Some(IN_DOUBT);
     }
-    let over = |runs: kinds::Runs| runs.last.or(runs.first).is_none_or(|last| last <= now);
+    let over = |runs: kinds::Runs| runs.last.is_none() || runs.is_over(now, SignedDuration::ZERO);
     kind.api.runs(spec).is_some_and(over).then_some(PAST)
 }
 

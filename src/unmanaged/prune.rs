@@ -79,8 +79,7 @@ fn tag_users(situation: &Situation) -> BTreeMap<String, BTreeSet<Thing>> {
         if kind == LegacyTag::KEY {
             return;
         }
-        let is_over = api.runs(spec).is_some_and(|runs| runs.last.is_some_and(|last| last <= situation.now));
-        for tag in tagged::tags(spec).into_iter().filter(|_| !is_over) {
+        for tag in tagged::tags(spec).into_iter().filter(|_| !situation.is_over(api, spec)) {
             users.entry(tag.to_owned()).or_default().insert(who.clone());
         }
     };
@@ -90,7 +89,7 @@ fn tag_users(situation: &Situation) -> BTreeMap<String, BTreeSet<Thing>> {
     let mut ours: BTreeMap<(&str, &str), &Address> = BTreeMap::new();
     for (address, owned) in &situation.ledger.owned {
         ours.insert((&*address.kind, owned.id.as_str()), address);
-        if !owned.past {
+        if !situation.has_ended(kinds::api(address), owned, &owned.spec) {
             add(&address.kind, kinds::api(address), &owned.spec, &Thing::from(address.clone()));
         }
     }
@@ -189,5 +188,5 @@ fn points(kind: &Kind) -> bool {
 }
 
 fn has_begun(api: &dyn Api, spec: &Value, situation: &Situation) -> bool {
-    api.runs(spec).is_some_and(|runs| runs.first.is_none_or(|first| first <= situation.now))
+    api.runs(spec).is_some_and(|runs| runs.has_begun(situation.now))
 }

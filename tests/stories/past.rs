@@ -158,6 +158,66 @@ fn the_clock_of_the_built_in_service_says_what_is_past() {
 }
 
 #[test]
+fn a_segment_waits_until_its_push_went_out_by_every_clock() {
+    let project = Project::new(
+        "\
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {segment: a}, device_types: [ios], notification: {alert: Sale}}
+segments:
+  a: {criteria: {tag: a}}
+  b: {criteria: {tag: b}}
+",
+    );
+    let service = project.serve_with(&["--api", "extended", "--clock", "2035-01-22T09:00Z"]);
+    project.good(&["apply", "--yes"]);
+    project.edit("audience: {segment: a}", "audience: {segment: b}");
+    project.edit("  a: {criteria: {tag: a}}\n", "");
+    // A clock that is a little slow has not sent it yet, whatever it says in git by now.
+    service.post("/local/clock", &json!({ "by": "61m" }));
+    for _ in ["as it is found", "as the ledger has it as past"] {
+        let ran = project.good(&["apply", "--yes"]);
+        says(&ran.stdout, &["! segments/a", "is not deleted yet: scheduled_pushes/sale"]);
+        assert_eq!(service.segments(), ["a", "b"]);
+    }
+    service.post("/local/clock", &json!({ "by": "10m" }));
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["b"]);
+}
+
+#[test]
+fn a_segment_waits_for_the_last_variant_that_names_it() {
+    let project = Project::new(
+        "\
+experiments:
+  texts:
+    audience: {segment: a}
+    device_types: [ios]
+    variants:
+      - {push: {notification: {alert: A}}, schedule: {scheduled_time: 2035-02-01T10:00}}
+      - {push: {notification: {alert: B}}, schedule: {scheduled_time: 2035-02-03T10:00}}
+segments:
+  a: {criteria: {tag: a}}
+  b: {criteria: {tag: b}}
+",
+    );
+    let service = project.serve_with(&["--api", "extended", "--clock", "2035-02-01T09:00Z"]);
+    project.good(&["apply", "--yes"]);
+    service.post("/local/clock", &json!({ "by": "2h" }));
+    // The ledger takes note that it has begun.
+    project.good(&["apply", "--yes"]);
+    project.edit("audience: {segment: a}", "audience: {segment: b}");
+    project.edit("  a: {criteria: {tag: a}}\n", "");
+    let ran = project.good(&["apply", "--yes"]);
+    says(&ran.stdout, &["! segments/a", "is not deleted yet: experiments/texts"]);
+    assert_eq!(service.segments(), ["a", "b"]);
+    service.post("/local/clock", &json!({ "by": "72h" }));
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["b"]);
+}
+
+#[test]
 fn the_clock_of_the_built_in_service_says_what_can_still_be_made() {
     let project = Project::new(SALE);
     let service = project.serve_with(&["--clock", "2024-01-22T09:00Z"]);

@@ -431,5 +431,5 @@ fn of_action(view: &View, change: &Change) -> Option<Row> {
 /// Whether its time has come by what was last applied.
 fn has_run(view: &View, change: &Change) -> bool {
     let runs = change.ledger.as_ref().and_then(|spec| kinds::api(&change.address).runs(spec));
-    runs.is_some_and(|runs| runs.first.is_none_or(|first| first <= view.plan.made))
+    runs.is_some_and(|runs| runs.has_begun(view.plan.made))
 }

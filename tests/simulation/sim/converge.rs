@@ -104,14 +104,13 @@ fn over(address: &Address, owned: &Owned) -> Option<i64> {
 }
 
 impl World {
-    /// When all is over that has begun and nobody declares any more.
+    /// When all is over that has begun: until then, what it names stays.
     fn over(&self) -> i64 {
-        let gone = self.log.ledger.owned.iter().filter(|(address, _)| !self.project.units.contains_key(*address));
         let begun = |(address, owned): &(&Address, &Owned)| {
-            let first = kinds::api(address).runs(&owned.spec).and_then(|runs| runs.first);
-            first.is_some_and(|first| time::of(first) <= self.now)
+            kinds::api(address).runs(&owned.spec).is_some_and(|runs| runs.has_begun(time::stamp(self.now)))
         };
-        gone.filter(begun).filter_map(|(address, owned)| over(address, owned)).max().unwrap_or(0)
+        let begun = self.log.ledger.owned.iter().filter(begun);
+        begun.filter_map(|(address, owned)| over(address, owned)).max().unwrap_or(0)
     }
 
     /// A person does what a plan leaves to people; says whether there was anything to do.
@@ -219,9 +218,7 @@ impl World {
                 continue;
             };
             let api = kinds::api(address);
-            let runs =
-                api.runs(&owned.spec).is_some_and(|runs| runs.first.is_none_or(|first| time::of(first) <= self.now));
-            if owned.past || runs {
+            if owned.past || api.runs(&owned.spec).is_some_and(|runs| runs.has_begun(time::stamp(self.now))) {
                 continue;
             }
             let wire = point(api.audiences(), &unit.spec, &mut |reference| {
