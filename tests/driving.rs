@@ -12,7 +12,7 @@ use pushplan::arrange::{LeftOut, arrange};
 use pushplan::client::{Credentials, Origin, Patience, Reading, Transport, Writing, fetch};
 use pushplan::compare::{Situation, Unit, compare, digest, units};
 use pushplan::finding::Findings;
-use pushplan::ledger::{Begin, Entry, FileLog, Ledger, Log, Record};
+use pushplan::ledger::{Begin, Chain, Entry, Ledger, Log, Record};
 use pushplan::live::Look;
 use pushplan::manifest::{self, From, Input, Project};
 use pushplan::model::level::Level;
@@ -52,8 +52,8 @@ impl World {
         Self { folder, running, reading: Reading::new(transport.clone()), writing: Writing::new(transport) }
     }
 
-    fn log(&self) -> FileLog {
-        FileLog::new(self.folder.path(), "local")
+    fn log(&self) -> Chain {
+        Chain::in_files(self.folder.path(), "local")
     }
 
     async fn plan(&self, yaml: &str) -> (Plan, Ledger) {
@@ -90,7 +90,7 @@ impl World {
             moves: &BTreeMap::new(),
         };
         let (changes, steps) = arrange(compare(&situation), &situation, &LeftOut::default());
-        let position = self.log().position().expect("a place");
+        let position = self.log().position().await.expect("a place");
         let (target, manifests) = ("local".to_owned(), digest(units));
         let aim = pushplan::plan::Aim::Manifests;
         let about = About {

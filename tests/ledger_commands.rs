@@ -1,12 +1,15 @@
 //! `history`, `forget` and `resolve`, as a user sees them.
 
+#[path = "support/files.rs"]
+mod files;
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use files::FileLog;
 use pushplan::address::Address;
 use pushplan::digest::Digest;
-use pushplan::ledger::{Begin, Done, Ended, Entry, FileLog, Intent, Ledger, Outcome, Record, Resolution, Verb};
+use pushplan::ledger::{Begin, Done, Ended, Entry, Intent, Ledger, Outcome, Record, Resolution, Verb};
 use serde_json::{Value, json};
 use support::{Folder, Ran};
 
@@ -316,7 +319,7 @@ fn results_that_could_not_be_written_are_told_and_taken_in() {
     let outcomes = vec![outcome("scheduled_pushes/sale", Verb::Create, done(Some("push-7")))];
     let at = "2026-11-15T12:03:00Z".parse().unwrap();
     let entry = Entry { seq: 14, at, actor: "ada on build-7".into(), record: Record::Outcomes(outcomes) };
-    story.log.keep(&entry).unwrap();
+    story.log.0.keep(&entry).unwrap();
     let ran = story.run(&["history"]);
     assert!(
         ran.stderr.contains("1 result of ada on build-7 at 2026-11-15T12:03:00Z could not be written"),

@@ -3,6 +3,9 @@
 //!
 //! Writers are processes of their own: this program runs itself again, with the test `a_writer` alone.
 
+#[path = "support/files.rs"]
+mod files;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -11,7 +14,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use pushplan::address::Address;
-use pushplan::ledger::{AppendError, Entry, FileLog, Record, Seq};
+use pushplan::ledger::{AppendError, Entry, Record, Seq};
+
+use files::FileLog;
 
 const FOLDER: &str = "PUSHPLAN_TEST_FOLDER";
 const NAME: &str = "PUSHPLAN_TEST_NAME";

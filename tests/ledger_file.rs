@@ -1,5 +1,8 @@
 //! The ledger as files: what is appended is there and nothing else is believed.
 
+#[path = "support/files.rs"]
+mod files;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
@@ -8,8 +11,10 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use pushplan::address::Address;
 use pushplan::digest::Digest;
-use pushplan::ledger::{Adopted, AppendError, Entry, FileLog, Ledger, Log, Record, Seq, Unreadable};
+use pushplan::ledger::{Adopted, AppendError, Entry, Ledger, Log, Position, Record, Seq, Unreadable};
 use serde_json::json;
+
+use files::FileLog;
 
 fn now() -> Timestamp {
     "2026-11-15T12:00:00Z".parse().expect("a time")
@@ -72,23 +77,23 @@ fn refused(root: &Path, says: &str, last_good: Seq) -> String {
 async fn what_was_appended_is_read_back_by_anybody() {
     let folder = tempfile::tempdir().unwrap();
     let log = FileLog::new(folder.path(), "local");
-    assert_eq!(log.read(0).await.unwrap(), []);
-    assert_eq!((log.lineage().unwrap(), log.position().unwrap().seq), (None, 0));
+    assert_eq!(log.0.read(0).await.unwrap(), []);
+    assert_eq!(log.position().unwrap(), Position::default());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "reading makes nothing");
     let entries = [adopt(1, "a"), adopt(2, "é\"\n"), adopt(3, "c")];
     for entry in &entries {
-        log.append(entry).await.unwrap();
+        log.0.append(entry).await.unwrap();
     }
     let other = FileLog::new(folder.path(), "local");
-    assert_eq!(other.read(0).await.unwrap(), entries);
-    assert_eq!(other.read(2).await.unwrap(), entries[2..]);
-    assert_eq!(other.read(3).await.unwrap(), []);
-    let error = other.read(4).await.expect_err("it was never there");
+    assert_eq!(other.0.read(0).await.unwrap(), entries);
+    assert_eq!(other.0.read(2).await.unwrap(), entries[2..]);
+    assert_eq!(other.0.read(3).await.unwrap(), []);
+    let error = other.0.read(4).await.expect_err("it was never there");
     assert!(error.message.contains("ends with record 3, and record 4 was there"), "{error}");
     let position = other.position().unwrap();
-    assert_eq!((position.seq, Some(position.lineage)), (3, log.lineage().unwrap()));
+    assert_eq!((position.seq, position), (3, log.position().unwrap()));
     let elsewhere = FileLog::new(folder.path(), "production");
-    assert_eq!(elsewhere.read(0).await.unwrap(), [], "each target has its own");
+    assert_eq!(elsewhere.0.read(0).await.unwrap(), [], "each target has its own");
     assert_eq!(other.load(0).unwrap(), entries);
 }
 
@@ -211,7 +216,7 @@ fn records_of_another_ledger_are_refused() {
     let (other, _other) = ledger(4);
     fs::copy(file(other.path(), 3), file(folder.path(), 3)).unwrap();
     let help = refused(folder.path(), "record 3 belongs to another ledger", 2);
-    assert!(help.contains("put back the files of this ledger alone"), "{help}");
+    assert!(help.contains("put back the records of this ledger alone"), "{help}");
     // All of another ledger's records, where this one's newest was noted.
     for seq in 1..=4 {
         fs::copy(file(other.path(), seq), file(folder.path(), seq)).unwrap();

@@ -1,12 +1,17 @@
 //! Results that the ledger could not take are kept in a second place and taken in later, unless they are no news any more.
 
+#[path = "support/files.rs"]
+mod files;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use jiff::Timestamp;
 use pushplan::address::Address;
-use pushplan::ledger::{Done, Entry, FileLog, Intent, Ledger, Outcome, Record, Resolution, Seq, Verb};
+use pushplan::ledger::{Done, Entry, Intent, Ledger, Outcome, Record, Resolution, Seq, Verb};
+
+use files::FileLog;
 
 fn at() -> Timestamp {
     "2026-11-15T12:00:00Z".parse().expect("a time")
@@ -43,7 +48,7 @@ fn lost() -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().expect("a folder");
     let log = FileLog::new(folder.path(), "local");
     log.write(&entry(1, intents(&["a", "b"]))).expect("a sound ledger");
-    let file = log.keep(&entry(2, created(&["a", "b"]))).expect("it works");
+    let file = log.0.keep(&entry(2, created(&["a", "b"]))).expect("it works");
     assert!(file.starts_with(".pushplan/unwritten/local/00000002."), "{file}");
     (folder, file)
 }
@@ -56,7 +61,7 @@ fn state(root: &Path) -> Ledger {
 fn what_was_kept_is_told_and_taken_in_once() {
     let (folder, file) = lost();
     let log = FileLog::new(folder.path(), "local");
-    let kept = log.kept().unwrap();
+    let kept = log.0.kept().unwrap();
     assert_eq!(kept.len(), 1);
     assert_eq!(kept[0].file, file);
     assert_eq!(
@@ -111,9 +116,9 @@ fn a_damaged_file_is_refused_and_other_records_are_not_kept() {
     let (folder, file) = lost();
     fs::write(folder.path().join(&file), "{}").unwrap();
     let log = FileLog::new(folder.path(), "local");
-    let error = log.kept().expect_err("damaged");
+    let error = log.0.kept().expect_err("damaged");
     assert!(error.message.contains(&format!("{file} is damaged")), "{error}");
-    assert!(log.keep(&entry(3, intents(&["c"]))).is_err());
+    assert!(log.0.keep(&entry(3, intents(&["c"]))).is_err());
 }
 
 #[test]

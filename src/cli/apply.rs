@@ -191,7 +191,7 @@ impl How {
             Some(plan) => &chosen_as(plan, wish),
             None => wish,
         };
-        ledger::take_in(context, &site.log)?;
+        ledger::take_in(context, &site.log).await?;
         let planned = site.plan(opened, wish, context).await?;
         if let Some(saved) = saved {
             let moved = saved.moved(&planned.plan);
@@ -328,7 +328,7 @@ impl How {
         progress.end();
         keep(&report, site, context);
         // Everything is written; what makes reading faster may fail.
-        let _ = site.log.checkpoint(&who::actor(), Timestamp::now());
+        let _ = site.log.checkpoint(&who::actor(), Timestamp::now()).await;
         Ok((report, stop.by()))
     }
 

@@ -2,7 +2,7 @@ use clap::Args;
 
 use super::forms::Plain;
 use super::planning::{Place, unreadable};
-use super::{Context, Ended, ledger};
+use super::{Context, Ended, ledger, runtime};
 use crate::failure::{Exit, Failure};
 use crate::ledger::history::deeds;
 use crate::render::history;
@@ -25,7 +25,7 @@ pub struct History {
 impl History {
     pub fn run(&self, context: &Context) -> Ended {
         let (log, target) = self.place.log()?;
-        let deeds = deeds(&log.history().map_err(unreadable)?);
+        let deeds = deeds(&runtime()?.block_on(log.history()).map_err(unreadable)?);
         let kept = log.kept().map_err(unreadable)?;
         let out = &context.out;
         let style = out.style();

@@ -1,12 +1,16 @@
 //! The ledger of a target, for commands that read it or add to it.
 
+use std::path::Path;
+
 use jiff::Timestamp;
 
 use super::planning::{Place, unreadable};
-use super::{Context, who};
+use super::{Context, runtime, who};
 use crate::address::Address;
 use crate::failure::Failure;
-use crate::ledger::{AppendError, Ended, Entry, FileLog, Kept, Ledger, Record};
+use crate::ledger::place;
+use crate::ledger::{AppendError, Chain, Ended, Entry, Kept, Ledger, Log, Record};
+use crate::manifest::Project;
 use crate::render::one_line;
 use crate::text;
 
@@ -15,16 +19,18 @@ use crate::text;
 pub struct Open {
     pub target: String,
     pub ledger: Ledger,
-    log: FileLog,
+    log: Chain,
 }
 
 impl Open {
     /// Opens the ledger of a target. Results that an earlier run could not write are in it then.
     pub fn new(context: &Context, place: &Place) -> Result<Self, Failure> {
         let (log, target) = place.log()?;
-        take_in(context, &log)?;
-        let ledger = Ledger::replay(log.load(0).map_err(unreadable)?);
-        Ok(Self { target, ledger, log })
+        runtime()?.block_on(async {
+            take_in(context, &log).await?;
+            let ledger = Ledger::replay(log.read(0).await.map_err(unreadable)?);
+            Ok(Self { target, ledger, log })
+        })
     }
 
     /// Appends a record. A run that has not ended is over then: it gets no place in the log any more.
@@ -38,11 +44,11 @@ impl Open {
         });
         for record in ended.into_iter().chain([record]) {
             let entry = Entry { seq: self.ledger.seq + 1, at: Timestamp::now(), actor: actor.clone(), record };
-            self.log.write(&entry).map_err(|error| not_appended(&self.target, error))?;
+            runtime()?.block_on(self.log.append(&entry)).map_err(|error| not_appended(&self.target, error))?;
             self.ledger.add(&entry);
         }
         // The record is written; what makes reading faster can wait.
-        let _ = self.log.checkpoint(&actor, Timestamp::now());
+        let _ = runtime()?.block_on(self.log.checkpoint(&actor, Timestamp::now()));
         Ok(())
     }
 
@@ -71,9 +77,17 @@ impl Open {
     }
 }
 
+/// The ledger of a target, where its project says that it is. Nothing is asked of the place yet.
+pub fn of(project: &Project, root: &Path, target: &str) -> Result<Chain, Failure> {
+    let setting = project.target(target).and_then(|target| target.ledger.as_ref());
+    let store = place::open(setting.map(|setting| setting.value.as_str()), root, target);
+    let store = store.map_err(|why| Failure::new(format!("the ledger of `{target}` has no place: {why}")))?;
+    Ok(Chain::new(store, root, target))
+}
+
 /// Writes into the ledger what an earlier run could not, and says so.
-pub fn take_in(context: &Context, log: &FileLog) -> Result<(), Failure> {
-    let taken = log.take_in().map_err(unreadable)?;
+pub async fn take_in(context: &Context, log: &Chain) -> Result<(), Failure> {
+    let taken = log.take_in().await.map_err(unreadable)?;
     for (outcomes, what) in
         [(taken.taken, "are in the ledger now"), (taken.outdated, "were dealt with since and are dropped")]
     {

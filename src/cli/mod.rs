@@ -45,8 +45,10 @@ mod validate;
 mod who;
 
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use tokio::runtime::Runtime;
 
 use crate::failure::{Exit, Failure};
 use crate::render::Out;
@@ -176,7 +178,12 @@ fn usage(error: &clap::Error) -> ExitCode {
 /// How a command ends.
 pub type Ended = Result<Exit, Failure>;
 
-/// Where requests are carried.
-fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
-    tokio::runtime::Runtime::new().map_err(|error| Failure::new(error.to_string()))
+/// Where requests are carried. One for all of a command: connections outlive whoever made them.
+fn runtime() -> Result<&'static Runtime, Failure> {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    if RUNTIME.get().is_none() {
+        let made = Runtime::new().map_err(|error| Failure::new(error.to_string()))?;
+        let _ = RUNTIME.set(made);
+    }
+    RUNTIME.get().ok_or_else(|| Failure::new("the runtime is gone"))
 }

@@ -6,14 +6,14 @@ use jiff::Timestamp;
 
 use super::ledger::{self, Open};
 use super::planning::{Place, tell};
-use super::{Context, Ended, project, target};
+use super::{Context, Ended, project, runtime, target};
 use crate::address::{Address, is_key, is_own, to_key};
 use crate::cases::names;
 use crate::compare;
 use crate::failure::{Exit, Failure};
 use crate::finding::{Finding, Severity};
 use crate::kinds::{self, KINDS, Kind};
-use crate::ledger::{FileLog, Ledger, Record};
+use crate::ledger::{Ledger, Log, Record};
 use crate::manifest::{Manifests, files, read_project};
 use crate::rekey::{Asked, Refused, Rekeyed, rekey, reread};
 use crate::render::one_line;
@@ -74,7 +74,7 @@ impl Mv {
         let manifests = read_project(&root, None);
         let (name, _) = target::choose(&manifests.project, self.place.target())?;
         sound(&manifests, context)?;
-        let known = ledgers(&manifests, &root);
+        let known = ledgers(&manifests, &root)?;
         let own = known.iter().find(|known| known.target == name);
         if let Some(own) = own
             && let Err(why) = &own.ledger
@@ -361,12 +361,19 @@ fn sound(manifests: &Manifests, context: &Context) -> Result<(), Failure> {
         .help("correct them first; `pushplan validate` shows them with warnings too"))
 }
 
-fn ledgers(manifests: &Manifests, root: &std::path::Path) -> Vec<Known> {
-    let known = |target: &str| Known {
-        target: target.to_owned(),
-        ledger: FileLog::new(root, target).load(0).map(Ledger::replay).map_err(|why| why.message),
+fn ledgers(manifests: &Manifests, root: &std::path::Path) -> Result<Vec<Known>, Failure> {
+    let read = async |target: &str| {
+        let log = ledger::of(&manifests.project, root, target).map_err(|why| why.message)?;
+        log.read(0).await.map(Ledger::replay).map_err(|why| why.message)
     };
-    manifests.project.target_names().into_iter().map(known).collect()
+    let names = manifests.project.target_names();
+    runtime()?.block_on(async {
+        let mut all = Vec::new();
+        for target in names {
+            all.push(Known { target: target.to_owned(), ledger: read(target).await });
+        }
+        Ok(all)
+    })
 }
 
 fn unknown(kind: &'static Kind, manifests: &Manifests, address: &Address) -> Failure {

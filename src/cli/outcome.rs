@@ -13,7 +13,7 @@ use crate::client::{Reading, refusal};
 use crate::exchange::{Answer, Loss, Meaning, Request};
 use crate::failure::{Exit, Failure};
 use crate::kinds;
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Log};
 use crate::live::Pages;
 use crate::manifest::Project;
 use crate::reach::{self, Occasion, Report};
@@ -46,7 +46,7 @@ const MOST_PAGES: usize = 100;
 impl Outcome {
     pub fn run(&self, context: &Context) -> Ended {
         let (log, target) = self.place.log()?;
-        let ledger = Ledger::replay(log.load(0).map_err(unreadable)?);
+        let ledger = Ledger::replay(runtime()?.block_on(log.read(0)).map_err(unreadable)?);
         let mut all = reach::occasions(&ledger);
         let chosen = self.chosen(&ledger, &all, &target)?;
         let project = Project::open(&self.place.root()?);

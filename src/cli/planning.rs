@@ -10,7 +10,7 @@ use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 
 use super::target::{self, Opened};
-use super::{Context, project, who};
+use super::{Context, ledger, project, who};
 use crate::address::Address;
 use crate::arrange::{arrange, choose};
 use crate::client::fetch;
@@ -18,7 +18,7 @@ use crate::compare::{self, Situation, Unit, compare};
 use crate::failure::{Exit, Failure};
 use crate::finding::{Finding, Severity};
 use crate::guard::Limits;
-use crate::ledger::{AppendError, Entry, FileLog, Ledger, Log, Record, Seq, Unreadable};
+use crate::ledger::{AppendError, Chain, Entry, Ledger, Log, Record, Seq, Unreadable};
 use crate::live::{Live, Look, Seen};
 use crate::manifest::{Desired, Manifests, PROJECT_FILE, Target, read_project};
 use crate::model::delay::Delay;
@@ -89,7 +89,7 @@ pub struct Site {
     on_drift: OnDrift,
     quiet: Option<Quiet>,
     apart: Option<SignedDuration>,
-    pub log: FileLog,
+    pub log: Chain,
 }
 
 impl Place {
@@ -141,7 +141,7 @@ impl Place {
             return Err(invalid(&manifests, Some(&name), programs, context, now));
         }
         let (desired, _) = manifests.resolve(Some(&name));
-        Ok(Site::new(&root, name, &desired, manifests))
+        Site::new(&root, name, &desired, manifests)
     }
 
     /// Reads the project as far as it can be read, and says whether that is all of it. What is wrong is for others to say.
@@ -152,15 +152,15 @@ impl Place {
         let (desired, _) = manifests.resolve(Some(&name));
         let is_wrong = |finding: &Finding| finding.severity == Severity::Error;
         let whole = desired.complete && desired.broken.is_empty() && !manifests.findings.iter().any(is_wrong);
-        Ok((Site::new(&root, name, &desired, manifests), whole))
+        Ok((Site::new(&root, name, &desired, manifests)?, whole))
     }
 
     /// The ledger of the target, without a look at the manifests.
-    pub fn log(&self) -> Result<(FileLog, String), Failure> {
+    pub fn log(&self) -> Result<(Chain, String), Failure> {
         let root = self.root()?;
         let manifests = crate::manifest::Project::open(&root);
         let (name, _) = target::choose(&manifests, self.target.as_deref())?;
-        Ok((FileLog::new(&root, &name), name))
+        Ok((ledger::of(&manifests, &root, &name)?, name))
     }
 
     /// What the target offers, without a look at the manifests.
@@ -218,7 +218,7 @@ pub struct Planned {
 }
 
 impl Site {
-    fn new(root: &Path, name: String, desired: &Desired, manifests: Manifests) -> Self {
+    fn new(root: &Path, name: String, desired: &Desired, manifests: Manifests) -> Result<Self, Failure> {
         let units = compare::units(desired, &manifests.sources);
         let composites = compare::composites(desired, &manifests.sources);
         let target = manifests.project.target(&name);
@@ -227,7 +227,7 @@ impl Site {
         };
         let max_deletes = target.and_then(|target| target.max_deletes.as_ref());
         let on_drift = target.and_then(|target| target.on_drift.as_ref());
-        Self {
+        Ok(Self {
             min_lead: seconds(|target| &target.min_lead).unwrap_or(MIN_LEAD),
             settle: seconds(|target| &target.settle).unwrap_or(SETTLE),
             send_within: seconds(|target| &target.send_within).unwrap_or(SEND_WITHIN),
@@ -235,12 +235,12 @@ impl Site {
             on_drift: on_drift.map_or_else(OnDrift::usual, |on_drift| on_drift.value),
             quiet: target.and_then(|target| target.quiet_hours.as_ref()).map(|hours| hours.quiet()),
             apart: seconds(|target| &target.apart),
-            log: FileLog::new(root, &name),
+            log: ledger::of(&manifests.project, root, &name)?,
             units,
             composites,
             target: name,
             manifests,
-        }
+        })
     }
 
     /// What may be done where nothing else is allowed.
@@ -274,7 +274,7 @@ impl Site {
         let (ledger, position) = self.ledger().await?;
         same_app(&ledger, opened)?;
         self.wait_until_settled(&ledger, context).await;
-        let units = self.aimed(wish.aim, &ledger)?;
+        let units = self.aimed(wish.aim, &ledger).await?;
         let units = &*compare::by_key(&units, &ledger);
         let moves = compare::moves(units, &ledger);
         let mut known = ledger.clone();
@@ -414,9 +414,8 @@ impl Site {
 
     /// What is remembered of the target, and where the ledger stands.
     pub async fn ledger(&self) -> Result<(Ledger, crate::ledger::Position), Failure> {
-        let position = self.log.position().map_err(unreadable)?;
         let entries = self.log.read(0).await.map_err(unreadable)?;
-        Ok((Ledger::replay(entries), position))
+        Ok((Ledger::replay(entries), self.log.known()))
     }
 
     /// Appends one record, if nobody else has appended since it was read.
@@ -455,7 +454,7 @@ pub fn same_app(ledger: &Ledger, opened: &Opened) -> Result<(), Failure> {
 }
 
 /// Appends one record to a ledger, if nobody else has appended since it was read.
-pub async fn append(log: &FileLog, after: Seq, record: Record) -> Result<(), Failure> {
+pub async fn append(log: &Chain, after: Seq, record: Record) -> Result<(), Failure> {
     let entry = Entry { seq: after + 1, at: Timestamp::now(), actor: who::actor(), record };
     log.append(&entry).await.map_err(|error| match error {
         AppendError::Conflict => Failure::new("somebody else has changed the ledger in the meantime").help("try again"),

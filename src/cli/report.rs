@@ -8,7 +8,7 @@ use super::target::Opened;
 use super::{Context, Ended, asking};
 use crate::address::Address;
 use crate::failure::{Exit, Failure};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Log};
 use crate::query::statistics::{self, Moment, Periods, Precision, Push, Report as Kind};
 use crate::render::statistics::{ByPeriod, Shown, View, csv, json, text};
 
@@ -222,7 +222,7 @@ impl OfPush {
             pushes.sort_by(|one, other| other.time.cmp(&one.time));
             return Ok(Told::Pushes((from, to), pushes));
         };
-        let found = if id.contains('/') { Some(self.at(id, opened)?) } else { None };
+        let found = if id.contains('/') { Some(self.at(id, opened).await?) } else { None };
         let id = found.as_ref().unwrap_or(id);
         if matches!(id.as_str(), "" | "." | ".." | "list") {
             return Err(Failure::usage(format!("`{id}` is no id of a push")));
@@ -242,10 +242,10 @@ impl OfPush {
 
 impl OfPush {
     /// The push of something of ours, as the ledger has it.
-    fn at(&self, written: &str, opened: &Opened) -> Result<String, Failure> {
+    async fn at(&self, written: &str, opened: &Opened) -> Result<String, Failure> {
         let address = Address::try_from(written.to_owned()).map_err(Failure::usage)?;
         let (log, target) = self.how.place.log()?;
-        let ledger = Ledger::replay(log.load(0).map_err(unreadable)?);
+        let ledger = Ledger::replay(log.read(0).await.map_err(unreadable)?);
         same_app(&ledger, opened)?;
         let Some(owned) = ledger.owned.get(&address) else {
             return Err(Failure::usage(format!("the ledger of `{target}` has nothing at {address}"))

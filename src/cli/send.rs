@@ -12,7 +12,7 @@ use crate::client::refusal;
 use crate::exchange::{Answer, Loss, Meaning, Request};
 use crate::failure::{Exit, Failure};
 use crate::kinds::{Parts, Said};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Log};
 use crate::live::Pages;
 use crate::look::{self, Spoken, Values};
 use crate::manifest::{PROJECT_FILE, Target};
@@ -161,7 +161,7 @@ impl Send {
     async fn look_up(&self, recipient: &Recipient, opened: &Opened) -> Result<Vec<Device>, Failure> {
         let ledger = match recipient.channel {
             // The ledger may know its id, which nobody else does.
-            Some(ChannelKey::Open) => Ledger::replay(self.place.log()?.0.load(0).map_err(unreadable)?),
+            Some(ChannelKey::Open) => Ledger::replay(self.place.log()?.0.read(0).await.map_err(unreadable)?),
             _ => Ledger::default(),
         };
         match test_send::search(recipient, &ledger) {

@@ -119,6 +119,20 @@ pub fn encode(entry: &Entry, lineage: &str, previous: Option<&Digest>) -> Vec<u8
     bytes
 }
 
+/// Whether a record is a checkpoint, without reading all of it. Inside of a text, its quotes would have backslashes.
+pub fn is_checkpoint(bytes: &[u8]) -> bool {
+    const SIGN: &[u8] = br#""record":{"checkpoint":"#;
+    bytes.windows(SIGN.len()).take(1 << 16).any(|window| window == SIGN)
+}
+
+/// The lineage that a record names, without reading all of it. It has no character that JSON would escape.
+pub fn lineage(bytes: &[u8]) -> Option<String> {
+    const SIGN: &[u8] = br#","lineage":""#;
+    let at = bytes.windows(SIGN.len()).take(256).position(|window| window == SIGN)? + SIGN.len();
+    let end = bytes[at..].iter().position(|byte| *byte == b'"')?;
+    String::from_utf8(bytes[at..at + end].to_vec()).ok()
+}
+
 /// The checksum that the end of a record states.
 pub fn stated(bytes: &[u8]) -> Option<&str> {
     let tail = bytes.split_at_checked(bytes.len().checked_sub(TAIL)?)?.1;

@@ -3,17 +3,21 @@
 //! Every backend is one idea: *create record N+1 if nobody has*. Whoever loses sends nothing more. Locking, recovery after a
 //! crash, history and who-did-what all follow from it.
 
+mod chain;
 mod codec;
 mod file;
 pub mod history;
+pub mod place;
 mod record;
 mod state;
+pub mod store;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use file::{FileLog, Kept, Taken};
+pub use chain::{Chain, Kept, Taken};
+pub use file::FileStore;
 pub use record::{Adopted, Begin, Done, Ended, Entry, Intent, Outcome, Record, Resolution, Seq, Verb};
 pub use state::{Ledger, Open, Owned, Retired, Running};
 
@@ -27,7 +31,7 @@ pub trait Log: Send + Sync {
 }
 
 /// A place in one ledger.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
     /// Tells one ledger from another. Empty before the first record.
     pub lineage: String,

@@ -61,6 +61,10 @@ shape! {
         api: Option<At<Level>>,
         /// The vendor's word in the media type: `application/vnd.<vendor>+json`.
         vendor: Option<At<String>>,
+        /// Where it is remembered what was applied: `git` (commits on a ref of the project's own remote; `git:REMOTE` for another), `s3://`,
+        /// `gs://` or `az://` with a bucket and a prefix, `postgres://host/database/schema`, or `file:` with a folder. Where this is left
+        /// out, it is a folder beside the manifests, which is for one machine.
+        ledger: Option<At<String>>,
         /// Values for `${var.name}` in the manifests.
         variables: BTreeMap<At<String>, At<Value>>,
         /// When people are not to be disturbed, by the clock where they are.

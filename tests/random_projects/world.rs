@@ -12,7 +12,7 @@ use pushplan::client::{Credentials, Origin, Patience, Reading, Transport, Writin
 use pushplan::compare::{Situation, Unit, compare, digest, units};
 use pushplan::exchange::Request;
 use pushplan::finding::Findings;
-use pushplan::ledger::{FileLog, Ledger, Log};
+use pushplan::ledger::{Chain, Ledger, Log};
 use pushplan::live::Look;
 use pushplan::manifest::{self, From, Input, Manifests, Project};
 use pushplan::model::level::Level;
@@ -75,8 +75,8 @@ impl World {
         Self { level, folder, running, reading, writing }
     }
 
-    fn log(&self) -> FileLog {
-        FileLog::new(self.folder.path(), "local")
+    fn log(&self) -> Chain {
+        Chain::in_files(self.folder.path(), "local")
     }
 
     async fn plan(&self, units: &BTreeMap<Address, Unit>) -> (Plan, Ledger) {
@@ -113,7 +113,7 @@ impl World {
             moves: &BTreeMap::new(),
         };
         let (changes, steps) = arrange(compare(&situation), &situation, &LeftOut::default());
-        let position = log.position().expect("a place");
+        let position = log.position().await.expect("a place");
         let (target, manifests) = ("local".to_owned(), digest(units));
         let (aim, min_lead_seconds) = (Aim::Manifests, min_lead.as_secs());
         let about = About {

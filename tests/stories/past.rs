@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use pushplan::address::Address;
-use pushplan::ledger::{Adopted, Entry, FileLog, Log, Record};
+use pushplan::ledger::{Adopted, Chain, Entry, Log, Record};
 use serde_json::{Value, json};
 
 use crate::world::{Project, changes, says};
@@ -36,7 +36,7 @@ fn applied(project: &Project, address: Address, spec: Value) {
 }
 
 fn applied_as(project: &Project, address: Address, id: &str, spec: Value) {
-    let log = FileLog::new(project.folder.path(), "local");
+    let log = Chain::in_files(project.folder.path(), "local");
     let adopted = Adopted {
         address,
         id: id.into(),

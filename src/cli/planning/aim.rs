@@ -13,17 +13,17 @@ use crate::plan::Aim;
 
 impl Site {
     /// What is to be there.
-    pub(super) fn aimed(&self, aim: Aim, ledger: &Ledger) -> Result<Cow<'_, BTreeMap<Address, Unit>>, Failure> {
+    pub(super) async fn aimed(&self, aim: Aim, ledger: &Ledger) -> Result<Cow<'_, BTreeMap<Address, Unit>>, Failure> {
         Ok(match aim {
             Aim::Manifests => Cow::Borrowed(&self.units),
             Aim::Nothing => Cow::Owned(BTreeMap::new()),
-            Aim::Before(number) => Cow::Owned(self.before(number, ledger)?),
+            Aim::Before(number) => Cow::Owned(self.before(number, ledger).await?),
         })
     }
 
     /// What the ledger remembers, with everything that a deed changed as it was before.
-    fn before(&self, number: usize, ledger: &Ledger) -> Result<BTreeMap<Address, Unit>, Failure> {
-        let entries = self.log.history().map_err(unreadable)?;
+    async fn before(&self, number: usize, ledger: &Ledger) -> Result<BTreeMap<Address, Unit>, Failure> {
+        let entries = self.log.history().await.map_err(unreadable)?;
         let deeds = history::deeds(&entries);
         let deed = deeds.iter().find(|deed| deed.number == number).ok_or_else(|| {
             Failure::usage(format!("the history has no number {number}")).help("`pushplan history` lists what there is")

@@ -130,10 +130,10 @@ pub async fn write(
     records: Vec<Record>,
     put: impl Fn(&Path, &dyn Fn(&str)) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let is_alone = || -> Result<bool, Failure> {
-        Ok(site.log.position().map_err(unreadable)?.seq == after && is_as_read(&site.manifests))
+    let is_alone = async || -> Result<bool, Failure> {
+        Ok(site.log.position().await.map_err(unreadable)?.seq == after && is_as_read(&site.manifests))
     };
-    if !is_alone()? {
+    if !is_alone().await? {
         return Err(Files::not_alone(&[]));
     }
     let wrote = |name: &str| {
@@ -141,7 +141,7 @@ pub async fn write(
     };
     if let Err(failure) = put(&files.root, &wrote) {
         let stay = files.take_back();
-        return Err(if stay.is_empty() && is_alone()? { failure } else { Files::not_alone(&stay) });
+        return Err(if stay.is_empty() && is_alone().await? { failure } else { Files::not_alone(&stay) });
     }
     let mut told = false;
     for (seq, record) in (after + 1..).zip(records) {

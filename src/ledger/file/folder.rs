@@ -47,9 +47,21 @@ impl Folder {
         Self { root: root.to_owned(), parts, path, failed: AtomicBool::new(false) }
     }
 
+    /// A folder of one target that is not the project's own.
+    pub fn shared(folder: &Path, target: &str) -> Self {
+        let parts = vec![plain(target)];
+        Self { root: folder.to_owned(), path: folder.join(&parts[0]), parts, failed: AtomicBool::new(false) }
+    }
+
+    /// Whether it lies in what pushplan keeps beside a project's manifests.
+    fn is_own(&self) -> bool {
+        self.parts[0] == OWN && self.parts.len() > 1
+    }
+
     /// A file of it as people see it from the project's folder.
     pub fn shown(&self, name: &str) -> String {
-        format!("{}/{name}", self.parts.join("/"))
+        let inside = format!("{}/{name}", self.parts.join("/"));
+        if self.is_own() { inside } else { self.root.join(inside).display().to_string() }
     }
 
     pub fn file_name(seq: Seq) -> String {
@@ -95,8 +107,10 @@ impl Folder {
             above.push(path.clone());
         }
         // Without this file git would still work, and so does pushplan.
-        let ignore = self.root.join(OWN).join(".gitignore");
-        let _ = private_file().open(&ignore).and_then(|mut file| file.write_all(b"*\n"));
+        if self.is_own() {
+            let ignore = self.root.join(OWN).join(".gitignore");
+            let _ = private_file().open(&ignore).and_then(|mut file| file.write_all(b"*\n"));
+        }
         for folder in above {
             let failed = |error| format!("{} cannot be brought to the disk: {}", folder.display(), describe(&error));
             self.sync(&folder).map_err(failed)?;

@@ -6,11 +6,11 @@ use std::fmt;
 
 use uuid::Uuid;
 
-use super::super::codec;
-use super::super::record::{Entry, Outcome, Record};
-use super::super::{AppendError, Unreadable};
-use super::FileLog;
+use super::Chain;
 use crate::address::Address;
+use crate::ledger::codec;
+use crate::ledger::record::{Entry, Outcome, Record};
+use crate::ledger::{AppendError, Log, Unreadable};
 use crate::text;
 
 /// How often a place in the log is tried for, where others append as well.
@@ -54,7 +54,7 @@ pub struct Taken {
     pub outdated: Vec<Outcome>,
 }
 
-impl FileLog {
+impl Chain {
     /// Keeps outcomes that could not be appended, and says where. The entry has the first place that the run did not get: what
     /// others wrote from there on is newer.
     pub fn keep(&self, entry: &Entry) -> Result<String, String> {
@@ -92,11 +92,11 @@ impl FileLog {
     }
 
     /// Appends what was kept, as far as nobody else has dealt with the same things since. For whoever is about to write.
-    pub fn take_in(&self) -> Result<Taken, Unreadable> {
+    pub async fn take_in(&self) -> Result<Taken, Unreadable> {
         let mut all = Taken::default();
         for kept in self.kept()? {
             let mut tries = 0;
-            while !self.take_in_one(&kept, &mut all)? {
+            while !self.take_in_one(&kept, &mut all).await? {
                 tries += 1;
                 if tries == TRIES {
                     let message = format!("somebody else is writing to the ledger of `{}`", self.0.target);
@@ -110,22 +110,22 @@ impl FileLog {
     }
 
     /// Tries once; `false` where somebody else was quicker.
-    fn take_in_one(&self, kept: &Kept, all: &mut Taken) -> Result<bool, Unreadable> {
+    async fn take_in_one(&self, kept: &Kept, all: &mut Taken) -> Result<bool, Unreadable> {
         let cannot = |why: String| {
             let help = format!("the file with them stays: {}", kept.file);
             Unreadable { message: format!("{kept}\nThey still cannot be written: {why}"), help: Some(help) }
         };
-        let position = self.position()?;
+        let position = self.position().await?;
         if position.lineage != kept.lineage {
             return Err(cannot("they belong to another ledger".into()));
         }
-        let since = self.load(kept.entry.seq.saturating_sub(1).clamp(1, position.seq))?;
+        let since = self.read(kept.entry.seq.saturating_sub(1).clamp(1, position.seq)).await?;
         let mut since = since.iter().filter(|entry| entry.seq >= kept.entry.seq);
         let (outdated, fresh) = sorted(kept.outcomes(), since.clone().map(|entry| &entry.record));
         if !fresh.is_empty() {
             let seq = since.next_back().map_or(position.seq, |entry| entry.seq) + 1;
             let Entry { at, actor, .. } = kept.entry.clone();
-            match self.write(&Entry { seq, at, actor, record: Record::Outcomes(fresh.clone()) }) {
+            match self.append(&Entry { seq, at, actor, record: Record::Outcomes(fresh.clone()) }).await {
                 Ok(()) => {}
                 Err(AppendError::Conflict) => return Ok(false),
                 Err(AppendError::NotWritten(why) | AppendError::Unknown(why)) => return Err(cannot(why)),

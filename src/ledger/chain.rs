@@ -1,0 +1,163 @@
+//! A log over any store: records that hold on to each other, so that none can be changed, swapped or left out unseen.
+
+mod checkpoint;
+mod flaws;
+mod unwritten;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use uuid::Uuid;
+
+use super::codec::{self, LIMIT, Seal, Sealed};
+use super::file::{FileStore, Folder};
+use super::record::{Entry, Record, Seq};
+use super::store::{New, Start, Store, Stored};
+use super::{AppendError, Log, Position, Unreadable};
+pub use unwritten::{Kept, Taken};
+
+/// The ledger of one target.
+///
+/// It may be used by several processes and threads at a time: each place is taken by one of them.
+#[derive(Clone, Debug)]
+pub struct Chain(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    store: Arc<dyn Store>,
+    /// Results that could not be written are kept on this machine, wherever the ledger is.
+    unwritten: Folder,
+    target: String,
+    /// The lineage of a ledger that has no record yet, if this is the one to begin it. Chosen once, so that an append that
+    /// is tried again is the same append.
+    fresh: String,
+    /// The last record that was read or written here.
+    last: Mutex<Option<Seal>>,
+}
+
+impl Chain {
+    /// The ledger of a target of the project in a folder. Nothing is read or written yet.
+    pub fn new(store: Arc<dyn Store>, root: &Path, target: &str) -> Self {
+        Self(Arc::new(Inner {
+            store,
+            unwritten: Folder::new(root, "unwritten", target),
+            target: target.to_owned(),
+            fresh: Uuid::new_v4().to_string(),
+            last: Mutex::new(None),
+        }))
+    }
+
+    /// The ledger of a target in files beneath the project's folder.
+    pub fn in_files(root: &Path, target: &str) -> Self {
+        Self::new(Arc::new(FileStore::new(root, target)), root, target)
+    }
+
+    /// Where it is, as people know the place.
+    pub fn shown(&self) -> String {
+        self.0.store.shown()
+    }
+
+    pub fn target(&self) -> &str {
+        &self.0.target
+    }
+
+    /// Every record from the first on.
+    pub async fn history(&self) -> Result<Vec<Entry>, Unreadable> {
+        let records = self.0.read(Start::At(1)).await?;
+        Ok(records.into_iter().map(|sealed| sealed.entry).collect())
+    }
+
+    /// Where the ledger stands. Before its first record it has no lineage.
+    pub async fn position(&self) -> Result<Position, Unreadable> {
+        let newest = self.0.read(Start::Newest).await?.pop();
+        Ok(newest
+            .map_or_else(Position::default, |Sealed { seal: Seal { lineage, seq, .. }, .. }| Position { lineage, seq }))
+    }
+
+    /// Where the ledger stood when it was last read or written here.
+    pub fn known(&self) -> Position {
+        let last = self.0.last();
+        last.map_or_else(Position::default, |Seal { lineage, seq, .. }| Position { lineage, seq })
+    }
+}
+
+impl Log for Chain {
+    async fn read(&self, after: Seq) -> Result<Vec<Entry>, Unreadable> {
+        let inner = &*self.0;
+        // The record that reading goes on from shows that the next one follows it.
+        let start = if after == 0 { Start::Checkpoint } else { Start::At(after) };
+        let records = inner.read(start).await?;
+        let last = records.last().map(|sealed| sealed.seal.clone());
+        if after > last.as_ref().map_or(0, |seal| seal.seq) {
+            return Err(inner.cut_short(inner.read(Start::Newest).await?.last().map_or(0, |one| one.seal.seq), after));
+        }
+        inner.remember(last);
+        Ok(records.into_iter().map(|sealed| sealed.entry).filter(|entry| entry.seq > after).collect())
+    }
+
+    async fn append(&self, entry: &Entry) -> Result<(), AppendError> {
+        let inner = &*self.0;
+        let before = inner.before(entry.seq).await.map_err(AppendError::NotWritten)?;
+        let lineage = before.as_ref().map_or(&inner.fresh, |seal| &seal.lineage);
+        let previous = before.as_ref().map(|seal| &seal.checksum);
+        let bytes = codec::encode(entry, lineage, previous);
+        let number = entry.seq;
+        if bytes.len() as u64 > LIMIT {
+            return Err(AppendError::NotWritten(format!("record {number} would be larger than {LIMIT} bytes")));
+        }
+        // What cannot be read would stop everybody from then on.
+        let sealed = codec::decode(&bytes)
+            .map_err(|flaw| AppendError::NotWritten(format!("record {number}, once written, {flaw}")))?;
+        let is_checkpoint = matches!(entry.record, Record::Checkpoint(_));
+        inner.store.create(New { seq: number, bytes: &bytes, previous, is_checkpoint }).await?;
+        inner.remember(Some(sealed.seal));
+        Ok(())
+    }
+}
+
+impl Inner {
+    fn remember(&self, seal: Option<Seal>) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = seal;
+    }
+
+    fn last(&self) -> Option<Seal> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Records from a place on, each of them the one that its place says and bound to the one before it.
+    async fn read(&self, start: Start) -> Result<Vec<Sealed>, Unreadable> {
+        let stored = self.store.read(start).await.map_err(|error| self.unread(error))?;
+        self.verify(&stored)
+    }
+
+    fn verify(&self, stored: &[Stored]) -> Result<Vec<Sealed>, Unreadable> {
+        let mut records: Vec<Sealed> = Vec::with_capacity(stored.len());
+        for Stored { seq, bytes } in stored {
+            let sealed = codec::decode(bytes).map_err(|flaw| self.flawed(*seq, &flaw))?;
+            let before = records.last().map(|sealed| &sealed.seal);
+            if let Some(before) = before.filter(|before| before.seq + 1 != *seq) {
+                return Err(self.missing(before.seq + 1, *seq));
+            }
+            sealed.check(*seq, before).map_err(|flaw| self.flawed(*seq, &flaw))?;
+            records.push(sealed);
+        }
+        Ok(records)
+    }
+
+    /// The record that a new one is to follow; `None` for the first.
+    async fn before(&self, seq: Seq) -> Result<Option<Seal>, String> {
+        let before = seq.checked_sub(1).ok_or("records are counted from 1")?;
+        if before == 0 {
+            return Ok(None);
+        }
+        if let Some(seal) = self.last().filter(|seal| seal.seq == before) {
+            return Ok(Some(seal));
+        }
+        let stored = self.store.read(Start::At(before)).await.map_err(|error| self.unread(error).message)?;
+        let stored =
+            stored.first().filter(|stored| stored.seq == before).ok_or(format!("record {before} is missing"))?;
+        let sealed = codec::decode(&stored.bytes).map_err(|flaw| format!("record {before} {flaw}"))?;
+        sealed.check(before, None).map_err(|flaw| format!("record {before} {flaw}"))?;
+        Ok(Some(sealed.seal))
+    }
+}

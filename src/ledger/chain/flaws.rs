@@ -1,0 +1,53 @@
+//! How to say what is wrong with a ledger, and how to go on.
+
+use super::Inner;
+use crate::ledger::Unreadable;
+use crate::ledger::codec::Flaw;
+use crate::ledger::record::Seq;
+use crate::ledger::store::{Unread, last_good};
+
+impl Inner {
+    pub(super) fn unread(&self, error: Unread) -> Unreadable {
+        match error {
+            Unread::Failed { why, help } => {
+                Unreadable { message: format!("the ledger of `{}` cannot be read: {why}", self.target), help }
+            }
+            Unread::Missing { seq, there } => self.missing(seq, there),
+            Unread::CutShort { last, was } => self.cut_short(last, was),
+            Unread::Foreign { seq, lineage, expected } => self.flawed(seq, &Flaw::Foreign { lineage, expected }),
+        }
+    }
+
+    pub(super) fn flawed(&self, seq: Seq, flaw: &Flaw) -> Unreadable {
+        let good = last_good(seq);
+        let record = self.store.record(seq);
+        let help = match flaw {
+            Flaw::Newer { tool, .. } => format!("{good}; use pushplan {tool} or later"),
+            Flaw::Foreign { .. } | Flaw::Misplaced { .. } => {
+                format!("{good}; put back the records of this ledger alone, or {}", self.store.go_on(seq))
+            }
+            Flaw::Damaged(_) | Flaw::Loose => {
+                format!("{good}; put back {record} from a copy, or {}", self.store.go_on(seq))
+            }
+        };
+        self.refuse(&format!("record {seq} {flaw}"), help)
+    }
+
+    pub(super) fn missing(&self, seq: Seq, there: Seq) -> Unreadable {
+        let record = self.store.record(seq);
+        let help = format!("{}; put back {record} from a copy, or {}", last_good(seq), self.store.go_on(seq));
+        let though = if there == seq { String::new() } else { format!(", though record {there} is there") };
+        self.refuse(&format!("record {seq} is missing{though}"), help)
+    }
+
+    pub(super) fn cut_short(&self, last: Seq, was: Seq) -> Unreadable {
+        let record = self.store.record(was);
+        let go_on = self.store.go_on(last + 1);
+        let help = format!("{}; put back {record} and any before it from a copy, or {go_on}", last_good(last + 1));
+        self.refuse(&format!("it ends with record {last}, and record {was} was there before"), help)
+    }
+
+    fn refuse(&self, what: &str, help: String) -> Unreadable {
+        Unreadable { message: format!("the ledger of `{}` cannot be used: {what}", self.target), help: Some(help) }
+    }
+}

@@ -1,0 +1,59 @@
+//! Where a ledger is, as a target's settings say it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::file::FileStore;
+use super::store::Store;
+
+/// How a place is opened: what stands behind the scheme, the project's folder and the target.
+type Open = fn(&str, &Path, &str) -> Result<Arc<dyn Store>, String>;
+
+/// A sort of place.
+struct Scheme {
+    /// What a place of it begins with.
+    start: &'static str,
+    /// How one is written.
+    form: &'static str,
+    open: Open,
+}
+
+const SCHEMES: [Scheme; 1] = [Scheme {
+    start: "file:",
+    form: "file:FOLDER",
+    open: |place, root, target| Ok(Arc::new(files(place, root, target))),
+}];
+
+/// The store of a target's records. Where no place is given, it is a folder beside the manifests. Nothing is asked of the place
+/// yet.
+pub fn open(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dyn Store>, String> {
+    let place = place.unwrap_or("file:");
+    let Some(scheme) = SCHEMES.iter().find(|scheme| place.starts_with(scheme.start)) else {
+        let forms: Vec<&str> = SCHEMES.iter().map(|scheme| scheme.form).collect();
+        return Err(format!("`{}` is none of {}", shown(place), forms.join(", ")));
+    };
+    (scheme.open)(place, root, target)
+}
+
+/// What is wrong with a place as it is written; `None` where nothing is.
+pub fn objection(place: &str) -> Option<String> {
+    open(Some(place), Path::new("."), "local").err()
+}
+
+fn files(place: &str, root: &Path, target: &str) -> FileStore {
+    match place.trim_start_matches("file:") {
+        "" => FileStore::new(root, target),
+        folder => FileStore::at(&root.join(folder), target),
+    }
+}
+
+/// A place without the password that somebody may have written into it.
+pub fn shown(place: &str) -> String {
+    let Some((scheme, rest)) = place.split_once("://") else { return place.to_owned() };
+    let (host, path) = rest.split_once('/').map_or((rest, None), |(host, path)| (host, Some(path)));
+    let host = match host.rsplit_once('@') {
+        Some((user, host)) => format!("{}@{host}", user.split(':').next().unwrap_or_default()),
+        None => host.to_owned(),
+    };
+    path.map_or_else(|| format!("{scheme}://{host}"), |path| format!("{scheme}://{host}/{path}"))
+}

@@ -1,0 +1,86 @@
+//! Where the records of a ledger lie.
+//!
+//! A store has one thing to promise: *record N is created by one writer, and stays as it was written*. It deals in bytes;
+//! what they mean, and whether they follow each other, is for `Chain` to say.
+
+use std::fmt;
+use std::pin::Pin;
+
+use super::AppendError;
+use super::record::Seq;
+use crate::digest::Digest;
+
+/// What a store will answer.
+pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The place of one target's ledger. Several processes and threads may use it at a time.
+pub trait Store: fmt::Debug + Send + Sync {
+    /// The place as people know it, such as `s3://bucket/prefix`. Never with a password.
+    fn shown(&self) -> String;
+
+    /// A record as people know it, such as `.pushplan/ledger/local/00000007.json`.
+    fn record(&self, seq: Seq) -> String;
+
+    /// How to do without every record from this one on, where it cannot be put back from a copy: the words after "or".
+    fn go_on(&self, seq: Seq) -> String;
+
+    /// Records as they were written, in order. Nothing where there is no record yet. What is read
+    /// is at least as new as whatever was durable when this was called.
+    fn read(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>>;
+
+    /// Creates a record if nobody has created one in its place. When this returns, it is durable. The same record may be created
+    /// again: that it is there already is then no conflict. Where the answer was lost, it looks before it says anything, and says
+    /// [`AppendError::Unknown`] only where looking did not help.
+    fn create<'a>(&'a self, new: New<'a>) -> Pending<'a, Result<(), AppendError>>;
+}
+
+/// Where reading begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// With the newest checkpoint, or with the first record where there is none.
+    Checkpoint,
+    /// With this record.
+    At(Seq),
+    /// With the newest record: that one alone is read.
+    Newest,
+}
+
+/// A record that is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    pub seq: Seq,
+    pub bytes: Vec<u8>,
+}
+
+/// A record that is to be.
+#[derive(Clone, Copy, Debug)]
+pub struct New<'a> {
+    pub seq: Seq,
+    pub bytes: &'a [u8],
+    /// The checksum that the record before it ends in; `None` for the first. A store that can tell at no cost that the record
+    /// before it is another one, or is gone, refuses with [`AppendError::NotWritten`].
+    pub previous: Option<&'a Digest>,
+    /// Whether it has everything before it in it.
+    pub is_checkpoint: bool,
+}
+
+/// Why records were not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// The place, or one record in it, cannot be read now: why, and what to do about it.
+    Failed { why: String, help: Option<String> },
+    /// A record is not there, though a later one is.
+    Missing { seq: Seq, there: Seq },
+    /// It ends with a record, and a later one was there before.
+    CutShort { last: Seq, was: Seq },
+    /// The newest record is of another ledger than it was before.
+    Foreign { seq: Seq, lineage: String, expected: String },
+}
+
+/// Up to where the records before one hold.
+pub fn last_good(seq: Seq) -> String {
+    match seq - 1 {
+        0 => "there is no good record".to_owned(),
+        good => format!("the last good record is {good}"),
+    }
+}
