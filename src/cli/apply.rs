@@ -370,11 +370,20 @@ fn keep(report: &Report, site: &Site, context: &Context) {
     let record = Record::Outcomes(outcomes);
     let entry = Entry { seq: report.ledger + 1, at: Timestamp::now(), actor: who::actor(), record };
     context.out.note(&match site.log.keep(&entry) {
-        Ok(file) => format!("What could not be written to the ledger is kept in {file}; the next apply takes it in."),
+        Ok(file) => kept(&file, site),
         Err(why) => {
             format!("What was done could not be kept either ({why}); the next apply looks for it on the service.")
         }
     });
+}
+
+/// That results are kept, and how they get into the ledger: by the next command here, or from the file by anybody.
+fn kept(file: &str, site: &Site) -> String {
+    let target = &site.target;
+    format!(
+        "What could not be written to the ledger is kept in {file}; the next apply here takes it in. Where this machine goes \
+         away, keep that file and run: pushplan ledger restore {file} --target {target}"
+    )
 }
 
 /// How a command ends that ended so.

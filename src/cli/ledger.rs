@@ -1,5 +1,7 @@
 //! The ledger of a target, for commands that read it or add to it.
 
+mod command;
+
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -9,16 +11,18 @@ use super::{Context, runtime, who};
 use crate::address::Address;
 use crate::failure::Failure;
 use crate::ledger::place;
-use crate::ledger::{AppendError, Chain, Ended, Entry, Kept, Ledger, Log, Record};
+use crate::ledger::{AppendError, Chain, Ended, Entry, Kept, Ledger as State, Log, Record, Taken};
 use crate::manifest::Project;
 use crate::render::one_line;
 use crate::text;
+
+pub use command::Ledger;
 
 /// A ledger that is to be added to.
 #[derive(Debug)]
 pub struct Open {
     pub target: String,
-    pub ledger: Ledger,
+    pub ledger: State,
     log: Chain,
 }
 
@@ -28,7 +32,7 @@ impl Open {
         let (log, target) = place.log()?;
         runtime()?.block_on(async {
             take_in(context, &log).await?;
-            let ledger = Ledger::replay(log.read(0).await.map_err(unreadable)?);
+            let ledger = State::replay(log.read(0).await.map_err(unreadable)?);
             Ok(Self { target, ledger, log })
         })
     }
@@ -80,14 +84,24 @@ impl Open {
 /// The ledger of a target, where its project says that it is. Nothing is asked of the place yet.
 pub fn of(project: &Project, root: &Path, target: &str) -> Result<Chain, Failure> {
     let setting = project.target(target).and_then(|target| target.ledger.as_ref());
-    let store = place::open(setting.map(|setting| setting.value.as_str()), root, target);
+    at_place(setting.map(|setting| setting.value.as_str()), root, target)
+}
+
+/// The ledger of a target in a place.
+fn at_place(place: Option<&str>, root: &Path, target: &str) -> Result<Chain, Failure> {
+    let store = place::open(place, root, target);
     let store = store.map_err(|why| Failure::new(format!("the ledger of `{target}` has no place: {why}")))?;
     Ok(Chain::new(store, root, target))
 }
 
 /// Writes into the ledger what an earlier run could not, and says so.
 pub async fn take_in(context: &Context, log: &Chain) -> Result<(), Failure> {
-    let taken = log.take_in().await.map_err(unreadable)?;
+    taken_in(context, log.take_in().await.map_err(unreadable)?);
+    Ok(())
+}
+
+/// Says what became of results that an earlier run could not write.
+fn taken_in(context: &Context, taken: Taken) {
     for (outcomes, what) in
         [(taken.taken, "are in the ledger now"), (taken.outdated, "were dealt with since and are dropped")]
     {
@@ -97,7 +111,6 @@ pub async fn take_in(context: &Context, log: &Chain) -> Result<(), Failure> {
             context.out.note(&format!("Results that an earlier run could not write {what}:{lines}"));
         }
     }
-    Ok(())
 }
 
 /// What is to be said of results that are not in the ledger yet.

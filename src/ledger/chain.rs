@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod flaws;
+mod transfer;
 mod unwritten;
 
 use std::path::Path;
@@ -14,6 +15,8 @@ use super::file::{FileStore, Folder};
 use super::record::{Entry, Record, Seq};
 use super::store::{New, Start, Store, Stored};
 use super::{AppendError, Log, Position, Unreadable};
+pub use checkpoint::checkpoint;
+pub use transfer::{Facts, NotMoved};
 pub use unwritten::{Kept, Taken};
 
 /// The ledger of one target.
@@ -91,6 +94,9 @@ impl Log for Chain {
         if after > last.as_ref().map_or(0, |seal| seal.seq) {
             return Err(inner.cut_short(inner.read(Start::Newest).await?.last().map_or(0, |one| one.seal.seq), after));
         }
+        if let Some(Record::Moved { to }) = records.last().map(|sealed| &sealed.entry.record) {
+            return Err(inner.moved(to));
+        }
         inner.remember(last);
         Ok(records.into_iter().map(|sealed| sealed.entry).filter(|entry| entry.seq > after).collect())
     }
@@ -126,8 +132,7 @@ impl Inner {
 
     /// Records from a place on, each of them the one that its place says and bound to the one before it.
     async fn read(&self, start: Start) -> Result<Vec<Sealed>, Unreadable> {
-        let stored = self.store.read(start).await.map_err(|error| self.unread(error))?;
-        self.verify(&stored)
+        self.verify(&self.stored(start).await?)
     }
 
     fn verify(&self, stored: &[Stored]) -> Result<Vec<Sealed>, Unreadable> {

@@ -196,7 +196,7 @@ impl Book {
                 let changed = Changed::noted(address, Act::Resolve, id, None, None);
                 self.part_of(entry).changes.push(changed);
             }
-            Record::Checkpoint(_) => {}
+            Record::Moved { .. } | Record::Checkpoint(_) => {}
         }
     }
 

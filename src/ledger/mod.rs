@@ -16,7 +16,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use chain::{Chain, Kept, Taken};
+pub use chain::{Chain, Facts, Kept, NotMoved, Taken, checkpoint};
 pub use file::FileStore;
 pub use record::{Adopted, Begin, Done, Ended, Entry, Intent, Outcome, Record, Resolution, Seq, Verb};
 pub use state::{Ledger, Open, Owned, Retired, Running};

@@ -35,8 +35,11 @@ pub fn open(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dyn St
     (scheme.open)(place, root, target)
 }
 
-/// What is wrong with a place as it is written; `None` where nothing is.
+/// What is wrong with a place as it is written in a file that others read; `None` where nothing is.
 pub fn objection(place: &str) -> Option<String> {
+    if shown(place) != place {
+        return Some(format!("`{}` is written with a password, which everybody could read here", shown(place)));
+    }
     open(Some(place), Path::new("."), "local").err()
 }
 

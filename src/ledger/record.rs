@@ -44,6 +44,8 @@ pub enum Record {
     Resolve { address: Address, found: Resolution },
     /// A run ends.
     End { run: String, ended: Ended },
+    /// The ledger goes on in another place. Nothing is appended here any more.
+    Moved { to: String },
     /// All that came before, in one piece.
     Checkpoint(Box<Ledger>),
 }
@@ -170,7 +172,7 @@ impl Record {
             Self::Forget(addresses) => addresses.iter().collect(),
             Self::Move { from, to } => vec![from, to],
             Self::Resolve { address, .. } => vec![address],
-            Self::Begin(_) | Self::End { .. } | Self::Checkpoint(_) => Vec::new(),
+            Self::Begin(_) | Self::End { .. } | Self::Moved { .. } | Self::Checkpoint(_) => Vec::new(),
         }
     }
 }

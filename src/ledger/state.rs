@@ -134,6 +134,7 @@ impl Ledger {
                 self.run.take_if(|running| running.run == *run);
                 self.pruning.clear();
             }
+            Record::Moved { .. } => {}
             Record::Checkpoint(state) => *self = Self::clone(state),
         }
         self.seq = entry.seq;

@@ -13,6 +13,7 @@ use super::{FILE_LIMIT, bodies, to_text};
 use crate::client::Origin;
 use crate::codes::{self, CODES, Code};
 use crate::finding::{Finding, Findings, Severity};
+use crate::ledger::place;
 use crate::model::delay::Delay;
 use crate::model::level::Level;
 use crate::model::many::Many;
@@ -388,6 +389,15 @@ impl Target {
             && let Err(why) = Origin::parse(url)
         {
             wrong(url.span, why, "an address such as https://messaging.example");
+        }
+        if let Some(place) = &self.ledger
+            && let Some(why) = place::objection(place)
+        {
+            wrong(
+                place.span,
+                why,
+                "such as git, s3://bucket/prefix or postgres://host/database/schema, without a password",
+            );
         }
         if let Some(print) = &self.app_key_fingerprint
             && (print.len() != FINGERPRINT || !print.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)))

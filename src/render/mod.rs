@@ -12,6 +12,7 @@ pub mod graph;
 pub mod history;
 pub mod html;
 mod layout;
+pub mod ledger;
 pub mod lookup;
 mod out;
 pub mod outcome;

@@ -13,6 +13,7 @@ mod first_run;
 mod forms;
 mod gone;
 mod guards;
+mod ledgers;
 mod let_go;
 mod lookups;
 mod lost;

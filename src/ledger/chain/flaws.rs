@@ -47,6 +47,11 @@ impl Inner {
         self.refuse(&format!("it ends with record {last}, and record {was} was there before"), help)
     }
 
+    pub(super) fn moved(&self, to: &str) -> Unreadable {
+        let help = format!("write `ledger = \"{to}\"` into [targets.{}] of pushplan.toml", self.target);
+        Unreadable { message: format!("the ledger of `{}` has moved to {to}", self.target), help: Some(help) }
+    }
+
     fn refuse(&self, what: &str, help: String) -> Unreadable {
         Unreadable { message: format!("the ledger of `{}` cannot be used: {what}", self.target), help: Some(help) }
     }

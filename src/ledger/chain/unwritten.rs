@@ -91,22 +91,41 @@ impl Chain {
         Ok(all)
     }
 
+    /// What a file holds that was kept for this ledger, on whichever machine.
+    pub fn kept_in(&self, file: &str, bytes: &[u8]) -> Result<Kept, String> {
+        let sealed = codec::decode(bytes).map_err(|flaw| format!("{file} {flaw}"))?;
+        if !matches!(sealed.entry.record, Record::Outcomes(_)) {
+            return Err(format!("{file} holds no results"));
+        }
+        Ok(Kept { entry: sealed.entry, lineage: sealed.seal.lineage, file: file.to_owned(), name: String::new() })
+    }
+
+    /// Appends what a file holds, as [`Self::take_in`] does. The file stays.
+    pub async fn restore(&self, kept: &Kept) -> Result<Taken, Unreadable> {
+        let mut all = Taken::default();
+        self.take_in_all(kept, &mut all).await?;
+        Ok(all)
+    }
+
     /// Appends what was kept, as far as nobody else has dealt with the same things since. For whoever is about to write.
     pub async fn take_in(&self) -> Result<Taken, Unreadable> {
         let mut all = Taken::default();
         for kept in self.kept()? {
-            let mut tries = 0;
-            while !self.take_in_one(&kept, &mut all).await? {
-                tries += 1;
-                if tries == TRIES {
-                    let message = format!("somebody else is writing to the ledger of `{}`", self.0.target);
-                    return Err(Unreadable { message, help: Some("run the command again".into()) });
-                }
-            }
+            self.take_in_all(&kept, &mut all).await?;
             // A file that stays is outdated when it is looked at again.
             let _ = self.0.unwritten.remove(&kept.name);
         }
         Ok(all)
+    }
+
+    async fn take_in_all(&self, kept: &Kept, all: &mut Taken) -> Result<(), Unreadable> {
+        for _ in 0..TRIES {
+            if self.take_in_one(kept, all).await? {
+                return Ok(());
+            }
+        }
+        let message = format!("somebody else is writing to the ledger of `{}`", self.0.target);
+        Err(Unreadable { message, help: Some("run the command again".into()) })
     }
 
     /// Tries once; `false` where somebody else was quicker.

@@ -75,6 +75,10 @@ impl Folder {
     /// Whether it is there. What is reached through a link, or is no folder, is refused: a project does not choose where on the
     /// machine pushplan writes.
     pub fn exists(&self) -> Result<bool, String> {
+        // A disk that is not mounted would look like a ledger that has no record.
+        if !self.is_own() && !self.root.is_dir() {
+            return Err(format!("{} is not there; make it, or mount what it is on", self.root.display()));
+        }
         let mut path = self.root.clone();
         for part in &self.parts {
             path.push(part);

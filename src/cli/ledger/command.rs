@@ -1,0 +1,228 @@
+//! `pushplan ledger`: what is remembered of a target, as a whole.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use jiff::Timestamp;
+
+use super::{Place, at_place, of, taken_in, unreadable};
+use crate::cli::forms::Plain;
+use crate::cli::{Context, Ended, runtime, who};
+use crate::failure::{Exit, Failure};
+use crate::ledger::{Chain, Entry, Log, NotMoved, checkpoint, place};
+use crate::manifest::Project;
+use crate::render::ledger::{self as shown, View};
+use crate::text;
+
+/// Look after the ledger of a target: where it is, whether it is sound, and how it gets elsewhere
+#[derive(Debug, Args)]
+pub struct Ledger {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    Status(Status),
+    Verify(Verify),
+    Compact(Compact),
+    Move(Move),
+    Export(Export),
+    Restore(Restore),
+}
+
+/// Where the ledger is, what it holds, and who is at work
+#[derive(Debug, Args)]
+struct Status {
+    #[command(flatten)]
+    place: Place,
+
+    /// Form: text for people, json for programs
+    #[arg(long, value_enum, default_value_t = Plain::Text)]
+    format: Plain,
+}
+
+/// Read every record and see whether all of them are what was written
+#[derive(Debug, Args)]
+struct Verify {
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Write all that is known into one record, so that reading is as fast as on the first day. Nothing is lost
+#[derive(Debug, Args)]
+struct Compact {
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Copy the ledger to another place and leave word of it: the old place takes no record any more
+#[derive(Debug, Args)]
+struct Move {
+    /// The new place, as `ledger` of the target will say: git, s3://bucket/prefix, postgres://host/database/schema, file:FOLDER
+    #[arg(long, value_name = "PLACE")]
+    to: String,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Print all that is known as JSON
+#[derive(Debug, Args)]
+struct Export {
+    /// Print every record instead, one on each line
+    #[arg(long)]
+    records: bool,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Write results into the ledger that an earlier run could not write, from the file in which it kept them
+#[derive(Debug, Args)]
+struct Restore {
+    /// The file that the run named
+    file: PathBuf,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Ledger {
+    pub fn run(&self, context: &Context) -> Ended {
+        match &self.what {
+            What::Status(command) => command.run(context),
+            What::Verify(command) => command.run(context),
+            What::Compact(command) => command.run(context),
+            What::Move(command) => command.run(context),
+            What::Export(command) => command.run(context),
+            What::Restore(command) => command.run(context),
+        }
+    }
+}
+
+impl Status {
+    fn run(&self, context: &Context) -> Ended {
+        let (log, target) = self.place.log()?;
+        let facts = runtime()?.block_on(log.facts()).map_err(unreadable)?;
+        let kept = log.kept().map_err(unreadable)?;
+        let place = log.shown();
+        let view = View { target: &target, place: &place, facts: &facts, kept: &kept, now: Timestamp::now() };
+        match self.format {
+            Plain::Text => context.out.print(&view.text()),
+            Plain::Json => context.out.json(&view.json()),
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl Verify {
+    fn run(&self, context: &Context) -> Ended {
+        let (log, target) = self.place.log()?;
+        let all = runtime()?.block_on(log.history()).map_err(unreadable)?;
+        let kept = log.kept().map_err(unreadable)?;
+        context.out.print(&shown::verified(&target, &log.shown(), &all));
+        if let Some(note) = super::pending(&kept) {
+            context.out.note(&note);
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl Compact {
+    fn run(&self, context: &Context) -> Ended {
+        let (log, target) = self.place.log()?;
+        let (before, seq) = runtime()?.block_on(async {
+            super::take_in(context, &log).await?;
+            let entries = log.read(0).await.map_err(unreadable)?;
+            let before = entries.len();
+            if before < 2 {
+                return Ok((before, None));
+            }
+            let entry = checkpoint(entries, &who::actor(), Timestamp::now());
+            log.append(&entry).await.map_err(|error| super::not_appended(&target, error))?;
+            Ok::<_, Failure>((before, Some(entry.seq)))
+        })?;
+        context.out.print(&match seq {
+            None => format!("Nothing to do: the ledger of {} is read in one record.", text::short(&target, 80)),
+            Some(seq) => format!(
+                "Wrote record {seq}, a checkpoint: the ledger of {} is read from there, and no longer in {}.",
+                text::short(&target, 80),
+                text::count(before, "record")
+            ),
+        });
+        Ok(Exit::Done)
+    }
+}
+
+impl Move {
+    fn run(&self, context: &Context) -> Ended {
+        let root = self.place.root()?;
+        let project = Project::open(&root);
+        let (log, target) = self.place.log()?;
+        if let Some(why) = place::objection(&self.to) {
+            return Err(Failure::usage(format!("the ledger cannot move there: {why}")));
+        }
+        let there = at_place(Some(&self.to), &root, &target)?;
+        if there.shown() == log.shown() {
+            return Err(Failure::usage(format!("the ledger of `{target}` is in {} already", log.shown())));
+        }
+        let moved = runtime()?.block_on(async {
+            super::take_in(context, &log).await?;
+            Ok::<_, Failure>(log.move_to(&there, &self.to, &who::actor(), Timestamp::now()).await)
+        })?;
+        let records = moved.map_err(|why| not_moved(why, &target, &log))?;
+        let is_declared = of(&project, &root, &target).is_ok_and(|log| log.shown() == there.shown());
+        context.out.print(&shown::moved(&target, records, &log.shown(), &self.to, is_declared));
+        Ok(Exit::Done)
+    }
+}
+
+fn not_moved(why: NotMoved, target: &str, log: &Chain) -> Failure {
+    match why {
+        NotMoved::Unreadable(why) => unreadable(why),
+        NotMoved::Empty => {
+            Failure::new(format!("the ledger of `{target}` has no record yet, so nothing has to be moved"))
+                .help("write the new place into pushplan.toml")
+        }
+        NotMoved::Already(to) => Failure::new(format!("the ledger of `{target}` has moved to {to} already"))
+            .help(format!("write `ledger = \"{to}\"` into [targets.{target}] of pushplan.toml")),
+        NotMoved::Busy(who) => Failure::new(format!("the ledger of `{target}` stays where it is: {who}"))
+            .exit(Exit::Refused)
+            .help("wait until it has ended and run the command again"),
+        NotMoved::Taken(place) => {
+            Failure::new(format!("the ledger of `{target}` stays where it is: {place} holds another one"))
+                .exit(Exit::Refused)
+                .help("name an empty place")
+        }
+        NotMoved::Failed(why) => Failure::new(format!("the ledger of `{target}` stays in {}: {why}", log.shown()))
+            .help("run the command again: what was copied already stays there"),
+    }
+}
+
+impl Export {
+    fn run(&self, context: &Context) -> Ended {
+        let (log, target) = self.place.log()?;
+        if self.records {
+            let all: Vec<Entry> = runtime()?.block_on(log.history()).map_err(unreadable)?;
+            context.out.json(&shown::records(&all));
+            return Ok(Exit::Done);
+        }
+        let facts = runtime()?.block_on(log.facts()).map_err(unreadable)?;
+        context.out.json(&shown::export(&target, &facts));
+        Ok(Exit::Done)
+    }
+}
+
+impl Restore {
+    fn run(&self, context: &Context) -> Ended {
+        let (log, _) = self.place.log()?;
+        let file = self.file.display().to_string();
+        let bytes = fs::read(&self.file).map_err(|error| Failure::usage(format!("{file} cannot be read: {error}")))?;
+        let kept = log.kept_in(&file, &bytes).map_err(Failure::usage)?;
+        let taken = runtime()?.block_on(log.restore(&kept)).map_err(unreadable)?;
+        taken_in(context, taken);
+        Ok(Exit::Done)
+    }
+}

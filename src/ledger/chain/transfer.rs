@@ -1,0 +1,132 @@
+//! A ledger as a whole: what can be said of it, and how it gets to another place.
+
+use jiff::Timestamp;
+
+use super::{Chain, Inner, Sealed};
+use crate::ledger::record::{Entry, Record, Seq};
+use crate::ledger::state::Ledger;
+use crate::ledger::store::{New, Start, Stored};
+use crate::ledger::{AppendError, Log, Position, Unreadable};
+
+/// How often somebody else may write while a ledger is copied.
+const TRIES: usize = 5;
+
+/// What a ledger is, read from the newest checkpoint on.
+#[derive(Debug)]
+pub struct Facts {
+    pub position: Position,
+    /// The newest record.
+    pub last: Option<Entry>,
+    /// The checkpoint that reading begins at.
+    pub checkpoint: Option<Seq>,
+    /// How many bytes are read.
+    pub bytes: usize,
+    pub ledger: Ledger,
+}
+
+impl Facts {
+    /// Where the ledger goes on, where it has moved.
+    pub fn moved_to(&self) -> Option<&str> {
+        match self.last.as_ref().map(|entry| &entry.record) {
+            Some(Record::Moved { to }) => Some(to),
+            _ => None,
+        }
+    }
+}
+
+/// Why a ledger stays where it is.
+#[derive(Debug)]
+pub enum NotMoved {
+    Unreadable(Unreadable),
+    /// It has no record.
+    Empty,
+    /// It is in that place already.
+    Already(String),
+    /// Somebody is at work.
+    Busy(String),
+    /// The other place holds something else.
+    Taken(String),
+    /// A record could not be written, or not be read back.
+    Failed(String),
+}
+
+impl From<Unreadable> for NotMoved {
+    fn from(error: Unreadable) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
+impl Chain {
+    /// What can be said of it, also where it has moved.
+    pub async fn facts(&self) -> Result<Facts, Unreadable> {
+        let inner = &*self.0;
+        let stored = inner.stored(Start::Checkpoint).await?;
+        let bytes = stored.iter().map(|stored| stored.bytes.len()).sum();
+        let records = inner.verify(&stored)?;
+        let position =
+            records.last().map(|Sealed { seal, .. }| Position { lineage: seal.lineage.clone(), seq: seal.seq });
+        let entries: Vec<Entry> = records.into_iter().map(|sealed| sealed.entry).collect();
+        let is_checkpoint = |entry: &&Entry| matches!(entry.record, Record::Checkpoint(_));
+        Ok(Facts {
+            position: position.unwrap_or_default(),
+            last: entries.last().cloned(),
+            checkpoint: entries.first().filter(is_checkpoint).map(|entry| entry.seq),
+            bytes,
+            ledger: Ledger::replay(entries),
+        })
+    }
+
+    /// Copies every record to another place, looks whether all of them arrived, and leaves word of it here: from then on, this
+    /// place takes no record. Returns how many records there are.
+    pub async fn move_to(&self, to: &Self, place: &str, actor: &str, at: Timestamp) -> Result<usize, NotMoved> {
+        for _ in 0..TRIES {
+            let all = self.0.stored(Start::At(1)).await?;
+            let records = self.0.verify(&all)?;
+            let last = records.last().ok_or(NotMoved::Empty)?;
+            if let Record::Moved { to } = &last.entry.record {
+                return Err(NotMoved::Already(to.clone()));
+            }
+            let (seq, seal) = (last.seal.seq + 1, last.seal.clone());
+            if let Some(run) = Ledger::replay(records.iter().map(|sealed| sealed.entry.clone())).run {
+                return Err(NotMoved::Busy(format!("the run of {} since {:.0} has not ended", run.actor, run.since)));
+            }
+            to.0.copy(&all, &records).await?;
+            let entry = Entry { seq, at, actor: actor.to_owned(), record: Record::Moved { to: place.to_owned() } };
+            self.0.remember(Some(seal));
+            match self.append(&entry).await {
+                Ok(()) => return Ok(all.len()),
+                // Somebody was quicker, and what they wrote belongs there too.
+                Err(AppendError::Conflict) => {}
+                Err(AppendError::NotWritten(why) | AppendError::Unknown(why)) => return Err(NotMoved::Failed(why)),
+            }
+        }
+        Err(NotMoved::Busy("others write to it all the time".to_owned()))
+    }
+}
+
+impl Inner {
+    pub(super) async fn stored(&self, start: Start) -> Result<Vec<Stored>, Unreadable> {
+        self.store.read(start).await.map_err(|error| self.unread(error))
+    }
+
+    /// Makes this place hold exactly these records. What it has already must be the beginning of them.
+    async fn copy(&self, all: &[Stored], records: &[Sealed]) -> Result<(), NotMoved> {
+        let there = self.stored(Start::At(1)).await?;
+        if !all.starts_with(&there) {
+            return Err(NotMoved::Taken(self.store.shown()));
+        }
+        for (place, Stored { seq, bytes }) in all.iter().enumerate().skip(there.len()) {
+            let previous = place.checked_sub(1).map(|before| &records[before].seal.checksum);
+            let is_checkpoint = matches!(records[place].entry.record, Record::Checkpoint(_));
+            match self.store.create(New { seq: *seq, bytes, previous, is_checkpoint }).await {
+                Ok(()) => {}
+                Err(AppendError::Conflict) => return Err(NotMoved::Taken(self.store.shown())),
+                Err(AppendError::NotWritten(why) | AppendError::Unknown(why)) => return Err(NotMoved::Failed(why)),
+            }
+        }
+        if self.stored(Start::At(1)).await? != all {
+            return Err(NotMoved::Failed(format!("{} does not give back what was written", self.store.shown())));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,187 @@
+//! A ledger as a whole, for people and for programs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use super::one_line;
+use crate::address::Address;
+use crate::ledger::{Entry, Facts, Kept, Open, Owned, Retired, Running, Seq};
+use crate::text;
+
+/// The version of the JSON form. It grows when a field changes its meaning or goes away.
+const VERSION: u32 = 1;
+
+/// A ledger and what is told of it.
+#[derive(Debug)]
+pub struct View<'v> {
+    pub target: &'v str,
+    pub place: &'v str,
+    pub facts: &'v Facts,
+    pub kept: &'v [Kept],
+    pub now: Timestamp,
+}
+
+#[derive(Serialize)]
+struct Status<'v> {
+    format_version: u32,
+    target: &'v str,
+    place: &'v str,
+    /// Empty before the first record.
+    lineage: &'v str,
+    records: Seq,
+    /// The checkpoint that reading begins at.
+    checkpoint: Option<Seq>,
+    bytes_read: usize,
+    last: Option<Last<'v>>,
+    resources: usize,
+    in_doubt: Vec<String>,
+    /// Who is at work, or was cut off.
+    run: Option<&'v Running>,
+    /// Results that could not be written to the ledger.
+    unwritten: usize,
+    moved_to: Option<&'v str>,
+}
+
+#[derive(Serialize)]
+struct Last<'v> {
+    at: Timestamp,
+    actor: &'v str,
+}
+
+impl View<'_> {
+    pub fn text(&self) -> String {
+        let Facts { position, last, checkpoint, ledger, .. } = self.facts;
+        let mut out = format!("The ledger of {} is in {}\n", one_line(self.target), one_line(self.place));
+        let Some(last) = last else {
+            out.push_str("It has no record yet.");
+            return out;
+        };
+        let mut row = |label: &str, words: String| {
+            let _ = writeln!(out, "  {label:<11} {words}");
+        };
+        row("records", format!("{}, the last on {} by {}", position.seq, time(last.at), one_line(&last.actor)));
+        row("read from", checkpoint.map_or("the first".to_owned(), |seq| format!("record {seq}, a checkpoint")));
+        let doubt = match ledger.open.len() {
+            0 => String::new(),
+            some => format!(", {some} in doubt"),
+        };
+        let mut resources: Vec<Address> = ledger.owned.keys().map(Address::resource).collect();
+        resources.dedup();
+        row("ours", format!("{}{doubt}", text::count(resources.len(), "resource")));
+        row("at work", at_work(ledger.run.as_ref()));
+        if !self.kept.is_empty() {
+            let results: usize = self.kept.iter().map(|kept| kept.outcomes().len()).sum();
+            row("unwritten", format!("{}; the next command that writes takes them in", text::count(results, "result")));
+        }
+        if let Some(to) = self.facts.moved_to() {
+            row("moved to", one_line(to));
+        }
+        out.truncate(out.trim_end().len());
+        out
+    }
+
+    pub fn json(&self) -> String {
+        let Facts { position, last, checkpoint, bytes, ledger } = self.facts;
+        let mut resources: Vec<Address> = ledger.owned.keys().map(Address::resource).collect();
+        resources.dedup();
+        json(&Status {
+            format_version: VERSION,
+            target: self.target,
+            place: self.place,
+            lineage: &position.lineage,
+            records: position.seq,
+            checkpoint: *checkpoint,
+            bytes_read: *bytes,
+            last: last.as_ref().map(|entry| Last { at: entry.at, actor: &entry.actor }),
+            resources: resources.len(),
+            in_doubt: ledger.open.keys().map(ToString::to_string).collect(),
+            run: ledger.run.as_ref(),
+            unwritten: self.kept.iter().map(|kept| kept.outcomes().len()).sum(),
+            moved_to: self.facts.moved_to(),
+        })
+    }
+}
+
+fn at_work(run: Option<&Running>) -> String {
+    match run {
+        None => "nobody".to_owned(),
+        Some(run) => format!("{} since {}, or cut off", one_line(&run.actor), time(run.since)),
+    }
+}
+
+fn time(at: Timestamp) -> String {
+    at.to_zoned(TimeZone::UTC).strftime("%a %-d %b %Y %H:%M:%S UTC").to_string()
+}
+
+/// That every record is sound.
+pub fn verified(target: &str, place: &str, all: &[Entry]) -> String {
+    let (target, place) = (one_line(target), one_line(place));
+    match all {
+        [] => format!("The ledger of {target} in {place} has no record yet."),
+        [first, .., last] | [first @ last] => format!(
+            "The ledger of {target} in {place} is sound: {} from {} to {}, each bound to the one before it.",
+            text::count(all.len(), "record"),
+            time(first.at),
+            time(last.at)
+        ),
+    }
+}
+
+/// That a ledger is elsewhere now, and what is left to do.
+pub fn moved(target: &str, records: usize, from: &str, to: &str, is_declared: bool) -> String {
+    let (target, from, to) = (one_line(target), one_line(from), one_line(to));
+    let done = format!(
+        "Moved the ledger of {target}: {} from {from} to {to}, read back and compared. {from} takes no record any more.",
+        text::count(records, "record")
+    );
+    match is_declared {
+        true => done,
+        false => {
+            format!("{done}\nWrite this into [targets.{target}] of pushplan.toml, and commit it:\n  ledger = \"{to}\"")
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Export<'f> {
+    format_version: u32,
+    target: &'f str,
+    lineage: &'f str,
+    records: Seq,
+    app: &'f str,
+    owned: BTreeMap<String, &'f Owned>,
+    in_doubt: BTreeMap<String, &'f Open>,
+    retired: &'f [Retired],
+    run: Option<&'f Running>,
+}
+
+/// All that is known.
+pub fn export(target: &str, facts: &Facts) -> String {
+    let Facts { position, ledger, .. } = facts;
+    json(&Export {
+        format_version: VERSION,
+        target,
+        lineage: &position.lineage,
+        records: position.seq,
+        app: &ledger.app,
+        owned: ledger.owned.iter().map(|(address, owned)| (address.to_string(), owned)).collect(),
+        in_doubt: ledger.open.iter().map(|(address, open)| (address.to_string(), open)).collect(),
+        retired: &ledger.retired,
+        run: ledger.run.as_ref(),
+    })
+}
+
+/// Every record, one on each line.
+pub fn records(all: &[Entry]) -> String {
+    let lines: Vec<String> =
+        all.iter().map(|entry| serde_json::to_string(entry).expect("a record has text keys only")).collect();
+    lines.join("\n")
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("all keys are texts")
+}

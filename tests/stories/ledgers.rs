@@ -1,0 +1,169 @@
+//! The ledger as a whole: looked at, copied to another place, brought back.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::world::{Project, says};
+
+const ONE: &str = "\
+segments:
+  a: {criteria: {tag: a}}
+";
+
+fn applied() -> (Project, crate::world::Service) {
+    let project = Project::new(ONE);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    (project, service)
+}
+
+fn json(project: &Project, arguments: &[&str]) -> Value {
+    serde_json::from_str(&project.good(arguments).stdout).expect("one JSON value")
+}
+
+fn is_lenient(value: &str) -> bool {
+    value.starts_with("The ledger of local is in .pushplan/ledger/local/")
+}
+
+#[test]
+fn a_ledger_tells_where_it_is_and_what_it_holds() {
+    let project = Project::new(ONE);
+    let empty = project.good(&["ledger", "status"]).stdout;
+    assert!(is_lenient(&empty) && empty.contains("It has no record yet."), "{empty}");
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let told = project.good(&["ledger", "status"]).stdout;
+    assert!(is_lenient(&told), "{told}");
+    says(
+        &told,
+        &["records     4, the last on", "read from   the first", "ours        1 resource", "at work     nobody"],
+    );
+    let status = json(&project, &["ledger", "status", "--format", "json"]);
+    assert_eq!((&status["records"], &status["resources"], &status["run"]), (&4.into(), &1.into(), &Value::Null));
+    assert_eq!(service.segments(), ["a"]);
+}
+
+#[test]
+fn every_record_is_verified_and_damage_is_an_error() {
+    let (project, _service) = applied();
+    says(&project.good(&["ledger", "verify"]).stdout, &["is sound: 4 records from", "each bound to the one before it"]);
+    let file = project.folder.path().join(".pushplan/ledger/local/00000002.json");
+    fs::write(&file, "{}").expect("a record");
+    let ran = project.run(&["ledger", "verify"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&ran.stderr, &["record 2 is damaged", "the last good record is 1", "00000002.json from a copy"]);
+}
+
+#[test]
+fn a_compacted_ledger_is_read_from_one_record_and_forgets_nothing() {
+    let (project, service) = applied();
+    says(&project.good(&["ledger", "compact"]).stdout, &["Wrote record 5, a checkpoint", "no longer in 4 records"]);
+    assert_eq!(json(&project, &["ledger", "status", "--format", "json"])["checkpoint"], 5);
+    says(&project.good(&["ledger", "compact"]).stdout, &["Nothing to do"]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+    says(&project.good(&["history"]).stdout, &["1 created"]);
+    project.edit("tag: a", "tag: c");
+    assert_eq!(project.changes(&[]), ["~ segments/a"]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["a"]);
+}
+
+#[test]
+fn a_ledger_moves_and_its_old_place_takes_no_record() {
+    let (project, service) = applied();
+    // A disk that is not there looks like a folder that is not there: it is not made, and it is no empty ledger.
+    let ran = project.run(&["ledger", "move", "--to", "file:shared"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&ran.stderr, &["shared is not there", "make it, or mount what it is on"]);
+    fs::create_dir(project.folder.path().join("shared")).expect("a folder");
+    let ran = project.good(&["ledger", "move", "--to", "file:shared"]);
+    says(
+        &ran.stdout,
+        &["4 records from .pushplan/ledger/local/ to file:shared, read back", "  ledger = \"file:shared\""],
+    );
+    // Whoever still has the old setting does nothing, and is told what to write.
+    for arguments in [&["plan"][..], &["apply", "--yes"], &["forget", "segments/a"], &["ledger", "compact"]] {
+        let ran = project.run(arguments);
+        assert_eq!(ran.code, 1, "{arguments:?}: {ran}");
+        says(&ran.stderr, &["has moved to file:shared", "write `ledger = \"file:shared\"` into [targets.local]"]);
+    }
+    says(&project.good(&["ledger", "status"]).stdout, &["moved to    file:shared"]);
+    let ran = project.run(&["ledger", "move", "--to", "file:elsewhere"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    let settings = project.folder.read("pushplan.toml");
+    project.folder.write("pushplan.toml", format!("{settings}ledger = \"file:shared\"\n"));
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+    project.edit("tag: a", "tag: c");
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["a"]);
+    says(&project.good(&["ledger", "verify"]).stdout, &["shared/local", "is sound: 8 records"]);
+}
+
+#[test]
+fn a_place_that_holds_another_ledger_is_not_written_over() {
+    let (project, _service) = applied();
+    let (other, _other_service) = applied();
+    let there = other.folder.path().join(".pushplan/ledger");
+    let place = format!("file:{}", there.display());
+    let ran = project.run(&["ledger", "move", "--to", &place]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["stays where it is", "holds another one", "name an empty place"]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+    assert_eq!(other.changes(&[]), Vec::<String>::new());
+    let empty = Project::new(ONE);
+    let ran = empty.run(&["ledger", "move", "--to", "file:x"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&ran.stderr, &["has no record yet"]);
+    let ran = empty.run(&["ledger", "move", "--to", "ftp://x"]);
+    assert_eq!(ran.code, 64, "{ran}");
+}
+
+#[test]
+fn all_that_is_known_is_exported() {
+    let (project, _service) = applied();
+    let known = json(&project, &["ledger", "export"]);
+    assert_eq!(known["owned"]["segments/a"]["spec"]["criteria"]["tag"], "a", "{known}");
+    let lines = project.good(&["ledger", "export", "--records"]).stdout;
+    let records: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("a record")).collect();
+    assert_eq!(records.iter().map(|record| &record["seq"]).collect::<Vec<_>>(), [1, 2, 3, 4]);
+}
+
+#[test]
+fn what_one_machine_could_not_write_is_brought_back_from_its_file_by_another() {
+    let (project, service) = applied();
+    let ledger = project.folder.path().join(".pushplan/ledger/local");
+    // The record of what was done is not there: the disk was full, say. The machine kept it elsewhere.
+    let outcomes = fs::read(ledger.join("00000003.json")).expect("a record");
+    for gone in ["00000003.json", "00000004.json", "newest"] {
+        fs::remove_file(ledger.join(gone)).expect("a file");
+    }
+    let file: PathBuf = project.folder.path().join("kept.json");
+    fs::write(&file, outcomes).expect("a file");
+    let ran = project.good(&["ledger", "restore", "kept.json"]);
+    says(&ran.stderr, &["are in the ledger now", "created: segments/a"]);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+    let ran = project.good(&["ledger", "restore", "kept.json"]);
+    says(&ran.stderr, &["were dealt with since and are dropped"]);
+    assert_eq!(service.segments(), ["a"]);
+    let ran = project.run(&["ledger", "restore", "messages.yaml"]);
+    assert_eq!(ran.code, 64, "{ran}");
+}
+
+#[test]
+fn a_place_that_is_written_wrongly_is_a_finding() {
+    for (place, why) in [
+        ("ftp://x/y", "`ftp://x/y` is none of"),
+        (
+            "postgres://ada:geheim@db.example/pushplan",
+            "`postgres://ada@db.example/pushplan` is written with a password",
+        ),
+    ] {
+        let project = Project::with(ONE, &format!("ledger = \"{place}\"\n"));
+        let ran = project.run(&["validate"]);
+        assert_eq!(ran.code, 3, "{ran}");
+        says(&ran.stdout, &["YM206", why, "pushplan.toml:4:10"]);
+        assert!(!ran.stdout.contains("expected geheim"), "{ran}");
+    }
+}
