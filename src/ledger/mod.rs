@@ -8,6 +8,7 @@ mod codec;
 mod file;
 pub mod history;
 pub mod place;
+pub mod postgres;
 mod record;
 mod state;
 pub mod store;

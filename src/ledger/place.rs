@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::file::FileStore;
+use super::postgres::PostgresStore;
 use super::store::Store;
 
 /// How a place is opened: what stands behind the scheme, the project's folder and the target.
@@ -18,11 +19,18 @@ struct Scheme {
     open: Open,
 }
 
-const SCHEMES: [Scheme; 1] = [Scheme {
-    start: "file:",
-    form: "file:FOLDER",
-    open: |place, root, target| Ok(Arc::new(files(place, root, target))),
-}];
+const SCHEMES: [Scheme; 2] = [
+    Scheme {
+        start: "file:",
+        form: "file:FOLDER",
+        open: |place, root, target| Ok(Arc::new(files(place, root, target))),
+    },
+    Scheme {
+        start: "postgres:",
+        form: "postgres://HOST/DATABASE/SCHEMA",
+        open: |place, _, target| Ok(Arc::new(PostgresStore::new(place, target)?)),
+    },
+];
 
 /// The store of a target's records. Where no place is given, it is a folder beside the manifests. Nothing is asked of the place
 /// yet.
@@ -53,10 +61,43 @@ fn files(place: &str, root: &Path, target: &str) -> FileStore {
 /// A place without the password that somebody may have written into it.
 pub fn shown(place: &str) -> String {
     let Some((scheme, rest)) = place.split_once("://") else { return place.to_owned() };
-    let (host, path) = rest.split_once('/').map_or((rest, None), |(host, path)| (host, Some(path)));
-    let host = match host.rsplit_once('@') {
+    let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
+    // A password may hold what elsewhere ends the name of a host.
+    let rest = match rest.rsplit_once('@') {
         Some((user, host)) => format!("{}@{host}", user.split(':').next().unwrap_or_default()),
-        None => host.to_owned(),
+        None => rest.to_owned(),
     };
-    path.map_or_else(|| format!("{scheme}://{host}"), |path| format!("{scheme}://{host}/{path}"))
+    let is_secret = |pair: &&str| {
+        let name = pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
+        ["password", "secret", "token", "sig"].iter().any(|word| name.contains(word))
+    };
+    let query: Vec<&str> =
+        query.into_iter().flat_map(|query| query.split('&')).filter(|pair| !is_secret(pair)).collect();
+    let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
+    format!("{scheme}://{rest}{query}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_password_is_shown() {
+        for (place, expected) in [
+            ("postgres://ada:geheim@db/x", "postgres://ada@db/x"),
+            ("postgres://ada:ge/he@im@db/x?sslmode=require", "postgres://ada@db/x?sslmode=require"),
+            ("postgres://db/x?password=geheim&sslmode=require", "postgres://db/x?sslmode=require"),
+            ("postgres://db/x?sslpassword=geheim", "postgres://db/x"),
+            ("s3://bucket/prefix", "s3://bucket/prefix"),
+            ("git", "git"),
+        ] {
+            assert_eq!(shown(place), expected);
+        }
+        assert!(
+            objection("postgres://ada:geheim@db/x")
+                .is_some_and(|why| why.contains("password") && !why.contains("geheim"))
+        );
+        assert_eq!(objection("postgres://ada@db/x"), None);
+        assert!(objection("gopher:x").is_some_and(|why| why.contains("file:FOLDER")));
+    }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use pushplan::ledger::store::Store;
+use pushplan::ledger::store::{Pending, Store};
 use pushplan::ledger::{FileStore, Seq};
 
 use crate::suite::Place;
@@ -15,12 +15,13 @@ impl Place for Folder {
         Arc::new(FileStore::at(self.0.path(), target))
     }
 
-    fn tamper(&self, target: &str, seq: Seq, bytes: Option<&[u8]>) {
+    fn tamper<'a>(&'a self, target: &'a str, seq: Seq, bytes: Option<&'a [u8]>) -> Pending<'a, ()> {
         let file = self.0.path().join(target).join(format!("{seq:08}.json"));
         fs::remove_file(&file).expect("a record");
         if let Some(bytes) = bytes {
             fs::write(&file, bytes).expect("a record");
         }
+        Box::pin(async {})
     }
 }
 

@@ -1,4 +1,5 @@
 //! The places where a ledger can be kept, each of them real, and one suite of behaviour over all of them.
 
 mod file;
+mod postgres;
 mod suite;

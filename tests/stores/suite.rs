@@ -17,7 +17,7 @@ pub trait Place: Sync {
     fn open(&self, target: &str) -> Arc<dyn Store>;
 
     /// Puts other bytes in the place of a record behind the store's back, or takes it away.
-    fn tamper(&self, target: &str, seq: Seq, bytes: Option<&[u8]>);
+    fn tamper<'a>(&'a self, target: &'a str, seq: Seq, bytes: Option<&'a [u8]>) -> Pending<'a, ()>;
 }
 
 /// One ledger in a place, with a folder for what cannot be written.
@@ -213,19 +213,19 @@ pub async fn damage_is_found_and_told(place: &dyn Place) {
     let second = &sound[1].bytes;
     let mut flipped = second.clone();
     flipped[second.len() / 2] ^= 1;
-    book.place.tamper(&book.target, 2, Some(&flipped));
+    book.place.tamper(&book.target, 2, Some(&flipped)).await;
     let told = book.refused().await;
     assert!(told.contains("record 2 is damaged") && told.contains("the last good record is 1"), "{told}");
     assert!(told.contains(&place.open(&book.target).record(2)), "{told}");
-    book.place.tamper(&book.target, 2, Some(&second[..second.len() - 9]));
+    book.place.tamper(&book.target, 2, Some(&second[..second.len() - 9])).await;
     assert!(book.refused().await.contains("record 2 is damaged"));
-    book.place.tamper(&book.target, 2, Some(second));
+    book.place.tamper(&book.target, 2, Some(second)).await;
     assert_eq!(book.chain().read(0).await.expect("sound again").len(), 4);
     // One that is gone, and one that stands where another belongs.
-    book.place.tamper(&book.target, 3, Some(second));
+    book.place.tamper(&book.target, 3, Some(second)).await;
     let told = book.refused().await;
     assert!(told.contains("record 3 is in the wrong place"), "{told}");
-    book.place.tamper(&book.target, 3, None);
+    book.place.tamper(&book.target, 3, None).await;
     let told = book.refused().await;
     assert!(told.contains("record 3 is missing") || told.contains("ends with record 2"), "{told}");
 }
@@ -235,11 +235,11 @@ pub async fn a_later_format_and_another_ledger_are_told(place: &dyn Place) {
     let sound = book.stored().await;
     let text = String::from_utf8(sound[1].bytes.clone()).expect("UTF-8");
     let later = sealed(&text.replacen("\"format\":1,\"tool\":\"", "\"format\":9,\"tool\":\"7.", 1));
-    book.place.tamper(&book.target, 2, Some(later.as_bytes()));
+    book.place.tamper(&book.target, 2, Some(later.as_bytes())).await;
     let told = book.refused().await;
     assert!(told.contains("format 9") && told.contains("use pushplan 7."), "{told}");
     let other = Book::filled(place, "later-2", 2).await;
-    book.place.tamper(&book.target, 2, Some(&other.stored().await[1].bytes));
+    book.place.tamper(&book.target, 2, Some(&other.stored().await[1].bytes)).await;
     let told = book.refused().await;
     assert!(told.contains("another ledger") || told.contains("does not follow"), "{told}");
 }
@@ -269,7 +269,7 @@ pub async fn reading_begins_at_the_newest_checkpoint(place: &dyn Place) {
     assert_eq!(book.chain().read(3).await.expect("an older place"), all[3..]);
     // What came before is not looked at any more.
     let old = book.stored().await[2].bytes.clone();
-    book.place.tamper(&book.target, 3, Some(&old[..old.len() / 2]));
+    book.place.tamper(&book.target, 3, Some(&old[..old.len() / 2])).await;
     assert_eq!(book.chain().read(0).await.expect("sound since"), all[7..]);
     assert!(book.chain().history().await.expect_err("damaged").message.contains("record 3"), "all of it is looked at");
 }

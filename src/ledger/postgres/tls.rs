@@ -1,0 +1,111 @@
+//! Encrypted connections, and who must be at their other end.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::place::{Roots, Security};
+
+/// How to encrypt; `None` where nothing is encrypted.
+pub fn tls(security: &Security) -> Result<Option<MakeRustlsConnect>, String> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let verifier: Arc<dyn ServerCertVerifier> = match security {
+        Security::Plain => return Ok(None),
+        Security::Unchecked { .. } => Arc::new(Lenient { inner: None, provider: provider.clone() }),
+        Security::Issued(roots) => {
+            let inner = Some(verifier(roots, &provider)?);
+            Arc::new(Lenient { inner, provider: provider.clone() })
+        }
+        Security::Named(roots) => verifier(roots, &provider)?,
+    };
+    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let config = config.map_err(|error| error.to_string())?.dangerous().with_custom_certificate_verifier(verifier);
+    Ok(Some(MakeRustlsConnect::new(config.with_no_client_auth())))
+}
+
+/// Checks a server against some roots as browsers do.
+fn verifier(roots: &Roots, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, String> {
+    match roots {
+        Roots::System => {
+            let verifier = rustls_platform_verifier::Verifier::new(provider.clone());
+            let verifier = verifier.map_err(|error| format!("this machine's certificates cannot be used: {error}"))?;
+            Ok(Arc::new(verifier))
+        }
+        Roots::File(file) => {
+            let roots = Arc::new(read(file)?);
+            let verifier = WebPkiServerVerifier::builder_with_provider(roots, provider.clone()).build();
+            Ok(verifier.map_err(|error| format!("sslrootcert {} cannot be used: {error}", file.display()))?)
+        }
+    }
+}
+
+fn read(file: &Path) -> Result<RootCertStore, String> {
+    let shown = file.display();
+    let cannot = |why: String| format!("sslrootcert {shown} cannot be used: {why}");
+    let certificates = CertificateDer::pem_file_iter(file).map_err(|error| cannot(error.to_string()))?;
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates {
+        let certificate = certificate.map_err(|error| cannot(error.to_string()))?;
+        roots.add(certificate).map_err(|error| cannot(error.to_string()))?;
+    }
+    if roots.is_empty() { Err(cannot("it holds no certificate".to_owned())) } else { Ok(roots) }
+}
+
+/// Takes a certificate that names another server, and any certificate at all where there is nothing to hold it against. That it
+/// is the server's own is checked all the same.
+#[derive(Debug)]
+struct Lenient {
+    inner: Option<Arc<dyn ServerCertVerifier>>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Lenient {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let Some(inner) = &self.inner else { return Ok(ServerCertVerified::assertion()) };
+        match inner.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
+            // The name is looked at last: everything else holds.
+            Err(Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) => Ok(ServerCertVerified::assertion()),
+            other => other,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, cert, dss, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, cert, dss, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,144 @@
+//! What can go wrong with a database, in words that say what to look at.
+
+use std::error::Error as _;
+use std::fmt;
+use std::time::Duration;
+
+use tokio_postgres::Error;
+use tokio_postgres::error::{Severity, SqlState};
+
+use super::password::Login;
+
+/// Why something was not done, and what to do about it.
+#[derive(Clone, Debug)]
+pub struct Trouble {
+    pub kind: Kind,
+    pub why: String,
+    pub help: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// There was no connection: nothing was asked.
+    Unreached,
+    /// The server did not do it.
+    Refused(SqlState),
+    /// The server cannot know what is newest, and takes nothing.
+    Standby,
+    /// The connection broke: the server may have done it.
+    Lost,
+    /// No answer came in time, and asking the server to stop did not help either.
+    Silent,
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.why, self.help)
+    }
+}
+
+impl Trouble {
+    /// Why no connection was made.
+    pub fn unreached(place: &str, error: &Error, login: &Login) -> Self {
+        let user = &login.user;
+        let why = format!("{place} cannot be reached: {}", innermost(error));
+        let code = error.code().map_or("", SqlState::code);
+        let help = if code.starts_with("28") || why.contains("password missing") {
+            let file = "a line of the password file (~/.pgpass, or what PGPASSFILE names)";
+            match &login.passed_over {
+                Some(passed_over) => passed_over.clone(),
+                None if login.password.is_none() => {
+                    format!("give the password of `{user}` in PGPASSWORD or in {file}")
+                }
+                None => format!("check `{user}` and its password, which comes from the place, PGPASSWORD or {file}"),
+            }
+        } else if code == SqlState::INVALID_CATALOG_NAME.code() {
+            "check the name of the database, or have it made: `createdb NAME`".to_owned()
+        } else if code.starts_with("53") {
+            "have the server allow more connections, or put a pooling proxy before it".to_owned()
+        } else if why.contains("does not support TLS") {
+            "turn TLS on at the server; sslmode=disable sends everything for all to read".to_owned()
+        } else if why.contains("certificate") {
+            "check that this is the right server, and name the certificate of the authority that vouches for it with \
+             sslrootcert=FILE"
+                .to_owned()
+        } else {
+            CHECK_SERVER.to_owned()
+        };
+        Self { kind: Kind::Unreached, why, help }
+    }
+
+    /// Why no connection can even be tried.
+    pub fn unusable(place: &str, why: &str) -> Self {
+        let why = format!("{place} cannot be used: {why}");
+        Self { kind: Kind::Unreached, why, help: "correct it and run the command again".to_owned() }
+    }
+
+    pub fn no_connection_within(place: &str, limit: Duration) -> Self {
+        let why = format!("{place} cannot be reached: nothing came within {limit:?}");
+        Self { kind: Kind::Unreached, why, help: CHECK_SERVER.to_owned() }
+    }
+
+    /// Why a statement was not carried out, or may not have been.
+    pub fn of_statement(place: &str, error: &Error) -> Self {
+        let said = innermost(error);
+        let Some(answer) = error.as_db_error() else {
+            let why = format!("the connection to {place} broke off: {said}");
+            return Self { kind: Kind::Lost, why, help: CHECK_SERVER.to_owned() };
+        };
+        // A session that ends with an answer may have done first what it was asked.
+        let is_end = matches!(answer.parsed_severity(), Some(Severity::Fatal | Severity::Panic));
+        let code = answer.code().code();
+        if is_end || code.starts_with("08") || code.starts_with("57P") {
+            let why = format!("{place} ended the connection: {said}");
+            return Self { kind: Kind::Lost, why, help: CHECK_SERVER.to_owned() };
+        }
+        if *answer.code() == SqlState::READ_ONLY_SQL_TRANSACTION {
+            return Self::standby(place);
+        }
+        let why = format!("{place} refuses: {said}");
+        let help = match code {
+            "53100" | "53200" => "have somebody look at the server's disk and memory",
+            _ => "have somebody look at the server's log",
+        };
+        Self { kind: Kind::Refused(answer.code().clone()), why, help: help.to_owned() }
+    }
+
+    /// The server stopped what it did when it was asked to, so it is not done.
+    pub fn stopped(place: &str, limit: Duration) -> Self {
+        let why = format!("{place} did not answer within {limit:?} and was told to stop");
+        Self { kind: Kind::Refused(SqlState::QUERY_CANCELED), why, help: CHECK_LOCKS.to_owned() }
+    }
+
+    pub fn silent(place: &str, limit: Duration) -> Self {
+        let why = format!("{place} did not answer within {limit:?}");
+        Self { kind: Kind::Silent, why, help: CHECK_LOCKS.to_owned() }
+    }
+
+    pub fn standby(place: &str) -> Self {
+        let why = format!("{place} is a standby or reads only: what it has may be old, and it takes nothing");
+        Self { kind: Kind::Standby, why, help: "name the primary server".to_owned() }
+    }
+
+    pub fn refused_as(&self, codes: &[SqlState]) -> bool {
+        matches!(&self.kind, Kind::Refused(code) if codes.contains(code))
+    }
+}
+
+const CHECK_SERVER: &str = "check that the server runs, that host and port are right, and that this machine may connect \
+                            to it";
+const CHECK_LOCKS: &str = "check that the server is not overloaded and that nobody holds a lock on the table: \
+                           `select pid, state, query from pg_stat_activity` shows who is at work";
+
+/// What happened, without what it happened to.
+fn innermost(error: &Error) -> String {
+    if let Some(answer) = error.as_db_error() {
+        return answer.message().to_owned();
+    }
+    let Some(mut innermost) = error.source() else { return error.to_string() };
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    let text = innermost.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}

@@ -1,0 +1,166 @@
+//! A PostgreSQL of the test's own.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, OnceLock};
+
+use pushplan::digest::Digest;
+use pushplan::ledger::AppendError;
+use pushplan::ledger::postgres::PostgresStore;
+use pushplan::ledger::store::{New, Start, Store};
+use tokio_postgres::{Client, Config, NoTls};
+
+/// It runs until this is dropped, or until the test's process ends.
+pub struct Server {
+    child: Child,
+    orders: Mutex<Option<(ChildStdin, BufReader<ChildStdout>)>>,
+    pub port: u16,
+    /// Where PgBouncer listens; 0 where there is none.
+    pub pooled: u16,
+    pub socket: String,
+    /// The authority that vouches for the server, and another one.
+    pub root: String,
+    pub other: String,
+}
+
+impl Server {
+    /// The server that most tests share, each with a schema of its own; `None` where PostgreSQL is missing.
+    pub fn shared() -> Option<&'static Self> {
+        static SHARED: OnceLock<Option<Server>> = OnceLock::new();
+        SHARED.get_or_init(Self::start).as_ref()
+    }
+
+    pub fn start() -> Option<Self> {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stores/postgres/start");
+        let mut child =
+            Command::new(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the script starts");
+        let mut said = BufReader::new(child.stdout.take().expect("piped"));
+        let orders = child.stdin.take().expect("piped");
+        let (mut all, mut line) = (String::new(), String::new());
+        while line.trim() != "ready" {
+            line.clear();
+            if said.read_line(&mut line).expect("a line") == 0 {
+                child.wait().expect("it has ended");
+                let is_missing = all.trim() == "missing";
+                let required = std::env::var_os("PUSHPLAN_REQUIRE_POSTGRES").is_some();
+                assert!(is_missing && !required, "PostgreSQL does not start; run tests/stores/postgres/install\n{all}");
+                let _ = writeln!(std::io::stderr(), "NOT RUN without PostgreSQL: run tests/stores/postgres/install");
+                return None;
+            }
+            all.push_str(&line);
+        }
+        let value = |name: &str| {
+            let found = all.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+            found.expect("every value").to_owned()
+        };
+        Some(Self {
+            child,
+            orders: Mutex::new(Some((orders, said))),
+            port: value("port").parse().expect("a port"),
+            pooled: value("pooled").parse().expect("a port"),
+            socket: value("socket"),
+            root: value("root"),
+            other: value("other"),
+        })
+    }
+
+    /// Has the script do something, and waits for it.
+    pub fn order(&self, order: &str) {
+        let mut orders = self.orders.lock().expect("no panic");
+        let (stdin, stdout) = orders.as_mut().expect("it runs");
+        writeln!(stdin, "{order}").expect("the script reads");
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("the script answers");
+        assert_eq!(line.trim(), "done", "{order}");
+    }
+
+    /// The place of a schema, for somebody who may make it.
+    pub fn place(&self, schema: &str) -> String {
+        place(self.port, schema)
+    }
+
+    pub fn store(&self, schema: &str) -> PostgresStore {
+        PostgresStore::new(&self.place(schema), "prod").expect("a place")
+    }
+
+    /// A connection of somebody who may do everything.
+    pub async fn admin(&self, database: &str) -> Client {
+        let mut config = Config::new();
+        config.host_path(&self.socket).port(self.port).user("postgres").dbname(database);
+        let (client, connection) = config.connect(NoTls).await.expect("connected");
+        tokio::spawn(async move { drop(connection.await) });
+        client
+    }
+
+    pub async fn run(&self, sql: &str) {
+        self.admin("ledgers").await.batch_execute(sql).await.expect(sql);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.orders.lock().expect("no panic").take());
+        let _ = self.child.wait();
+    }
+}
+
+pub fn place(port: u16, schema: &str) -> String {
+    format!("postgres://keeper:hunter2@127.0.0.1:{port}/ledgers/{schema}")
+}
+
+/// A record that ends in its checksum, as every record does.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    pub bytes: Vec<u8>,
+    pub checksum: Digest,
+}
+
+impl Sample {
+    pub fn new(text: &str, previous: Option<&Digest>) -> Self {
+        let body = format!("{{\"text\":\"{text}\",\"previous\":\"{}\"", previous.map_or("", Digest::as_str));
+        let checksum = Digest::of(body.as_bytes());
+        let bytes = format!("{body},\"checksum\":\"{}\"}}\n", checksum.as_str()).into_bytes();
+        Self { bytes, checksum }
+    }
+}
+
+/// Creates a record.
+pub async fn create(
+    store: &dyn Store,
+    seq: u64,
+    sample: &Sample,
+    previous: Option<&Digest>,
+) -> Result<(), AppendError> {
+    store.create(New { seq, bytes: &sample.bytes, previous, is_checkpoint: false }).await
+}
+
+/// Creates the first records, each behind the one before it.
+pub async fn fill(store: &dyn Store, count: u64) -> Vec<Sample> {
+    let mut samples: Vec<Sample> = Vec::new();
+    for seq in 1..=count {
+        let previous = samples.last().map(|sample| sample.checksum.clone());
+        let sample = Sample::new(&format!("record {seq}"), previous.as_ref());
+        create(store, seq, &sample, previous.as_ref()).await.expect("created");
+        samples.push(sample);
+    }
+    samples
+}
+
+/// The records that are there from a place on, with their numbers.
+pub async fn read(store: &dyn Store, start: Start) -> Vec<(u64, Vec<u8>)> {
+    let records = store.read(start).await.expect("readable");
+    records.into_iter().map(|stored| (stored.seq, stored.bytes)).collect()
+}
+
+/// What samples are as records.
+pub fn numbered(samples: &[Sample]) -> Vec<(u64, Vec<u8>)> {
+    (1..).zip(samples.iter().map(|sample| sample.bytes.clone())).collect()
+}
+
+pub fn not_written(result: Result<(), AppendError>) -> String {
+    match result {
+        Err(AppendError::NotWritten(why)) => why,
+        other => panic!("{other:?}"),
+    }
+}
