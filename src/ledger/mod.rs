@@ -6,6 +6,7 @@
 mod chain;
 mod codec;
 mod file;
+pub mod git;
 pub mod history;
 pub mod place;
 pub mod postgres;

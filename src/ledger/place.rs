@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::file::FileStore;
+use super::git::GitStore;
 use super::postgres::PostgresStore;
 use super::store::Store;
 
@@ -19,7 +20,8 @@ struct Scheme {
     open: Open,
 }
 
-const SCHEMES: [Scheme; 2] = [
+const SCHEMES: [Scheme; 3] = [
+    Scheme { start: "git", form: "git or git:REMOTE", open: commits },
     Scheme {
         start: "file:",
         form: "file:FOLDER",
@@ -49,6 +51,15 @@ pub fn objection(place: &str) -> Option<String> {
         return Some(format!("`{}` is written with a password, which everybody could read here", shown(place)));
     }
     open(Some(place), Path::new("."), "local").err()
+}
+
+fn commits(place: &str, root: &Path, target: &str) -> Result<Arc<dyn Store>, String> {
+    let remote = match place.strip_prefix("git") {
+        Some("") => None,
+        Some(rest) if rest.len() > 1 && rest.starts_with(':') => Some(&rest[1..]),
+        _ => return Err(format!("`{}` is neither git nor git:REMOTE", shown(place))),
+    };
+    Ok(Arc::new(GitStore::new(root, remote, target)))
 }
 
 fn files(place: &str, root: &Path, target: &str) -> FileStore {

@@ -1,0 +1,251 @@
+//! The ledger as commits on a ref of a git server: what a team has already.
+//!
+//! A record is a commit on `refs/pushplan/<target>`, and a push carries the commit that the ref must still be at: one of two
+//! writers wins. A checkpoint begins anew without a parent, so that reading costs what came since; what was before stays
+//! reachable from a ref of its own. Nothing of the user's repository changes but objects and one ref that notes what was seen.
+
+mod append;
+mod exchange;
+mod home;
+mod objects;
+mod remote;
+mod run;
+mod told;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::OnceCell;
+
+use super::AppendError;
+use super::codec;
+use super::record::Seq;
+use super::store::{New, Pending, Start, Store, Stored, Unread};
+use home::Home;
+use objects::Tip;
+use remote::{Refs, Remote};
+use told::Trouble;
+
+/// How often a push is made before it is given up.
+const ATTEMPTS: u32 = 3;
+
+/// The ledger of one target on a git server.
+pub struct GitStore {
+    root: PathBuf,
+    remote: Result<Remote, String>,
+    refs: Refs,
+    limit: Duration,
+    home: OnceCell<Home>,
+    known: Mutex<Known>,
+    /// The server refuses commits without a parent in the place of others.
+    is_unrooted: AtomicBool,
+}
+
+/// What was seen last.
+#[derive(Clone, Default)]
+struct Known {
+    tip: Option<Tip>,
+    /// The checksum that the newest record ends in.
+    checksum: Option<String>,
+}
+
+impl fmt::Debug for GitStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("GitStore").field(&self.shown()).finish()
+    }
+}
+
+impl GitStore {
+    /// The ledger of a target on a remote: its name, its address or its folder; `origin` where nothing is said. Nothing is
+    /// run yet.
+    pub fn new(root: &Path, remote: Option<&str>, target: &str) -> Self {
+        Self {
+            root: root.to_owned(),
+            remote: Remote::read(root, remote.unwrap_or("origin")),
+            refs: Refs::of(target),
+            limit: run::LIMIT,
+            home: OnceCell::new(),
+            known: Mutex::default(),
+            is_unrooted: AtomicBool::new(false),
+        }
+    }
+
+    /// With another time that git may take for one thing.
+    pub fn within(self, limit: Duration) -> Self {
+        Self { limit, ..self }
+    }
+
+    fn known(&self) -> Known {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn remember(&self, tip: Option<Tip>, checksum: Option<String>) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Known { tip, checksum };
+    }
+
+    async fn home(&self) -> Result<&Home, Trouble> {
+        let find = async {
+            let remote = self.remote.clone().map_err(|why| Trouble::new(&why))?;
+            Home::find(&self.root, remote, &self.refs, self.limit).await
+        };
+        self.home.get_or_try_init(|| find).await
+    }
+
+    /// The newest commit there, with all of it here.
+    async fn look(&self, home: &Home) -> Result<Option<Tip>, Trouble> {
+        for _ in 0..ATTEMPTS {
+            let there = home.there(&self.refs).await?;
+            let Some(commit) = there.tip else {
+                if there.has_history {
+                    let why = format!("{} is gone, though its history is there", self.refs.tip);
+                    let help = format!("look for the newest one beneath {} and push it back", self.refs.histories());
+                    return Err(Trouble::with(&why, &help));
+                }
+                return Ok(None);
+            };
+            if let Some(tip) = self.known().tip.filter(|tip| tip.commit == commit) {
+                return Ok(Some(tip));
+            }
+            home.make(&self.root).await?;
+            if let Some(tip) = home.git.tip(&commit).await? {
+                return Ok(Some(tip));
+            }
+            self.fetch(home, &self.refs.tip).await?;
+            if let Some(tip) = home.git.tip(&commit).await? {
+                home.note(&tip).await;
+                return Ok(Some(tip));
+            }
+            // Somebody put a checkpoint in its place meanwhile.
+        }
+        Err(Trouble::with("it changes faster than it can be read", "run the command again"))
+    }
+
+    async fn fetch(&self, home: &Home, name: &str) -> Result<(), Trouble> {
+        let here = home.git.tip(&home.seen).await?;
+        home.fetch(name, here.as_ref().map(|tip| &*tip.commit)).await
+    }
+
+    /// The commit before the first record of this one, with all of it here.
+    async fn older(&self, home: &Home, tip: &Tip) -> Result<Option<Tip>, Trouble> {
+        let first = tip.first();
+        let Some(before) = home.git.before(&tip.commit, first).await? else { return Ok(None) };
+        let mut older = home.git.tip(&before).await?;
+        if older.is_none() {
+            home.fetch(&self.refs.history(first - 1), None).await?;
+            older = home.git.tip(&before).await?;
+        }
+        Ok(older.filter(|older| older.last() + 1 == first))
+    }
+
+    /// The bytes of records, from one on.
+    async fn records(&self, home: &Home, tip: &Tip, from: Seq) -> Result<Vec<Stored>, Trouble> {
+        let (seqs, ids): (Vec<Seq>, Vec<String>) =
+            tip.records.range(from..).map(|(seq, id)| (*seq, id.clone())).unzip();
+        let mut blobs = home.git.blobs(&ids).await?;
+        if blobs.is_none() {
+            // What nothing in the repository holds on to, the user's own cleaning may have removed.
+            home.fetch(&self.refs.tip, None).await?;
+            blobs = home.git.blobs(&ids).await?;
+        }
+        let blobs = blobs.ok_or_else(|| Trouble::new("not all of its objects can be fetched"))?;
+        Ok(seqs.into_iter().zip(blobs).map(|(seq, bytes)| Stored { seq, bytes }).collect())
+    }
+
+    async fn read_all(&self, from: Start) -> Result<Vec<Stored>, Unread> {
+        let failed = |trouble: Trouble| Unread::from(trouble.at(&self.shown()));
+        let home = self.home().await.map_err(failed)?;
+        // What was there before is looked at first: who appends meanwhile notes it last.
+        let seen = if home.is_made() { home.git.tip(&home.seen).await.map_err(failed)? } else { None };
+        let was = [seen, self.known().tip].iter().flatten().map(Tip::last).max().unwrap_or_default();
+        let tip = self.look(home).await.map_err(failed)?;
+        let last = tip.as_ref().map_or(0, Tip::last);
+        if last < was {
+            return Err(Unread::CutShort { last, was });
+        }
+        let Some(mut tip) = tip else { return Ok(Vec::new()) };
+        let newest = tip.clone();
+        let mut read: Vec<Stored> = Vec::new();
+        loop {
+            if let Some((seq, there)) = tip.gap() {
+                self.remember(Some(newest), None);
+                return Err(Unread::Missing { seq, there });
+            }
+            let begin = match from {
+                Start::Newest => last,
+                Start::At(seq) => seq,
+                Start::Checkpoint => 1,
+            };
+            let mut part = self.records(home, &tip, begin).await.map_err(failed)?;
+            part.append(&mut read);
+            read = part;
+            if read.last().is_some_and(|newest| newest.seq == last) {
+                let checksum = read.last().and_then(|newest| codec::stated(&newest.bytes)).map(str::to_owned);
+                self.remember(Some(newest.clone()), checksum);
+            }
+            let checkpoint = read.iter().rposition(|stored| codec::is_checkpoint(&stored.bytes));
+            if let (Start::Checkpoint, Some(checkpoint)) = (from, checkpoint) {
+                return Ok(read.split_off(checkpoint));
+            }
+            if tip.first() <= begin.max(1) {
+                return Ok(read);
+            }
+            let first = tip.first();
+            let missing = Unread::Missing { seq: first.saturating_sub(1), there: first };
+            tip = self.older(home, &tip).await.map_err(failed)?.ok_or(missing)?;
+        }
+    }
+}
+
+impl Store for GitStore {
+    fn shown(&self) -> String {
+        match &self.remote {
+            Ok(remote) => format!("{} on {}", self.refs.tip, remote.shown()),
+            Err(_) => self.refs.tip.clone(),
+        }
+    }
+
+    fn record(&self, seq: Seq) -> String {
+        format!("record {seq} of {}", self.shown())
+    }
+
+    fn go_on(&self, seq: Seq) -> String {
+        let good = seq.saturating_sub(1);
+        let how = self.cut(seq).unwrap_or_else(|| {
+            format!("push the commit of record {good} to {} in the place of what is there", self.shown())
+        });
+        format!(
+            "{how} to go on from record {good}: what was done since is then not known. `pushplan plan` shows it as not yours \
+             where the service lists it, and as new where it does not: look at the plan, and `pushplan adopt ADDRESS --id ID` \
+             what is there already, so that nothing is sent twice"
+        )
+    }
+
+    fn read(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>> {
+        Box::pin(self.read_all(from))
+    }
+
+    fn create<'a>(&'a self, new: New<'a>) -> Pending<'a, Result<(), AppendError>> {
+        Box::pin(self.append(new))
+    }
+}
+
+impl GitStore {
+    /// The commands that take a record and all after it away.
+    fn cut(&self, seq: Seq) -> Option<String> {
+        let (home, tip) = (self.home.get()?, self.known().tip?);
+        let Home { git, shown, seen, .. } = home;
+        let (typed, Refs { tip: name, .. }) = (git.typed(), &self.refs);
+        let lease = format!("--force-with-lease={name}:{}", tip.commit);
+        let good = match seq.checked_sub(1)? {
+            0 => String::new(),
+            _ => git.before_now(&tip.commit, seq)?,
+        };
+        Some(format!(
+            "run `{typed} push {lease} {shown} {good}:{name}`, and `{typed} update-ref -d {seen}` in every clone that has seen \
+             more,"
+        ))
+    }
+}

@@ -1,0 +1,220 @@
+//! The `git` program: how it is started, how long it may take, and what of its words people get to see.
+
+use std::env;
+use std::ffi::OsStr;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt;
+
+use super::remote::masked;
+use crate::manifest::files::describe;
+
+/// How long git may take before it is ended.
+pub const LIMIT: Duration = Duration::from_secs(60);
+
+/// What git may speak. Others run programs that a project could name.
+const PROTOCOLS: [&str; 5] = ["file", "git", "http", "https", "ssh"];
+
+/// What would lead git elsewhere than to the project's repository. A hook that runs pushplan leaves these.
+const REMOVED: [&str; 17] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_AUTHOR_DATE",
+    "GIT_COMMITTER_DATE",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_DIR",
+    "GIT_GRAFT_FILE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_QUARANTINE_PATH",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+    "GIT_PROTOCOL",
+];
+
+/// The author of every commit. Who did what is in the records.
+const NAME: &str = "pushplan";
+const EMAIL: &str = "pushplan@noreply.invalid";
+
+/// Settings of the user that would do more than was asked, or ask for something.
+const SETTINGS: [&str; 9] = [
+    "core.hooksPath=/dev/null",
+    "core.logAllRefUpdates=false",
+    "commit.gpgSign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "i18n.commitEncoding=UTF-8",
+    "log.showSignature=false",
+    "push.pushOption=",
+    "advice.pushUpdateRejected=false",
+];
+
+/// Git in one repository.
+#[derive(Clone, Debug)]
+pub struct Git {
+    root: PathBuf,
+    /// The repository, where it is not the one that the folder lies in.
+    own: Option<PathBuf>,
+    /// Nobody is there to answer what ssh asks, and nothing of the user's says how to start it.
+    is_batch: bool,
+    limit: Duration,
+}
+
+/// What git said.
+#[derive(Debug)]
+pub struct Ran {
+    pub is_ok: bool,
+    pub out: Vec<u8>,
+    pub err: String,
+}
+
+/// Why git said nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Silent {
+    /// It was not started.
+    NotStarted(String),
+    /// It was ended after so long.
+    TooSlow(Duration),
+    /// What it said could not be read.
+    Broken(String),
+}
+
+impl Git {
+    pub fn new(root: &Path, limit: Duration) -> Self {
+        Self { root: root.to_owned(), own: None, is_batch: false, limit }
+    }
+
+    /// With a repository of its own.
+    pub fn own(self, folder: PathBuf) -> Self {
+        Self { own: Some(folder), ..self }
+    }
+
+    pub fn batch(self) -> Self {
+        Self { is_batch: true, ..self }
+    }
+
+    /// How a person begins a command for the same repository.
+    pub fn typed(&self) -> String {
+        match &self.own {
+            Some(own) => format!("git --git-dir={}", own.strip_prefix(&self.root).unwrap_or(own).display()),
+            None => "git".to_owned(),
+        }
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(&self.root);
+        if let Some(own) = &self.own {
+            command.arg("--git-dir").arg(own);
+        }
+        for setting in SETTINGS {
+            command.args(["-c", setting]);
+        }
+        command.args(args);
+        for name in REMOVED {
+            command.env_remove(name);
+        }
+        command.envs([("LC_ALL", "C"), ("GIT_TERMINAL_PROMPT", "0"), ("GIT_NO_REPLACE_OBJECTS", "1")]);
+        command.envs([("GIT_NO_LAZY_FETCH", "1"), ("GIT_OPTIONAL_LOCKS", "0")]);
+        command.envs([("GIT_AUTHOR_NAME", NAME), ("GIT_AUTHOR_EMAIL", EMAIL)]);
+        command.envs([("GIT_COMMITTER_NAME", NAME), ("GIT_COMMITTER_EMAIL", EMAIL)]);
+        command.env("GIT_ALLOW_PROTOCOL", allowed(env::var_os("GIT_ALLOW_PROTOCOL").as_deref()));
+        if self.is_batch {
+            command.env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes");
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Ctrl-C is for pushplan to hear: a push that is under way comes to its end.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command
+    }
+
+    /// Runs git with these bytes as its input. It is ended when it takes too long, or when nobody waits for it.
+    pub async fn run(&self, args: &[&str], input: &[u8]) -> Result<Ran, Silent> {
+        let mut command = tokio::process::Command::from(self.command(args));
+        command.stdin(Stdio::piped()).kill_on_drop(cfg!(not(unix)));
+        let mut child = command.spawn().map_err(|error| not_started(&error))?;
+        let mut group = Group(child.id());
+        let stdin = child.stdin.take();
+        let write = async {
+            if let Some(mut stdin) = stdin {
+                // Who does not read to the end says why.
+                let _ = stdin.write_all(input).await;
+                let _ = stdin.shutdown().await;
+            }
+        };
+        let said = async { tokio::join!(write, child.wait_with_output()).1 };
+        let said = tokio::time::timeout(self.limit, said).await.map_err(|_| Silent::TooSlow(self.limit))?;
+        group.0 = None;
+        let said = said.map_err(|error| Silent::Broken(describe(&error)))?;
+        Ok(Ran { is_ok: said.status.success(), out: said.stdout, err: masked(&String::from_utf8_lossy(&said.stderr)) })
+    }
+
+    /// What git says at once, where it needs no network. Nothing where it fails.
+    pub fn ask(&self, args: &[&str]) -> Option<String> {
+        let said = self.command(args).output().ok()?;
+        said.status.success().then(|| String::from_utf8_lossy(&said.stdout).trim().to_owned())
+    }
+}
+
+impl Ran {
+    /// The only line that it said.
+    pub fn line(&self) -> String {
+        String::from_utf8_lossy(&self.out).trim().to_owned()
+    }
+}
+
+/// A git and what it started, such as ssh. They end with whoever waits for them.
+struct Group(Option<u32>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(group) = self.0.and_then(|id| rustix::process::Pid::from_raw(id.cast_signed())) {
+            // Git takes its locks away when it is asked to end. It may have ended by itself meanwhile.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::TERM);
+        }
+    }
+}
+
+fn not_started(error: &std::io::Error) -> Silent {
+    Silent::NotStarted(match error.kind() {
+        ErrorKind::NotFound => "git is not installed, or not where programs are looked for".to_owned(),
+        _ => format!("git cannot be started: {}", describe(error)),
+    })
+}
+
+/// What may be spoken, where the user allows no less.
+fn allowed(by_user: Option<&OsStr>) -> String {
+    let by_user = by_user.map(OsStr::to_string_lossy);
+    let is_allowed = |name: &&str| by_user.as_ref().is_none_or(|list| list.split(':').any(|item| item == *name));
+    PROTOCOLS.into_iter().filter(is_allowed).collect::<Vec<_>>().join(":")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_allowed_that_the_user_forbids() {
+        assert_eq!(allowed(None), "file:git:http:https:ssh");
+        assert_eq!(allowed(Some(OsStr::new("https:ext"))), "https");
+    }
+
+    #[tokio::test]
+    async fn git_that_takes_too_long_is_ended() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let git = Git::new(folder.path(), Duration::from_millis(300));
+        let begun = std::time::Instant::now();
+        let ran = git.run(&["-c", "alias.wait=!sleep 20", "wait"], b"").await;
+        assert_eq!(ran.expect_err("too slow"), Silent::TooSlow(Duration::from_millis(300)));
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    }
+}
