@@ -8,6 +8,7 @@ mod codec;
 mod file;
 pub mod git;
 pub mod history;
+pub mod object;
 pub mod place;
 pub mod postgres;
 mod record;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::file::FileStore;
 use super::git::GitStore;
+use super::object::ObjectStore;
 use super::postgres::PostgresStore;
 use super::store::Store;
 
@@ -20,7 +21,7 @@ struct Scheme {
     open: Open,
 }
 
-const SCHEMES: [Scheme; 3] = [
+const SCHEMES: [Scheme; 6] = [
     Scheme { start: "git", form: "git or git:REMOTE", open: commits },
     Scheme {
         start: "file:",
@@ -32,6 +33,9 @@ const SCHEMES: [Scheme; 3] = [
         form: "postgres://HOST/DATABASE/SCHEMA",
         open: |place, _, target| Ok(Arc::new(PostgresStore::new(place, target)?)),
     },
+    Scheme { start: "s3:", form: "s3://BUCKET/PREFIX", open: objects },
+    Scheme { start: "gs:", form: "gs://BUCKET/PREFIX", open: objects },
+    Scheme { start: "az:", form: "az://CONTAINER/PREFIX", open: objects },
 ];
 
 /// The store of a target's records. Where no place is given, it is a folder beside the manifests. Nothing is asked of the place
@@ -51,6 +55,10 @@ pub fn objection(place: &str) -> Option<String> {
         return Some(format!("`{}` is written with a password, which everybody could read here", shown(place)));
     }
     open(Some(place), Path::new("."), "local").err()
+}
+
+fn objects(place: &str, _: &Path, target: &str) -> Result<Arc<dyn Store>, String> {
+    Ok(Arc::new(ObjectStore::new(place, target)?))
 }
 
 fn commits(place: &str, root: &Path, target: &str) -> Result<Arc<dyn Store>, String> {

@@ -2,5 +2,6 @@
 
 mod file;
 mod git;
+mod object;
 mod postgres;
 mod suite;

@@ -311,7 +311,7 @@ impl Name {
 }
 
 /// A target's name as the name of a folder: no two targets have the same one, also where capitals do not count.
-fn plain(target: &str) -> String {
+pub(in crate::ledger) fn plain(target: &str) -> String {
     let mut out = String::new();
     for byte in target.bytes() {
         match byte {
