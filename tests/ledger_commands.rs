@@ -58,7 +58,14 @@ impl Story {
     fn begin(&mut self, run: &str) {
         let changes = BTreeMap::from([("create".to_owned(), 2)]);
         let plan = Digest::of(run.as_bytes());
-        self.add(Record::Begin(Begin { run: run.into(), plan, app: String::new(), tool: "0.1.0".into(), changes }));
+        self.add(Record::Begin(Begin {
+            run: run.into(),
+            plan,
+            app: String::new(),
+            tool: "0.1.0".into(),
+            changes,
+            lease: None,
+        }));
     }
 
     fn end(&mut self, run: &str, ended: Ended) {

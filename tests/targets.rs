@@ -251,13 +251,15 @@ fn settings_of_a_target_that_mean_nothing_are_told_where_they_stand() {
         ("settle = -5", "`-5` is not a length of time"),
         ("send_within = 0", "`0` is too short for a request to leave"),
         ("send_within = \"soon\"", "`soon` is not a length of time"),
+        ("lease = \"90s\"", "expected 2m or more, twice `send_within`"),
+        ("lease = \"soon\"", "`soon` is not a length of time"),
     ] {
         let ran = told(&format!("[targets.p]\n{setting}\n"), "segments: {}\n");
         assert_eq!(ran.code, 3, "{setting}\n{}", ran.stdout);
         assert_says(&ran, &["pushplan.toml:2:", says]);
     }
     let right = "[targets.p]\napp_key_fingerprint = \"0123456789ab\"\nmax_deletes = 0\nmin_lead = \"1h30m\"\nsettle = 20\n\
-                 send_within = \"30s\"\n";
+                 send_within = \"30s\"\nlease = \"1m\"\n";
     let ran = told(right, "segments: {vip: {criteria: {tag: vip}, lifecycle: {broadcast: true}}}\n");
     assert_eq!(ran.code, 0, "{}", ran.stdout);
 }

@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::{Effect, Settings};
+use super::{Deadline, Effect, Now, Settings};
 use crate::address::Address;
-use crate::ledger::{Adopted, AppendError, Begin, Ended, Entry, Intent, Ledger, Outcome, Record, Seq};
+use crate::ledger::{Adopted, AppendError, Begin, Ended, Entry, Intent, Lease, Ledger, Outcome, Record, Seq};
 
 /// How often an append is tried that did not work.
 const TRIES: u32 = 4;
@@ -15,8 +15,18 @@ pub struct Journal {
     /// What is durable.
     pub ledger: Ledger,
     pub broken: Option<Broken>,
+    run: String,
     actor: String,
+    lease: Lease,
+    /// Until when this run may send: so long after its newest durable record was made.
+    held: Option<Deadline>,
+    /// When that was half over.
+    renewal: Option<Deadline>,
     under_way: Option<Entry>,
+    /// When the entry that is under way was made.
+    made: Option<Now>,
+    /// What happened was written last, so that it is the turn of what is about to happen.
+    outcomes_were_last: bool,
     tries: u32,
     again_at: Option<Timestamp>,
     begin: Option<Begin>,
@@ -42,6 +52,7 @@ pub enum Durable {
     Intents(Vec<Address>),
     Outcomes(Vec<Address>),
     Kept(Vec<Address>),
+    Alive,
     End,
 }
 
@@ -50,8 +61,14 @@ impl Journal {
         Self {
             ledger: ledger.clone(),
             broken: None,
+            run: settings.run.clone(),
             actor: settings.actor.clone(),
+            lease: settings.lease.clone(),
+            held: None,
+            renewal: None,
             under_way: None,
+            made: None,
+            outcomes_were_last: false,
             tries: 0,
             again_at: None,
             begin,
@@ -95,16 +112,30 @@ impl Journal {
         self.again_at
     }
 
-    /// Whether intents would be written next. What has happened comes before what is about to happen, so that an intent never
-    /// hides an outcome.
+    /// Until when this run may send. `None` before it began and after it ended.
+    pub fn held(&self) -> Option<Deadline> {
+        self.held
+    }
+
+    /// When something is written at the latest, so that the lease does not run out.
+    pub fn renewal(&self) -> Option<Timestamp> {
+        let waits = self.broken.is_none() && self.under_way.is_none();
+        self.renewal.filter(|_| waits).map(|renewal| renewal.wall)
+    }
+
+    /// Whether intents would be written next. What has happened and what is about to happen take turns, so that neither waits
+    /// for long. What the ledger alone is to learn comes before both.
     pub fn has_room(&self) -> bool {
-        self.broken.is_none() && self.is_idle()
+        let kept = self.adopts.is_empty() && self.forgets.is_empty() && self.renames.is_empty();
+        let turn = self.outcomes.is_empty() || self.outcomes_were_last;
+        let free = self.under_way.is_none() && self.begin.is_none() && self.end.is_none();
+        self.broken.is_none() && free && kept && turn
     }
 
     /// The next entry: these intents, for which there was room, or what has gathered.
-    pub fn next(&mut self, now: Timestamp, intents: Vec<Intent>) -> Option<Effect> {
+    pub fn next(&mut self, now: Now, intents: Vec<Intent>) -> Option<Effect> {
         if self.broken.is_some() || self.under_way.is_some() {
-            return self.again(now);
+            return self.again(now.wall);
         }
         let record = if !intents.is_empty() {
             Record::Intents(intents)
@@ -119,12 +150,16 @@ impl Journal {
             Record::Adopt(std::mem::take(&mut self.adopts))
         } else if !self.forgets.is_empty() {
             Record::Forget(std::mem::take(&mut self.forgets))
-        } else {
-            let (run, ended) = self.end.take()?;
+        } else if let Some((run, ended)) = self.end.take() {
             Record::End { run, ended }
+        } else {
+            self.renewal.filter(|renewal| renewal.has_passed(now))?;
+            Record::Alive { run: self.run.clone() }
         };
-        let entry = Entry { seq: self.ledger.seq + 1, at: now, actor: self.actor.clone(), record };
+        self.outcomes_were_last = matches!(record, Record::Outcomes(_));
+        let entry = Entry { seq: self.ledger.seq + 1, at: now.wall, actor: self.actor.clone(), record };
         self.under_way = Some(entry.clone());
+        self.made = Some(now);
         self.tries = 1;
         Some(Effect::Append(entry))
     }
@@ -142,6 +177,9 @@ impl Journal {
         let entry = self.under_way.take_if(|entry| entry.seq == seq)?;
         self.again_at = None;
         self.ledger.add(&entry);
+        let made = self.made.filter(|_| !matches!(entry.record, Record::End { .. }));
+        self.held = made.map(|made| Deadline::after(made, self.lease.length()));
+        self.renewal = made.map(|made| Deadline::after(made, self.lease.length() / 2));
         let names = |addresses: Vec<&Address>| addresses.into_iter().cloned().collect();
         Some(match &entry.record {
             Record::Intents(all) => Durable::Intents(names(all.iter().map(|intent| &intent.address).collect())),
@@ -149,6 +187,7 @@ impl Journal {
             Record::Adopt(all) => Durable::Kept(names(all.iter().map(|adopted| &adopted.address).collect())),
             Record::Forget(all) => Durable::Kept(all.clone()),
             Record::Move { to, .. } => Durable::Kept(vec![to.clone()]),
+            Record::Alive { .. } => Durable::Alive,
             Record::End { .. } => Durable::End,
             _ => Durable::Begin,
         })

@@ -4,21 +4,23 @@
 //! its request leaves; what became of it is durable before anything else is intended for the same address.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::ahead::Ahead;
 use super::answers::may_repeat;
 use super::journal::{Broken, Durable, Journal};
 use super::report::{Ending, Fate, Report};
 use super::steps::{Flight, State, Steps};
-use super::{Deadline, Effect, Event, Now, Settings, requests};
+use super::{Deadline, Effect, Event, Now, Protections, Settings, requests};
 use crate::address::Address;
 use crate::kinds::{self, Create, Lifecycle};
 use crate::ledger::{Adopted, Begin, Intent, Ledger, Verb};
 use crate::plan::{Action, Plan, Step};
 
-/// How many intents may wait for their turn, so that a few appends do for many steps.
-const AHEAD: usize = 32;
+/// How many steps that cannot begin are looked past.
+const WINDOW: usize = 128;
 
 /// A plan that is being applied.
 #[derive(Debug)]
@@ -27,6 +29,7 @@ pub struct Run {
     pub(super) settings: Settings,
     pub(super) steps: Steps,
     pub(super) journal: Journal,
+    pub(super) ahead: Ahead,
     /// The ids of segments made in this run, by their keys.
     pub(super) made: BTreeMap<String, String>,
     /// What is in doubt since this run.
@@ -42,6 +45,8 @@ pub struct Run {
     ending: bool,
     over: bool,
     asked: Option<Timestamp>,
+    /// When it began, by the clock that counts.
+    started: Duration,
 }
 
 /// Why nothing more is begun.
@@ -62,12 +67,16 @@ impl Run {
             app: plan.app.clone(),
             tool: plan.tool.clone(),
             changes: counts.into_iter().filter(|(_, count)| *count > 0).collect(),
+            lease: Some(settings.lease.clone()),
         };
         // An empty plan leaves no trace in the ledger.
         let begin = Some(begin).filter(|_| !plan.steps.is_empty());
+        let once = |step: &Step| kinds::api(&step.address).lifecycle(plan.level).create == Create::Once;
+        let patient = plan.steps.iter().map(|step| !once(step)).collect();
         let mut run = Self {
             journal: Journal::new(ledger, &settings, begin),
-            steps: Steps::new(plan.steps.clone()),
+            steps: Steps::new(plan.steps.clone(), patient),
+            ahead: Ahead::new(),
             limit: settings.concurrency.max(1),
             plan,
             settings,
@@ -81,6 +90,7 @@ impl Run {
             ending: false,
             over: false,
             asked: None,
+            started: now.boot,
         };
         // A ledger that has moved on is not the one that the plan was made for.
         if run.plan.ledger.seq != ledger.seq {
@@ -98,7 +108,7 @@ impl Run {
         match event {
             Event::Appended(seq) => {
                 if let Some(durable) = self.journal.appended(seq) {
-                    self.became_durable(durable);
+                    self.became_durable(durable, now);
                 }
             }
             Event::AppendFailed(error) => {
@@ -168,7 +178,7 @@ impl Run {
         if self.stop.is_some() {
             self.wind_up();
         }
-        effects.extend(self.journal.next(now.wall, intents));
+        effects.extend(self.journal.next(now, intents));
         if self.begun && self.stop.is_none() && !self.settings.protections.intent {
             self.intend(now);
             self.send(now, &mut effects);
@@ -182,9 +192,11 @@ impl Run {
 
     /// Lets steps begin, in their order, as far as there is room.
     fn begin_steps(&mut self, now: Now) {
-        let ready: Vec<usize> = self.steps.ready.iter().copied().take(AHEAD * 4).collect();
-        for number in ready {
-            if self.steps.underway() >= AHEAD.max(self.limit) || self.stop.is_some() {
+        let most = self.ahead.steps().max(self.limit);
+        let room = most.saturating_sub(self.steps.underway());
+        let window = if room > 0 { room + WINDOW } else { 0 };
+        for number in Vec::from_iter(self.steps.ready.iter().copied().take(window)) {
+            if self.steps.underway() >= most || self.stop.is_some() {
                 break;
             }
             let step = &self.steps.all[number];
@@ -198,6 +210,7 @@ impl Run {
                 None => self.begin(number),
             }
         }
+        self.ahead.full(self.steps.underway() >= most && !self.steps.ready.is_empty());
     }
 
     fn begin(&mut self, number: usize) {
@@ -277,8 +290,18 @@ impl Run {
     /// The intents of all steps that are to leave next. From here their time is counted.
     fn intend(&mut self, now: Now) -> Vec<Intent> {
         let mut intents = Vec::new();
+        let waiting = self.steps.underway() - self.steps.intending.len();
+        // What came too late and is intended anew does not come all at once.
+        let room = self.ahead.steps().max(self.limit).saturating_sub(waiting);
         for number in Vec::from_iter(self.steps.intending.iter().copied()) {
+            if intents.len() >= room {
+                break;
+            }
             let step = &self.steps.all[number];
+            // What it names is in the ledger before it is.
+            if !self.steps.follows_records(step) {
+                continue;
+            }
             // Time has passed since it began, while others were written.
             if let Some(fate) = self.objection(step, now) {
                 self.give_up(number, fate);
@@ -299,7 +322,7 @@ impl Run {
                 deadline: not_after.wall,
                 protect: step.protect,
             });
-            let flight = Flight { request: made.request, not_after };
+            let flight = Flight { request: made.request, not_after, until: not_after };
             let unwritten = !self.settings.protections.intent;
             self.steps.tries[number].intents += 1;
             self.steps.set(number, if unwritten { State::Cleared(flight) } else { State::Writing(flight) });
@@ -307,10 +330,14 @@ impl Run {
         intents
     }
 
-    fn became_durable(&mut self, durable: Durable) {
+    fn became_durable(&mut self, durable: Durable, now: Now) {
         match durable {
-            Durable::Begin => self.begun = true,
+            Durable::Begin => {
+                self.begun = true;
+                self.ahead.begun(now.boot.saturating_sub(self.started), self.limit);
+            }
             Durable::Intents(addresses) => {
+                self.ahead.durable(self.steps.cleared.len(), now.boot);
                 for address in addresses {
                     let Some(&number) = self.steps.active.get(&address) else { continue };
                     if let Some(State::Writing(flight)) = self.steps.state(number) {
@@ -330,7 +357,7 @@ impl Run {
                     self.succeed(number, id, Vec::new());
                 }
             }
-            Durable::End => {}
+            Durable::Alive | Durable::End => {}
         }
     }
 
@@ -343,18 +370,30 @@ impl Run {
         if self.paused.is_some() {
             return;
         }
-        let rested = self.steps.resting.iter().filter(|(until, _)| *until <= now.wall).map(|(_, step)| *step);
-        for number in Vec::from_iter(rested.chain(self.steps.cleared.iter().copied())) {
-            if self.steps.in_flight.len() >= self.limit {
-                break;
-            }
-            let Some(State::Cleared(flight) | State::Resting(flight, _)) = self.steps.state(number) else { continue };
+        while self.steps.in_flight.len() < self.limit
+            && let Some(number) = self.steps.next_to_leave(now.wall)
+        {
+            let Some(State::Cleared(flight) | State::Resting(flight, _)) = self.steps.state(number) else { break };
             let flight = flight.clone();
             if self.settings.protections.send_deadline && flight.not_after.has_passed(now) {
                 self.intend_again(number, now);
-            } else {
-                effects.push(Effect::Send(self.steps.depart(number, flight)));
+                continue;
             }
+            // Nothing leaves past the lease: the next record renews it, or tells that somebody else has begun.
+            let Some(until) = self.may_leave_until(flight.not_after).filter(|until| !until.has_passed(now)) else {
+                break;
+            };
+            effects.push(Effect::Send(self.steps.depart(number, flight, until)));
+        }
+        let dry = self.steps.cleared.is_empty() && self.steps.in_flight.len() < self.limit;
+        self.ahead.senders(dry, now.boot);
+    }
+
+    /// Until when a request may leave: as long as its intent and the lease hold.
+    fn may_leave_until(&self, intent: Deadline) -> Option<Deadline> {
+        match self.settings.protections {
+            Protections { lease: false, .. } => Some(intent),
+            _ => self.journal.held().map(|held| held.min(intent)),
         }
     }
 
@@ -373,7 +412,7 @@ impl Run {
         {
             self.ending = true;
             self.journal.end(self.settings.run.clone(), ended);
-            return Vec::from_iter(self.journal.next(now.wall, Vec::new()));
+            return Vec::from_iter(self.journal.next(now, Vec::new()));
         }
         self.over = true;
         let ledger = self.journal.ledger.seq;
@@ -404,7 +443,7 @@ impl Run {
         let rested = self.steps.resting.first().filter(|_| sending).map(|(until, _)| self.paused.max(Some(*until)));
         let cleared = self.paused.filter(|_| sending && !self.steps.cleared.is_empty());
         // What could leave and has not waits for a free place, which an answer brings.
-        let times = [rested.flatten(), cleared, self.journal.again_at()].into_iter().flatten();
+        let times = [rested.flatten(), cleared, self.journal.again_at(), self.journal.renewal()].into_iter().flatten();
         let next = times.filter(|at| *at > now.wall).min();
         if let Some(at) = next
             && self.asked != Some(at)

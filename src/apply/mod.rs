@@ -4,6 +4,7 @@
 //! network, so that the same code that applies a plan can be run through every fault there is. [`drive()`] carries its effects
 //! out against the real ones.
 
+mod ahead;
 mod answers;
 mod clock;
 mod drive;
@@ -21,7 +22,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::exchange::{Answer, Loss, Request};
-use crate::ledger::{AppendError, Entry, Seq};
+use crate::ledger::{AppendError, Entry, Lease, Seq};
 
 pub use clock::now;
 pub use drive::{Notice, drive};
@@ -45,6 +46,11 @@ pub struct Deadline {
 impl Deadline {
     pub fn has_passed(self, now: Now) -> bool {
         now.wall > self.wall || now.boot > self.boot
+    }
+
+    /// Whichever comes first, on each clock.
+    pub fn min(self, other: Self) -> Self {
+        Self { wall: self.wall.min(other.wall), boot: self.boot.min(other.boot) }
     }
 
     /// So long after a moment; right away where the time is negative.
@@ -103,6 +109,8 @@ pub struct Settings {
     pub run: String,
     /// Who applies, in words for people.
     pub actor: String,
+    /// What others are told of this run, and for how long they believe it. Nothing is sent past it.
+    pub lease: Lease,
     /// How many requests are on their way at once.
     pub concurrency: usize,
     pub on_error: OnError,
@@ -119,9 +127,11 @@ pub struct Settings {
 
 impl Settings {
     pub fn new(run: impl Into<String>, actor: impl Into<String>) -> Self {
+        let actor = actor.into();
         Self {
             run: run.into(),
-            actor: actor.into(),
+            lease: Lease::of(actor.as_str()),
+            actor,
             concurrency: 8,
             on_error: OnError::Stop,
             send_within: SignedDuration::from_secs(60),
@@ -144,10 +154,12 @@ pub struct Protections {
     pub unowned: bool,
     /// What has had its time is not created.
     pub past: bool,
+    /// Nothing is sent past the own lease.
+    pub lease: bool,
 }
 
 impl Default for Protections {
     fn default() -> Self {
-        Self { intent: true, send_deadline: true, unowned: true, past: true }
+        Self { intent: true, send_deadline: true, unowned: true, past: true, lease: true }
     }
 }

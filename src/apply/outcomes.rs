@@ -99,6 +99,10 @@ impl Run {
         if flight.not_after.has_passed(now) {
             return self.intend_again(number, now);
         }
+        // The lease was over. It leaves once that is renewed.
+        if flight.until.has_passed(now) {
+            return self.steps.set(number, State::Cleared(flight));
+        }
         let tries = &mut self.steps.tries[number];
         tries.unsent += 1;
         let unsent = tries.unsent;
@@ -117,6 +121,7 @@ impl Run {
         } else if self.steps.tries[number].intents >= INTENTS {
             self.fail(number, "it could not be sent in time, again and again".to_owned());
         } else {
+            self.ahead.late();
             self.steps.set(number, State::Intending);
         }
     }

@@ -35,7 +35,10 @@ pub enum State {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flight {
     pub request: Request,
+    /// Its intent says so.
     pub not_after: Deadline,
+    /// Until when it might leave when it was last let go: as long as its intent and the lease held.
+    pub until: Deadline,
 }
 
 /// What was tried for a step.
@@ -60,7 +63,10 @@ pub struct Steps {
     /// By what is to be done with them, so that nobody looks at all of them.
     pub ready: BTreeSet<usize>,
     pub intending: BTreeSet<usize>,
-    pub cleared: BTreeSet<usize>,
+    /// Those that nobody can look up afterwards come first: they are not to wait long with an intent that is durable.
+    pub cleared: BTreeSet<(bool, usize)>,
+    /// Those that others may go before.
+    patient: Vec<bool>,
     pub resting: BTreeSet<(Timestamp, usize)>,
     pub in_flight: BTreeSet<usize>,
     writing: BTreeSet<usize>,
@@ -72,7 +78,8 @@ pub struct Steps {
 }
 
 impl Steps {
-    pub fn new(all: Vec<Step>) -> Self {
+    /// All of them, and for each whether its turn can be put off once its intent is durable.
+    pub fn new(all: Vec<Step>, patient: Vec<bool>) -> Self {
         let mut followers = vec![Vec::new(); all.len()];
         for step in &all {
             for before in step.after.iter().collect::<BTreeSet<_>>() {
@@ -97,6 +104,7 @@ impl Steps {
             ready,
             intending: BTreeSet::new(),
             cleared: BTreeSet::new(),
+            patient,
             resting: BTreeSet::new(),
             in_flight: BTreeSet::new(),
             writing: BTreeSet::new(),
@@ -116,7 +124,7 @@ impl Steps {
             State::Ready => drop(self.ready.remove(&step)),
             State::Intending => drop(self.intending.remove(&step)),
             State::Writing(_) => drop(self.writing.remove(&step)),
-            State::Cleared(_) => drop(self.cleared.remove(&step)),
+            State::Cleared(_) => drop(self.cleared.remove(&(self.patient[step], step))),
             State::Resting(_, until) => drop(self.resting.remove(&(*until, step))),
             State::InFlight(_) => drop(self.in_flight.remove(&step)),
             State::Keeping => drop(self.keeping.remove(&step)),
@@ -126,7 +134,7 @@ impl Steps {
             State::Ready => drop(self.ready.insert(step)),
             State::Intending => drop(self.intending.insert(step)),
             State::Writing(_) => drop(self.writing.insert(step)),
-            State::Cleared(_) => drop(self.cleared.insert(step)),
+            State::Cleared(_) => drop(self.cleared.insert((self.patient[step], step))),
             State::Resting(_, until) => drop(self.resting.insert((*until, step))),
             State::InFlight(_) => drop(self.in_flight.insert(step)),
             State::Keeping => drop(self.keeping.insert(step)),
@@ -160,7 +168,8 @@ impl Steps {
     /// Those that were to leave and have not.
     pub fn unsent(&self) -> Vec<usize> {
         let resting = self.resting.iter().map(|(_, step)| step);
-        resting.chain(&self.cleared).chain(&self.intending).copied().collect()
+        let cleared = self.cleared.iter().map(|(_, step)| step);
+        resting.chain(cleared).chain(&self.intending).copied().collect()
     }
 
     /// What was being written will not be.
@@ -175,10 +184,21 @@ impl Steps {
         std::mem::take(&mut self.finished)
     }
 
-    /// A step leaves.
-    pub fn depart(&mut self, step: usize, flight: Flight) -> Sending {
-        let sending = Sending { step, request: flight.request.clone(), not_after: flight.not_after };
-        self.set(step, State::InFlight(flight));
+    /// The step that leaves next: one that has rested, or the first that was cleared.
+    pub fn next_to_leave(&self, now: Timestamp) -> Option<usize> {
+        let rested = self.resting.first().filter(|(until, _)| *until <= now).map(|(_, step)| *step);
+        rested.or_else(|| self.cleared.first().map(|(_, step)| *step))
+    }
+
+    /// Whether the ledger knows what became of everything that a step waited for.
+    pub fn follows_records(&self, step: &Step) -> bool {
+        step.after.iter().all(|before| !self.unrecorded.contains(before))
+    }
+
+    /// A step leaves, at the latest then.
+    pub fn depart(&mut self, step: usize, flight: Flight, until: Deadline) -> Sending {
+        let sending = Sending { step, request: flight.request.clone(), not_after: until };
+        self.set(step, State::InFlight(Flight { until, ..flight }));
         sending
     }
 

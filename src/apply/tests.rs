@@ -1,5 +1,8 @@
 //! Stories of single runs: what is asked for, and in which order. The simulation runs all of them at once.
 
+mod gathering;
+mod leases;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
@@ -177,6 +180,7 @@ impl Story {
             Record::Intents(_) => "intents",
             Record::Outcomes(_) => "outcomes",
             Record::Adopt(_) => "adopt",
+            Record::Alive { .. } => "alive",
             Record::End { .. } => "end",
             _ => "other",
         };
@@ -470,29 +474,4 @@ fn taking_over_is_a_matter_of_the_ledger_alone() {
     assert_eq!(story.records(), ["begin", "adopt", "intents"]);
     story.answer(200, json!({}));
     assert_eq!(*story.ending(), Ending::Done);
-}
-
-#[test]
-fn many_steps_need_few_appends() {
-    let steps = (0..1000).map(|n| segment(n, &format!("s{n}"))).collect();
-    let mut story = Story::of(steps);
-    // Appends take as long as eight requests.
-    story.appends = false;
-    let mut appended = story.log.len();
-    let mut made = 0;
-    while story.report.is_none() {
-        for _ in 0..8 {
-            if !story.sent.is_empty() {
-                made += 1;
-                story.answer(201, json!({ "segment_id": format!("id-{made}") }));
-            }
-        }
-        if story.log.len() > appended {
-            appended = story.log.len();
-            let seq = story.log.last().unwrap().seq;
-            story.say(Event::Appended(seq));
-        }
-    }
-    assert_eq!(made, 1000);
-    assert!(story.log.len() < 200, "{} appends", story.log.len());
 }

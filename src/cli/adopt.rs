@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::planning::{Place, Site, Wish};
 use super::target::Opened;
+use super::turn::Turn;
 use super::{Context, Ended, runtime};
 use crate::address::Address;
 use crate::compare::Names;
@@ -36,6 +37,9 @@ pub struct Adopt {
 
     #[command(flatten)]
     place: Place,
+
+    #[command(flatten)]
+    turn: Turn,
 }
 
 impl Adopt {
@@ -56,6 +60,7 @@ impl Adopt {
     }
 
     async fn adopt(&self, site: &Site, opened: &Opened, context: &Context) -> Ended {
+        self.turn.ledger(context, &site.log, &site.target).await?;
         let planned = site.plan(opened, &Wish::default(), context).await?;
         let mut found: BTreeMap<Address, Vec<String>> = BTreeMap::new();
         for change in &planned.plan.changes {
@@ -87,7 +92,7 @@ impl Adopt {
         for (address, id) in &chosen {
             adopted.push(taken(site, opened, &planned.ledger, &live, address, id).await?);
         }
-        site.append(planned.ledger.seq, Record::Adopt(adopted)).await?;
+        site.append(&planned.ledger, Record::Adopt(adopted)).await?;
         for (address, _) in chosen.iter().filter(|(address, _)| cannot_be_read(address, opened.level)) {
             context.out.note(&format!(
                 "{address} is adopted on your word, as your files say it: this API cannot show whether it is there."

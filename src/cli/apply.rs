@@ -10,7 +10,9 @@ use super::drifting::Drifting;
 use super::planning::{Chosen, Place, Planned, Site, Wish};
 use super::signals::{Signal, Stop};
 use super::target::Opened;
-use super::{Context, Ended, ledger, runtime, who};
+use super::turn::{self, Turn, Waiting};
+use super::who::{self, Who};
+use super::{Context, Ended, ledger, runtime};
 use crate::address::Address;
 use crate::apply::{self, Ending, Fate, Notice, OnError, Report, Settings};
 use crate::failure::{Exit, Failure};
@@ -18,7 +20,7 @@ use crate::guard::{self, Limits};
 use crate::ledger::{Done, Entry, Outcome, Record, Verb};
 use crate::manifest::files::describe;
 use crate::plan::{NoPlan, Plan, Reason};
-use crate::render::{self, Again, Progress, Showing};
+use crate::render::{self, Again, Progress, Showing, one_line};
 
 /// Make the service what the manifests say.
 #[derive(Debug, Args)]
@@ -90,6 +92,9 @@ pub struct How {
     /// Form of the report: text for people; one JSON object; a line of JSON for each change
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+
+    #[command(flatten)]
+    pub turn: Turn,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -172,12 +177,23 @@ impl How {
     pub fn run(&self, site: &Site, wish: &Wish, saved: Option<&Plan>, asking: &Asking, context: &Context) -> Ended {
         runtime()?.block_on(async {
             let opened = site.open().await?;
-            let ended = self.plan_and_apply(site, &opened, wish, saved, asking, context).await;
+            let mut waiting = self.turn.start();
+            let ended = loop {
+                if let Err(held) = self.await_turn(site, &mut waiting, context).await {
+                    break Err(held);
+                }
+                let ended = self.plan_and_apply(site, &opened, wish, saved, asking, context).await;
+                if let Some(ended) = ended.transpose() {
+                    break ended;
+                }
+                context.out.note("Somebody else was quicker. Planning anew.");
+            };
             opened.close().await;
             ended
         })
     }
 
+    /// Plans and applies. `None`: somebody else has begun meanwhile, nothing was done, and whoever waits tries again.
     async fn plan_and_apply(
         &self,
         site: &Site,
@@ -186,7 +202,7 @@ impl How {
         saved: Option<&Plan>,
         asking: &Asking<'_>,
         context: &Context,
-    ) -> Ended {
+    ) -> Result<Option<Exit>, Failure> {
         let wish = match saved {
             Some(plan) => &chosen_as(plan, wish),
             None => wish,
@@ -220,14 +236,34 @@ impl How {
                 steps: Vec::new(),
             };
             self.show(&report, plan, &asking.again, context);
-            return Ok(Exit::Done);
+            return Ok(Some(Exit::Done));
         }
         if plan.has_news() && saved.is_none() {
             self.ask(asking, context)?;
         }
         let (report, signal) = self.drive(site, opened, planned.clone(), context).await?;
+        if report.ending == Ending::Conflict && report.ledger == plan.ledger.seq && self.turn.waits() {
+            return Ok(None);
+        }
         self.show(&report, plan, &asking.again, context);
-        Ok(exit(&report, plan, signal))
+        Ok(Some(exit(&report, plan, signal)))
+    }
+
+    /// Stops where somebody else is at work, once there is no more time to wait. A lease that is over is taken over.
+    async fn await_turn(&self, site: &Site, waiting: &mut Waiting, context: &Context) -> Result<(), Failure> {
+        let ledger = match waiting.ledger(context, &site.log, &site.target).await? {
+            Ok(ledger) => ledger,
+            Err(held) => {
+                if self.format != Format::Text {
+                    context.out.json(&held.json().to_string());
+                }
+                return Err(held.failure());
+            }
+        };
+        if let Some(over) = ledger.run.as_ref().and_then(|running| turn::over(running, Timestamp::now())) {
+            context.out.note(&one_line(&format!("{over} Taking over.")));
+        }
+        Ok(())
     }
 
     /// What was said to be done by hand, and is not, or was nothing to be done.
@@ -300,6 +336,7 @@ impl How {
         let settings = Settings {
             concurrency: usize::from(self.concurrency),
             send_within: site.send_within,
+            lease: Who::here().lease(site.lease),
             ahead: opened.ahead,
             on_error: match self.on_error {
                 WhenFailed::Stop => OnError::Stop,

@@ -3,6 +3,7 @@ use jiff::Timestamp;
 
 use super::ledger::{self, Open};
 use super::planning::Place;
+use super::turn::Turn;
 use super::{Context, Ended, runtime};
 use crate::address::Address;
 use crate::failure::{Exit, Failure};
@@ -24,12 +25,15 @@ pub struct Forget {
 
     #[command(flatten)]
     place: Place,
+
+    #[command(flatten)]
+    turn: Turn,
 }
 
 impl Forget {
     pub fn run(&self, context: &Context) -> Ended {
         let wanted = self.addresses.iter().map(|text| ledger::address(text)).collect::<Result<Vec<_>, _>>()?;
-        let mut open = Open::new(context, &self.place)?;
+        let mut open = Open::new(context, &self.place, self.turn)?;
         let mut found = Vec::new();
         for address in &wanted {
             let here = open.at(address);

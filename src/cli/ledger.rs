@@ -7,6 +7,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use super::planning::{Place, unreadable};
+use super::turn::Turn;
 use super::{Context, runtime, who};
 use crate::address::Address;
 use crate::failure::Failure;
@@ -27,10 +28,11 @@ pub struct Open {
 }
 
 impl Open {
-    /// Opens the ledger of a target. Results that an earlier run could not write are in it then.
-    pub fn new(context: &Context, place: &Place) -> Result<Self, Failure> {
+    /// Opens the ledger of a target, once nobody is at work. Results that an earlier run could not write are in it then.
+    pub fn new(context: &Context, place: &Place, turn: Turn) -> Result<Self, Failure> {
         let (log, target) = place.log()?;
         runtime()?.block_on(async {
+            turn.ledger(context, &log, &target).await?;
             take_in(context, &log).await?;
             let ledger = State::replay(log.read(0).await.map_err(unreadable)?);
             Ok(Self { target, ledger, log })

@@ -40,6 +40,8 @@ mod show;
 pub mod signals;
 pub mod target;
 mod test;
+mod turn;
+mod unlock;
 mod unmanaged;
 mod validate;
 mod who;
@@ -101,6 +103,7 @@ enum Command {
     Serve(serve::Serve),
     Show(show::Show),
     Test(test::Test),
+    Unlock(unlock::Unlock),
     Unmanaged(unmanaged::Unmanaged),
     Validate(validate::Validate),
 }
@@ -153,6 +156,7 @@ pub fn main() -> ExitCode {
         Command::Show(command) => command.run(&context),
         Command::Schema(command) => command.run(&context),
         Command::Test(command) => command.run(&context),
+        Command::Unlock(command) => command.run(&context),
         Command::Unmanaged(command) => command.run(&context),
         Command::Validate(command) => command.run(&context),
     };

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::ledger::{self, Open};
 use super::planning::{Place, tell};
+use super::turn::Turn;
 use super::{Context, Ended, project, runtime, target};
 use crate::address::{Address, is_key, is_own, to_key};
 use crate::cases::names;
@@ -41,6 +42,9 @@ pub struct Mv {
     #[command(flatten)]
     place: Place,
 
+    #[command(flatten)]
+    turn: Turn,
+
     /// Leave the ledger alone and write `lifecycle: {renamed_from: OLD}` into the manifest
     #[arg(long)]
     in_git: bool,
@@ -74,6 +78,10 @@ impl Mv {
         let manifests = read_project(&root, None);
         let (name, _) = target::choose(&manifests.project, self.place.target())?;
         sound(&manifests, context)?;
+        if self.turn.waits() && !self.in_git && !self.dry_run {
+            let (log, target) = self.place.log()?;
+            runtime()?.block_on(self.turn.ledger(context, &log, &target))?;
+        }
         let known = ledgers(&manifests, &root)?;
         let own = known.iter().find(|known| known.target == name);
         if let Some(own) = own
@@ -286,7 +294,7 @@ impl Mv {
                 Ok(_) => {
                     let record = Record::Move { from: from.clone(), to: to.clone() };
                     let place = self.place.of_target(&one.target);
-                    let moved = Open::new(context, &place).and_then(|mut open| {
+                    let moved = Open::new(context, &place, self.turn).and_then(|mut open| {
                         // A run may have begun since it was looked for.
                         at_rest(&open.ledger, &one.target, from)?;
                         open.append(context, record)
@@ -330,8 +338,8 @@ fn at_rest(ledger: &Ledger, target: &str, from: &Address) -> Result<(), Failure>
             run.actor, run.since
         );
         return Err(Failure::new(one_line(&message)).exit(Exit::Refused).help(format!(
-            "wait until it has ended; if it was cut off, `pushplan apply --target {target}` finds out what it did and ends it. \
-             With --in-git no ledger is touched"
+            "wait until it has ended, such as with --wait 10m; if it was cut off, `pushplan apply --target {target}` finds out \
+             what it did and ends it. With --in-git no ledger is touched"
         )));
     }
     let in_doubt = ledger.open.iter().find(|(address, _)| address.resource() == *from);

@@ -10,7 +10,7 @@ use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 
 use super::target::{self, Opened};
-use super::{Context, ledger, project, who};
+use super::{Context, ledger, project, turn, who};
 use crate::address::Address;
 use crate::arrange::{arrange, choose};
 use crate::client::fetch;
@@ -85,6 +85,8 @@ pub struct Site {
     pub min_lead: SignedDuration,
     pub settle: SignedDuration,
     pub send_within: SignedDuration,
+    /// How long others believe that a run is at work of which nothing is heard.
+    pub lease: SignedDuration,
     max_deletes: Option<usize>,
     on_drift: OnDrift,
     quiet: Option<Quiet>,
@@ -227,10 +229,12 @@ impl Site {
         };
         let max_deletes = target.and_then(|target| target.max_deletes.as_ref());
         let on_drift = target.and_then(|target| target.on_drift.as_ref());
+        let send_within = seconds(|target| &target.send_within).unwrap_or(SEND_WITHIN);
         Ok(Self {
             min_lead: seconds(|target| &target.min_lead).unwrap_or(MIN_LEAD),
             settle: seconds(|target| &target.settle).unwrap_or(SETTLE),
-            send_within: seconds(|target| &target.send_within).unwrap_or(SEND_WITHIN),
+            send_within,
+            lease: seconds(|target| &target.lease).unwrap_or(send_within * 2),
             max_deletes: max_deletes.and_then(|most| usize::try_from(most.value).ok()),
             on_drift: on_drift.map_or_else(OnDrift::usual, |on_drift| on_drift.value),
             quiet: target.and_then(|target| target.quiet_hours.as_ref()).map(|hours| hours.quiet()),
@@ -418,26 +422,31 @@ impl Site {
         Ok((Ledger::replay(entries), self.log.known()))
     }
 
-    /// Appends one record, if nobody else has appended since it was read.
-    pub async fn append(&self, after: Seq, record: Record) -> Result<(), Failure> {
-        append(&self.log, after, record).await
+    /// Appends one record, if nobody else has appended since the ledger was read. A run that has not ended is over then.
+    pub async fn append(&self, ledger: &Ledger, record: Record) -> Result<(), Failure> {
+        for (after, record) in (ledger.seq..).zip(turn::end_of(ledger).into_iter().chain([record])) {
+            append(&self.log, after, record).await?;
+        }
+        Ok(())
     }
 
     /// What an earlier run lost on its way may still take effect: looking before that would prove nothing.
     pub async fn wait_until_settled(&self, ledger: &Ledger, context: &Context) {
-        let Some(until) = ledger.settled_at(self.settle) else { return };
-        let Ok(wait) = Duration::try_from(until.duration_since(Timestamp::now())) else { return };
-        if !wait.is_zero() {
-            let seconds = wait.as_secs() + 1;
-            let whose = match &ledger.run {
-                Some(run) => format!("A run of {} has not ended: it is under way, or was cut off.", run.actor),
-                None => "An earlier run lost an answer.".to_owned(),
-            };
-            context.out.note(&one_line(&format!(
-                "{whose} Waiting {seconds} s, until what it sent has taken effect or never will."
-            )));
-            tokio::time::sleep(wait).await;
-        }
+        let now = Timestamp::now();
+        let at_work = turn::holder(ledger, now).map(turn::at_work);
+        let until = ledger.settled_at(self.settle).unwrap_or(now);
+        let wait = Duration::try_from(until.duration_since(now)).unwrap_or_default();
+        let whose = match (at_work, &ledger.run) {
+            (Some(somebody), _) if wait.is_zero() => return context.out.note(&one_line(&somebody)),
+            _ if wait.is_zero() => return,
+            (Some(somebody), _) => somebody,
+            (None, Some(run)) => format!("A run of {} has not ended: it is under way, or was cut off.", run.actor),
+            (None, None) => "An earlier run lost an answer.".to_owned(),
+        };
+        let seconds = wait.as_secs() + 1;
+        let words = format!("{whose} Waiting {seconds} s, until what it sent has taken effect or never will.");
+        context.out.note(&one_line(&words));
+        tokio::time::sleep(wait).await;
     }
 }
 

@@ -14,6 +14,7 @@ use self::in_place::InPlace;
 use self::mending::Mending;
 use super::planning::{Place, Site};
 use super::target::Opened;
+use super::turn::{self, Turn};
 use super::{Context, Ended, project, runtime};
 use crate::address::Address;
 use crate::compare;
@@ -59,6 +60,9 @@ pub struct Pull {
 
     #[command(flatten)]
     place: Place,
+
+    #[command(flatten)]
+    turn: Turn,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -91,6 +95,9 @@ impl Pull {
     }
 
     async fn pull(&self, choice: &Choice, site: &Site, folder: &str, opened: &Opened, context: &Context) -> Ended {
+        if !self.dry_run {
+            self.turn.ledger(context, &site.log, &site.target).await?;
+        }
         let ledger = site.settled(opened, context).await?;
         let moves = compare::moves(&site.units, &ledger);
         let mut known = ledger.clone();
@@ -151,6 +158,8 @@ impl Pull {
         adopted.extend(learned.adopted.clone());
         if !self.dry_run {
             let records = record::records(&known, &moves, adopted, learned.forgotten.clone())?;
+            let records =
+                if records.is_empty() { records } else { turn::end_of(&ledger).into_iter().chain(records).collect() };
             let files = record::Files::before(&site.manifests, &in_place.settled.texts, &named);
             record::write(site, ledger.seq, &files, records, |root, wrote| {
                 in_place.write(root, wrote)?;

@@ -2,6 +2,7 @@ use clap::Args;
 
 use super::ledger::{self, Open};
 use super::planning::Place;
+use super::turn::Turn;
 use super::{Context, Ended};
 use crate::address::Address;
 use crate::failure::{Exit, Failure};
@@ -24,12 +25,15 @@ pub struct Resolve {
 
     #[command(flatten)]
     place: Place,
+
+    #[command(flatten)]
+    turn: Turn,
 }
 
 impl Resolve {
     pub fn run(&self, context: &Context) -> Ended {
         let address = ledger::address(&self.address)?;
-        let mut open = Open::new(context, &self.place)?;
+        let mut open = Open::new(context, &self.place, self.turn)?;
         let found = self.found(&open, &address)?;
         open.append(context, Record::Resolve { address: address.clone(), found: found.clone() })?;
         context.out.print(&match found {

@@ -3,20 +3,59 @@
 use std::env;
 use std::fs;
 
+use jiff::SignedDuration;
+
+use crate::ledger::Lease;
+
+/// Who is at work here.
+#[derive(Clone, Debug)]
+pub struct Who {
+    pub user: String,
+    pub host: Option<String>,
+    /// Where the job is shown, where a CI system says which.
+    pub job: Option<String>,
+}
+
+impl Who {
+    pub fn here() -> Self {
+        let said = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+        let users = ["GITHUB_ACTOR", "GITLAB_USER_LOGIN", "USER", "LOGNAME"];
+        let host = said("HOSTNAME").or_else(|| read("/etc/hostname"));
+        let github = said("GITHUB_RUN_ID").zip(said("GITHUB_REPOSITORY")).zip(said("GITHUB_SERVER_URL"));
+        let job = github.map(|((run, repository), server)| format!("{server}/{repository}/actions/runs/{run}"));
+        Self {
+            user: users.into_iter().find_map(said).unwrap_or_else(|| "somebody".to_owned()),
+            host: host.filter(|host| !host.is_empty()),
+            job: job.or_else(|| said("CI_JOB_URL")),
+        }
+    }
+
+    /// What a run that begins here tells of itself.
+    pub fn lease(self, length: SignedDuration) -> Lease {
+        let Self { user, host, job } = self;
+        Lease { holder: user, host, job, clock: clock(), seconds: length.as_secs() }
+    }
+}
+
 /// `ada on build-7`, with the job where a CI system says which.
 pub fn actor() -> String {
-    let said = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
-    let user =
-        said("GITHUB_ACTOR").or_else(|| said("GITLAB_USER_LOGIN")).or_else(|| said("USER")).or_else(|| said("LOGNAME"));
-    let host = said("HOSTNAME").or_else(|| fs::read_to_string("/etc/hostname").ok().map(|name| name.trim().to_owned()));
-    let mut actor = user.unwrap_or_else(|| "somebody".to_owned());
-    if let Some(host) = host.filter(|host| !host.is_empty()) {
-        actor = format!("{actor} on {host}");
-    }
-    let github = said("GITHUB_RUN_ID").zip(said("GITHUB_REPOSITORY")).zip(said("GITHUB_SERVER_URL"));
-    let job = github.map(|((run, repository), server)| format!("{server}/{repository}/actions/runs/{run}"));
-    match job.or_else(|| said("CI_JOB_URL")) {
+    let Who { user, host, job } = Who::here();
+    let actor = match host {
+        Some(host) => format!("{user} on {host}"),
+        None => user,
+    };
+    match job {
         Some(job) => format!("{actor}, {job}"),
         None => actor,
     }
+}
+
+/// Tells the clock of this machine from that of any other, where the system has a name for its start.
+pub fn clock() -> Option<String> {
+    read("/proc/sys/kernel/random/boot_id")
+}
+
+fn read(path: &str) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }

@@ -156,6 +156,11 @@ impl Book {
                     }
                 }
             }
+            Record::Alive { .. } => {
+                if let Some(deed) = self.under_way() {
+                    deed.last = entry.seq;
+                }
+            }
             Record::Outcomes(outcomes) => {
                 if let Some(deed) = self.under_way() {
                     deed.last = entry.seq;
@@ -285,7 +290,14 @@ mod tests {
 
     fn begin(run: &str) -> Record {
         let (run, tool) = (run.to_owned(), "0.1.0".to_owned());
-        Record::Begin(Begin { run, plan: Digest::of(b""), app: String::new(), tool, changes: BTreeMap::new() })
+        Record::Begin(Begin {
+            run,
+            plan: Digest::of(b""),
+            app: String::new(),
+            tool,
+            changes: BTreeMap::new(),
+            lease: None,
+        })
     }
 
     fn intent(verb: Verb, id: Option<&str>, spec: Value) -> Record {

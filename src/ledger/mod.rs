@@ -8,6 +8,7 @@ mod codec;
 mod file;
 pub mod git;
 pub mod history;
+mod lease;
 pub mod object;
 pub mod place;
 pub mod postgres;
@@ -21,8 +22,9 @@ use serde::{Deserialize, Serialize};
 
 pub use chain::{Chain, Facts, Kept, NotMoved, Taken, checkpoint};
 pub use file::FileStore;
+pub use lease::{Lease, Running};
 pub use record::{Adopted, Begin, Done, Ended, Entry, Intent, Outcome, Record, Resolution, Seq, Verb};
-pub use state::{Ledger, Open, Owned, Retired, Running};
+pub use state::{Ledger, Open, Owned, Retired};
 
 /// A log of records.
 pub trait Log: Send + Sync {

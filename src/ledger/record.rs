@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::lease::Lease;
 use super::state::Ledger;
 use crate::address::Address;
 use crate::digest::Digest;
@@ -30,6 +31,8 @@ pub struct Entry {
 pub enum Record {
     /// A run begins. Nobody else's run goes on after it.
     Begin(Begin),
+    /// A run is still at work, and had nothing else to write for a while.
+    Alive { run: String },
     /// What is about to be done. Nothing is created before this is written.
     Intents(Vec<Intent>),
     /// What became of it.
@@ -62,6 +65,8 @@ pub struct Begin {
     pub tool: String,
     /// How many changes of each action the plan has.
     pub changes: BTreeMap<String, usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lease>,
 }
 
 /// What a step does to the service, or to the ledger alone.
@@ -172,7 +177,9 @@ impl Record {
             Self::Forget(addresses) => addresses.iter().collect(),
             Self::Move { from, to } => vec![from, to],
             Self::Resolve { address, .. } => vec![address],
-            Self::Begin(_) | Self::End { .. } | Self::Moved { .. } | Self::Checkpoint(_) => Vec::new(),
+            Self::Begin(_) | Self::Alive { .. } | Self::End { .. } | Self::Moved { .. } | Self::Checkpoint(_) => {
+                Vec::new()
+            }
         }
     }
 }

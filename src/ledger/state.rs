@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::lease::Running;
 use super::record::{Adopted, Done, Entry, Intent, Outcome, Record, Resolution, Seq, Verb};
 use crate::address::Address;
 use crate::kinds::{self, Resource, Segment, remote};
@@ -78,13 +79,6 @@ pub struct Open {
     pub why: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Running {
-    pub run: String,
-    pub actor: String,
-    pub since: Timestamp,
-}
-
 impl Ledger {
     /// The state after all of these records.
     pub fn replay(entries: impl IntoIterator<Item = Entry>) -> Self {
@@ -99,11 +93,11 @@ impl Ledger {
     pub fn add(&mut self, entry: &Entry) {
         match &entry.record {
             Record::Begin(begin) => {
-                let (run, actor, since) = (begin.run.clone(), entry.actor.clone(), entry.at);
-                self.run = Some(Running { run, actor, since });
+                self.run = Some(Running::new(&begin.run, &entry.actor, begin.lease.clone(), entry.at));
                 self.app.clone_from(&begin.app);
                 self.pruning.clear();
             }
+            Record::Alive { .. } => {}
             Record::Intents(intents) => {
                 for intent in intents {
                     let open = Open { intent: intent.clone(), at: entry.at, why: None };
@@ -136,6 +130,9 @@ impl Ledger {
             }
             Record::Moved { .. } => {}
             Record::Checkpoint(state) => *self = Self::clone(state),
+        }
+        if let Some(running) = self.run.as_mut().filter(|running| running.actor == entry.actor) {
+            running.heard(entry.at);
         }
         self.seq = entry.seq;
     }

@@ -87,6 +87,9 @@ shape! {
         /// How long after it was written down that it would be sent a request may leave, such as `1m`, which it is where this
         /// is left out. After a crash, that and `settle` are waited for.
         send_within: Option<At<Delay>>,
+        /// How long others take a run for alive of which nothing is heard, such as `2m`. It is at least twice `send_within`, and
+        /// just that where this is left out.
+        lease: Option<At<Delay>>,
         /// Whether `pushplan send` may send tests there, each to one named recipient. Where it is left out, it may only on the
         /// built-in service.
         test_sends: Option<At<bool>>,
@@ -416,6 +419,13 @@ impl Target {
         }
         if let Some(time) = self.send_within.as_ref().filter(|time| time.value.0 < 1) {
             wrong(time.span, format!("`{}` is too short for a request to leave", time.value.0), "1s or more");
+        }
+        let within = self.send_within.as_ref().map_or(60, |time| time.value.0);
+        if let Some(time) = self.lease.as_ref().filter(|time| time.value.0 < within.saturating_mul(2)) {
+            let least = Delay(within.saturating_mul(2)).written();
+            let message =
+                format!("`{}` is too short for a lease: a request may leave for {within} s", time.value.written());
+            wrong(time.span, message, &format!("{least} or more, twice `send_within`"));
         }
         for time in [&self.min_lead, &self.settle, &self.apart].into_iter().flatten().filter(|time| time.value.0 < 0) {
             wrong(time.span, format!("`{}` is not a length of time", time.value.0), "0 or more");

@@ -109,7 +109,11 @@ impl View<'_> {
 fn at_work(run: Option<&Running>) -> String {
     match run {
         None => "nobody".to_owned(),
-        Some(run) => format!("{} since {}, or cut off", one_line(&run.actor), time(run.since)),
+        Some(run) => {
+            let until =
+                run.expires.map(|end| format!(", until {} if nothing more is heard", time(end))).unwrap_or_default();
+            format!("{} since {}{until}; lease {}", one_line(&run.actor), time(run.since), one_line(&run.run))
+        }
     }
 }
 

@@ -154,7 +154,7 @@ impl Shop {
         let mut runs = 0;
         while !plan() {
             assert!(runs < 2, "{what}: there is still something to do: {}", self.shown());
-            let output = self.run(&["apply", "--yes", "--allow-deletes", "9"]);
+            let output = self.run(&["apply", "--yes", "--allow-deletes", "9", "--wait", "1m"]);
             assert!(output.status.success(), "{what}: {output:?}");
             runs += 1;
         }

@@ -237,6 +237,6 @@ fn a_second_signal_ends_an_apply_at_once_and_the_next_one_finds_what_it_left() {
     let ran = ended(child);
     assert_eq!(ran.code, 130, "{ran}");
     says(&ran.stderr, &["Ended at once. What was on its way may have been done: `pushplan plan` looks for it."]);
-    project.good(&["apply", "--yes"]);
+    project.good(&["apply", "--yes", "--wait", "1m"]);
     assert_eq!(service.segments(), ["a"]);
 }

@@ -8,9 +8,11 @@ use jiff::Timestamp;
 
 use super::{Place, at_place, of, taken_in, unreadable};
 use crate::cli::forms::Plain;
+use crate::cli::planning::append;
+use crate::cli::turn::{self, Turn};
 use crate::cli::{Context, Ended, runtime, who};
 use crate::failure::{Exit, Failure};
-use crate::ledger::{Chain, Entry, Log, NotMoved, checkpoint, place};
+use crate::ledger::{Chain, Entry, Ledger as State, Log, NotMoved, checkpoint, place};
 use crate::manifest::Project;
 use crate::render::ledger::{self as shown, View};
 use crate::text;
@@ -54,6 +56,9 @@ struct Verify {
 #[derive(Debug, Args)]
 struct Compact {
     #[command(flatten)]
+    turn: Turn,
+
+    #[command(flatten)]
     place: Place,
 }
 
@@ -63,6 +68,9 @@ struct Move {
     /// The new place, as `ledger` of the target will say: git, s3://bucket/prefix, postgres://host/database/schema, file:FOLDER
     #[arg(long, value_name = "PLACE")]
     to: String,
+
+    #[command(flatten)]
+    turn: Turn,
 
     #[command(flatten)]
     place: Place,
@@ -134,6 +142,7 @@ impl Compact {
     fn run(&self, context: &Context) -> Ended {
         let (log, target) = self.place.log()?;
         let (before, seq) = runtime()?.block_on(async {
+            self.turn.ledger(context, &log, &target).await?;
             super::take_in(context, &log).await?;
             let entries = log.read(0).await.map_err(unreadable)?;
             let before = entries.len();
@@ -169,7 +178,13 @@ impl Move {
             return Err(Failure::usage(format!("the ledger of `{target}` is in {} already", log.shown())));
         }
         let moved = runtime()?.block_on(async {
+            self.turn.ledger(context, &log, &target).await?;
             super::take_in(context, &log).await?;
+            // A run that was cut off is over then.
+            let ledger = State::replay(log.read(0).await.map_err(unreadable)?);
+            if let Some(end) = turn::end_of(&ledger) {
+                append(&log, ledger.seq, end).await?;
+            }
             Ok::<_, Failure>(log.move_to(&there, &self.to, &who::actor(), Timestamp::now()).await)
         })?;
         let records = moved.map_err(|why| not_moved(why, &target, &log))?;

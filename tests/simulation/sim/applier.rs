@@ -31,6 +31,9 @@ pub fn settle() -> SignedDuration {
 
 /// Plans and applies, from the beginning to the end.
 pub async fn apply(own: Own) {
+    if !own.has_turn(false).await {
+        return;
+    }
     let (units, ledger) = own.read();
     let Some(live) = own.look(&units, &ledger).await else { return };
     let plan = own.plan(&units, &ledger, &live, &BTreeSet::new());
@@ -67,6 +70,40 @@ impl Own {
             ledger = serde_json::from_str(&text).expect("it was written");
         }
         (world.project.units.clone(), ledger)
+    }
+
+    /// Whether nobody else is at work, or not any more: a second one stops, or waits for a while and looks again. The clocks of
+    /// two processes are never taken for the same.
+    pub async fn has_turn(&self, patient: bool) -> bool {
+        let patience = {
+            let mut world = self.world.borrow_mut();
+            let most = *world.dice.pick(&[0, 10 * MINUTE]);
+            if patient { i64::MAX } else { world.now + most }
+        };
+        let mut waits = false;
+        loop {
+            {
+                let mut world = self.world.borrow_mut();
+                let Some(running) = world.log.ledger.run.clone().filter(|_| world.is_on(Protection::Turn)) else {
+                    return true;
+                };
+                if !running.is_held(world.clock(self.process).wall, None) {
+                    world.tally.met(Fault::TakenOver, "run");
+                    world.note(|| format!("process {} finds the lease of {} over", self.process, running.run));
+                    return true;
+                }
+                if world.now >= patience {
+                    world.tally.met(Fault::Held, "stops");
+                    world.note(|| format!("process {} leaves {} alone", self.process, running.run));
+                    return false;
+                }
+                if !waits {
+                    world.tally.met(Fault::Held, "waits");
+                    waits = true;
+                }
+            }
+            self.sleep(5 * SECOND).await;
+        }
     }
 
     async fn sleep(&self, time: i64) {
@@ -203,7 +240,8 @@ impl Own {
 
     fn settings(&self) -> Settings {
         let mut world = self.world.borrow_mut();
-        let mut settings = Settings::new(format!("run-{}", self.process), format!("process {}", self.process));
+        let mut settings =
+            Settings::new(world.processes[self.process].run.clone(), format!("process {}", self.process));
         settings.concurrency = 1 + world.dice.below(4);
         settings.on_error = if world.dice.chance(500) { OnError::Stop } else { OnError::Continue };
         settings.protections = Protections {
@@ -211,7 +249,11 @@ impl Own {
             send_deadline: world.is_on(Protection::SendDeadline),
             unowned: world.is_on(Protection::Unowned),
             past: world.is_on(Protection::Past),
+            // Whoever sends long after the intent is past the lease as well.
+            lease: world.is_on(Protection::Lease) && world.is_on(Protection::SendDeadline),
         };
+        // In earnest it is longer than the time in which requests leave. One that is shorter is met more often.
+        settings.lease.seconds = *world.dice.pick(&[20, 120, 120]);
         settings
     }
 

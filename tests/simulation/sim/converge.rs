@@ -40,6 +40,7 @@ pub fn converge(world: &Shared, tasks: &mut Tasks) {
             return;
         }
         in_calm(world, tasks, async move |own: Own| {
+            own.has_turn(true).await;
             let (units, ledger) = own.read();
             let Some(live) = own.look(&units, &ledger).await else { return };
             let plan = own.plan(&units, &ledger, &live, &done);

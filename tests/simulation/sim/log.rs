@@ -28,6 +28,7 @@ pub fn word(record: &Record) -> &'static str {
         Record::Outcomes(_) => "outcomes",
         Record::Adopt(_) => "adopt",
         Record::Forget(_) => "forget",
+        Record::Alive { .. } => "alive",
         _ => "end",
     }
 }

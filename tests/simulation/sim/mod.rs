@@ -34,10 +34,14 @@ pub enum Protection {
     SendDeadline,
     Unowned,
     Past,
+    /// Nobody sends past the own lease.
+    Lease,
+    /// Nobody begins while somebody else holds a lease.
+    Turn,
 }
 
 impl Protection {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Intent,
         Self::Adopt,
         Self::SettleWait,
@@ -46,5 +50,7 @@ impl Protection {
         Self::SendDeadline,
         Self::Unowned,
         Self::Past,
+        Self::Lease,
+        Self::Turn,
     ];
 }

@@ -181,6 +181,9 @@ impl World {
         if shown.is_none_or(|shown| (shown.method, &shown.path) != (sending.request.method, &sending.request.path)) {
             wrong = Some(format!("{} is not what was shown: {shown:?}", sending.request));
         }
+        if self.now > own.held_until && self.is_on(Protection::SendDeadline) {
+            wrong = Some(format!("{} for {address} left past the lease", sending.request));
+        }
         let lifecycle = kinds::api(address).lifecycle(self.level);
         if step.verb == Verb::Create && lifecycle.create != Create::Upsert && own.doubtful.contains(&sending.step) {
             wrong = Some(format!("the create of {address} left twice"));

@@ -1,15 +1,20 @@
 //! People in the dashboard: they edit, delete, re-create and copy names, whoever made the thing.
 
 use pushplan::address::Address;
+use pushplan::ledger::{Ended, Record};
 use serde_json::{Value, json};
 
 use super::service::Origin;
 use super::tally::Fault;
+use super::time;
 use super::world::World;
 
 impl World {
     /// Somebody does something, right in the middle.
     pub fn person(&mut self) {
+        if self.dice.chance(50) {
+            return self.unlock();
+        }
         if self.dice.chance(250) {
             return self.belongings();
         }
@@ -73,6 +78,16 @@ impl World {
             let now = self.now;
             let id = self.service.make(kind, spec.clone(), Origin::Person, now);
             self.note(|| format!("a person makes a twin {id} of {address}"));
+        }
+    }
+
+    /// Somebody ends a lease, whether its holder lives or not.
+    fn unlock(&mut self) {
+        if let Some(running) = self.log.ledger.run.clone() {
+            self.tally.met(Fault::PersonUnlocks, "run");
+            self.note(|| format!("a person ends the lease of {}", running.run));
+            let record = Record::End { run: running.run, ended: Ended::Interrupted };
+            self.log.say(record, time::stamp(self.now));
         }
     }
 

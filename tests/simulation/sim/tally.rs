@@ -35,15 +35,20 @@ pub enum Fault {
     PersonDeletes,
     PersonRecreates,
     PersonCopiesName,
+    /// A second one sees that somebody is at work, and stops or waits.
+    Held,
+    /// A second one finds a lease that is over.
+    TakenOver,
+    PersonUnlocks,
 }
 
 const SENT: &[&str] = &["create", "update", "delete"];
 const READ: &[&str] = &["list", "get", "lookup"];
-const WRITTEN: &[&str] = &["begin", "intents", "outcomes", "adopt", "forget", "end"];
+const WRITTEN: &[&str] = &["begin", "intents", "outcomes", "adopt", "forget", "alive", "end"];
 const THINGS: &[&str] = &["segments", "templates", "pipelines"];
 
 impl Fault {
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 32] = [
         Self::NotSent,
         Self::LostBefore,
         Self::LostAfter,
@@ -73,6 +78,9 @@ impl Fault {
         Self::PersonDeletes,
         Self::PersonRecreates,
         Self::PersonCopiesName,
+        Self::Held,
+        Self::TakenOver,
+        Self::PersonUnlocks,
     ];
 
     /// What it can meet.
@@ -82,7 +90,8 @@ impl Fault {
             Self::BusyWithTime | Self::Busy | Self::Late | Self::TooLateToSend => SENT,
             Self::Crash | Self::Suspended => &["append", "create", "update", "delete", "list", "get", "lookup"],
             Self::Interrupt => SENT,
-            Self::SecondApplier => &["run"],
+            Self::SecondApplier | Self::TakenOver | Self::PersonUnlocks => &["run"],
+            Self::Held => &["stops", "waits"],
             Self::Truncated | Self::Garbled => &["create", "update", "delete", "list", "get", "lookup"],
             Self::PageDuplicated | Self::PageReordered => &["list"],
             Self::PageFailed | Self::Stale => READ,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use pushplan::address::Address;
 use pushplan::apply::Now;
 use pushplan::exchange::{Answer, Loss};
-use pushplan::ledger::{AppendError, Entry, Record, Verb};
+use pushplan::ledger::{AppendError, Entry, Record, Running, Verb};
 use pushplan::model::level::Level;
 use pushplan::plan::Plan;
 
@@ -55,6 +55,7 @@ pub enum Incoming {
 /// A process that plans and applies.
 #[derive(Debug, Default)]
 pub struct Process {
+    pub run: String,
     inbox: VecDeque<Incoming>,
     pub over: bool,
     pub suspended: bool,
@@ -69,6 +70,8 @@ pub struct Process {
     /// Creates that left and were not definitely refused.
     pub doubtful: BTreeSet<usize>,
     pub intended: BTreeSet<(Address, Verb)>,
+    /// When its lease is over, in truth: so long after it made its newest durable record.
+    pub held_until: i64,
 }
 
 #[derive(Debug)]
@@ -155,7 +158,8 @@ impl World {
 
     pub fn add_process(&mut self) -> usize {
         let skew = if self.faults > 0 { self.dice.between(-SKEW, SKEW) } else { 0 };
-        self.processes.push(Process { skew, ..Process::default() });
+        let run = format!("run-{}", self.processes.len());
+        self.processes.push(Process { run, skew, ..Process::default() });
         self.processes.len() - 1
     }
 
@@ -187,10 +191,17 @@ impl World {
     fn write(&mut self, process: usize, entry: &Entry) {
         let exclusive = self.is_on(Protection::CreateIfAbsent);
         let faults = self.faults > 0;
-        let before = self.log.ledger.seq;
+        let (before, running) = (self.log.ledger.seq, self.log.ledger.run.clone());
         let written = self.log.append(entry, faults, exclusive, &mut self.dice, &mut self.tally);
         self.note(|| format!("process {process} writes {} {}: {written:?}", entry.seq, word(&entry.record)));
         let durable = self.log.ledger.seq > before || matches!(written, Written::Yes);
+        if self.log.ledger.seq > before {
+            self.look_at_turn(process, entry, running);
+        }
+        if let Some(lease) = self.log.ledger.run.as_ref().and_then(|running| running.lease.as_ref()).filter(|_| durable)
+        {
+            self.processes[process].held_until = self.when(process, entry.at) + lease.seconds * SECOND;
+        }
         if durable && let Record::Intents(intents) = &entry.record {
             let names = intents.iter().map(|intent| (intent.address.clone(), intent.verb));
             self.processes[process].intended.extend(names);
@@ -200,6 +211,15 @@ impl World {
             Written::Yes => self.later(5, Happening::To(process, Incoming::Written(entry.seq, Ok(())))),
             Written::No(error) => self.later(5, Happening::To(process, Incoming::Written(entry.seq, Err(error)))),
             Written::Torn => self.processes[process].over = true,
+        }
+    }
+
+    /// Nobody begins while somebody else holds a lease that is not over, by any clock.
+    fn look_at_turn(&mut self, process: usize, entry: &Entry, before: Option<Running>) {
+        let Some(before) = before.filter(|_| matches!(entry.record, Record::Begin(_))) else { return };
+        let other = self.processes.iter().position(|other| other.run == before.run);
+        if let Some(other) = other.filter(|other| self.now <= self.processes[*other].held_until) {
+            self.violated(format!("process {process} begins while process {other} holds its lease"));
         }
     }
 

@@ -1,0 +1,164 @@
+//! Whose turn it is: whoever writes to a ledger leaves those alone who are at work.
+
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use super::planning::unreadable;
+use super::{Context, who};
+use crate::failure::Failure;
+use crate::ledger::{Ended, Ledger, Log, Record, Running};
+use crate::model::delay::Delay;
+use crate::render::one_line;
+use crate::text::shell_word;
+
+/// How long is waited before the ledger is looked at again.
+const LOOK_AGAIN: Duration = Duration::from_secs(3);
+
+/// What to do where somebody else is at work.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct Turn {
+    /// Where somebody else is applying, wait so long for the end of that, such as 10m [default: stop at once]
+    #[arg(long, value_name = "TIME", value_parser = length)]
+    wait: Option<SignedDuration>,
+}
+
+fn length(text: &str) -> Result<SignedDuration, String> {
+    let delay = Delay::parse(text).ok_or("expected a length of time such as 90s, 10m or 1h30m")?;
+    Ok(SignedDuration::from_secs(delay.0))
+}
+
+/// Somebody is at work, and it was not waited for the end of that, or not for long enough.
+#[derive(Debug)]
+pub struct Held {
+    pub running: Running,
+    target: String,
+}
+
+impl Turn {
+    /// Whether anybody is waited for.
+    pub fn waits(self) -> bool {
+        self.wait.is_some()
+    }
+
+    /// Waits from now on.
+    pub fn start(self) -> Waiting {
+        let most = self.wait.map(|wait| Duration::try_from(wait).unwrap_or_default());
+        Waiting { until: most.and_then(|most| Instant::now().checked_add(most)), told: None }
+    }
+
+    /// The ledger once it is nobody's turn but this one's.
+    pub async fn ledger(self, context: &Context, log: &impl Log, target: &str) -> Result<Ledger, Failure> {
+        self.start().ledger(context, log, target).await?.map_err(|held| held.failure())
+    }
+}
+
+/// Somebody who waits for a turn, until a moment.
+#[derive(Debug)]
+pub struct Waiting {
+    until: Option<Instant>,
+    /// The run of which was said that it is waited for.
+    told: Option<String>,
+}
+
+impl Waiting {
+    /// Whether there is time left to wait.
+    pub fn has_time(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() < until)
+    }
+
+    /// Reads the ledger, and again every few seconds for as long as somebody is at work and there is time.
+    pub async fn ledger(
+        &mut self,
+        context: &Context,
+        log: &impl Log,
+        target: &str,
+    ) -> Result<Result<Ledger, Held>, Failure> {
+        loop {
+            let ledger = Ledger::replay(log.read(0).await.map_err(unreadable)?);
+            let Some(running) = holder(&ledger, Timestamp::now()) else { return Ok(Ok(ledger)) };
+            if !self.has_time() {
+                return Ok(Err(Held { running: running.clone(), target: target.to_owned() }));
+            }
+            if self.told.as_ref() != Some(&running.run) {
+                self.told = Some(running.run.clone());
+                context.out.note(&one_line(&format!("{} Waiting for the end of that.", at_work(running))));
+            }
+            let left = self.until.map(|until| until.saturating_duration_since(Instant::now())).unwrap_or_default();
+            tokio::time::sleep(LOOK_AGAIN.min(left)).await;
+        }
+    }
+}
+
+/// The run that is at work, as far as anybody knows.
+pub fn holder(ledger: &Ledger, now: Timestamp) -> Option<&Running> {
+    ledger.run.as_ref().filter(|running| running.is_held(now, who::clock().as_deref()))
+}
+
+/// What ends a run that will not end by itself: before anybody else's record it has to be over.
+pub fn end_of(ledger: &Ledger) -> Option<Record> {
+    ledger.run.as_ref().map(|running| Record::End { run: running.run.clone(), ended: Ended::Interrupted })
+}
+
+/// A sentence about somebody who is at work.
+pub fn at_work(running: &Running) -> String {
+    let until = running.expires.map(|end| format!(", until {end:.0} if nothing more is heard")).unwrap_or_default();
+    format!("{} is applying since {:.0}{until}.", running.actor, running.since)
+}
+
+/// A sentence about somebody whose lease is over by now.
+pub fn over(running: &Running, now: Timestamp) -> Option<String> {
+    let end = running.expires.filter(|end| *end < now)?;
+    Some(format!(
+        "The run of {} since {:.0} has not ended, and nothing was heard of it until {end:.0}: its lease is over.",
+        running.actor, running.since
+    ))
+}
+
+impl Held {
+    /// Who is at work, and the ways out.
+    pub fn failure(&self) -> Failure {
+        let Self { running, target } = self;
+        let Running { run, since, expires, lease, actor } = running;
+        let who = match lease {
+            Some(lease) => match &lease.host {
+                Some(host) => format!("{} on {host}", lease.holder),
+                None => lease.holder.clone(),
+            },
+            None => actor.clone(),
+        };
+        let mut message = one_line(&format!("{who} is applying to `{target}` since {since:.0}: nothing was changed"));
+        if let Some(job) = lease.as_ref().and_then(|lease| lease.job.as_ref()) {
+            message = format!("{message}\n       job    {}", one_line(job));
+        }
+        message = format!("{message}\n       lease  {}", one_line(run));
+        if let Some(end) = expires {
+            message = format!("{message}, until {end:.0} if nothing more is heard");
+        }
+        let unlock = format!("pushplan unlock --lease {} --target {}", shell_word(run), shell_word(target));
+        Failure::new(message).help(format!(
+            "wait for the end of it: --wait 10m\n          or, if that run is gone for good: {}",
+            one_line(&unlock)
+        ))
+    }
+
+    /// The same for programs.
+    pub fn json(&self) -> Value {
+        json!({ "version": 1, "ending": "held", "target": self.target, "lease": told(&self.running) })
+    }
+}
+
+/// A lease for programs.
+pub fn told(running: &Running) -> Value {
+    let lease = running.lease.as_ref();
+    json!({
+        "id": running.run,
+        "holder": lease.map_or(&running.actor, |lease| &lease.holder),
+        "host": lease.and_then(|lease| lease.host.as_ref()),
+        "job": lease.and_then(|lease| lease.job.as_ref()),
+        "since": running.since,
+        "expires": running.expires,
+    })
+}

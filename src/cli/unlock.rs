@@ -1,0 +1,99 @@
+use std::io::{self, IsTerminal};
+
+use clap::Args;
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::forms::Plain;
+use super::planning::{self, Place, unreadable};
+use super::{Context, Ended, runtime, turn};
+use crate::failure::{Exit, Failure};
+use crate::ledger::{Ledger, Log, Running};
+use crate::render::one_line;
+use crate::text::shell_word;
+
+/// End the lease of a run that is gone for good, so that others need not wait until it is over.
+///
+/// A run that is still at work after all sends nothing more once it finds out, which is with the next record that it writes.
+#[derive(Debug, Args)]
+pub struct Unlock {
+    /// Which lease: whoever is kept waiting by it is told its id
+    #[arg(long, value_name = "ID")]
+    lease: String,
+
+    #[command(flatten)]
+    place: Place,
+
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+
+    /// Form: text for people, json for programs
+    #[arg(long, value_enum, default_value_t = Plain::Text)]
+    format: Plain,
+}
+
+impl Unlock {
+    pub fn run(&self, context: &Context) -> Ended {
+        let (log, target) = self.place.log()?;
+        runtime()?.block_on(async {
+            let ledger = Ledger::replay(log.read(0).await.map_err(unreadable)?);
+            let running = self.held(&ledger, &target)?;
+            self.ask(running, context)?;
+            if let Some(end) = turn::end_of(&ledger) {
+                planning::append(&log, ledger.seq, end).await?;
+            }
+            let told = format!("The lease of {} since {:.0} is ended.", running.actor, running.since);
+            match self.format {
+                Plain::Text => context.out.print(&format!(
+                    "{}\nWhat it had sent may still take effect: the next plan waits for that where it has to.",
+                    one_line(&told)
+                )),
+                Plain::Json => {
+                    let document = json!({ "version": 1, "target": target, "unlocked": turn::told(running) });
+                    context.out.json(&document.to_string());
+                }
+            }
+            Ok(Exit::Done)
+        })
+    }
+
+    /// The run that holds this lease.
+    fn held<'l>(&self, ledger: &'l Ledger, target: &str) -> Result<&'l Running, Failure> {
+        let Some(running) = &ledger.run else {
+            return Err(Failure::new(one_line(&format!("nobody holds a lease on `{target}`")))
+                .help("there is nothing to unlock: whoever writes to it next goes on"));
+        };
+        if running.run != self.lease {
+            let asked = &self.lease;
+            let message = format!("the lease on `{target}` is another one than {asked}: {}", turn::at_work(running));
+            let again = format!("pushplan unlock --lease {} --target {}", shell_word(&running.run), shell_word(target));
+            return Err(Failure::new(one_line(&message))
+                .exit(Exit::Refused)
+                .help(one_line(&format!("if that one is gone for good: {again}"))));
+        }
+        Ok(running)
+    }
+
+    fn ask(&self, running: &Running, context: &Context) -> Result<(), Failure> {
+        if self.yes {
+            return Ok(());
+        }
+        if !io::stdin().is_terminal() {
+            return Err(Failure::new("there is nobody to ask whether this lease is to be ended")
+                .exit(Exit::Refused)
+                .help("pass --yes"));
+        }
+        let over = turn::over(running, Timestamp::now());
+        context.out.note(&one_line(&over.unwrap_or_else(|| turn::at_work(running))));
+        context.out.ask("End this lease? Only `yes` goes on:");
+        let mut answer = String::new();
+        let _ = io::stdin().read_line(&mut answer);
+        if answer.trim() == "yes" {
+            return Ok(());
+        }
+        Err(Failure::new("not unlocked: nothing was changed")
+            .exit(Exit::Refused)
+            .help("the answer that goes on is `yes`"))
+    }
+}

@@ -1,0 +1,215 @@
+//! Somebody else is at work: who comes second is told, waits, takes over from the dead, or ends a lease by hand.
+
+use std::process::Child;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::support::Ran;
+use crate::world::{Project, Service, ended, says, signal};
+
+const TWO: &str = "segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n";
+/// Every request that makes something takes so long that there is time to come second.
+const SLOW: &str = "[[fault]]\nkind = \"delay\"\nms = 2500\nmethod = \"POST\"\n";
+/// Nobody lives so long that this lease would be over.
+const LONG: &str = "lease = \"5m\"\n";
+
+/// A run that is at work: it has sent its first request, and has another to send.
+fn at_work(settings: &str) -> (Project, Service, Child) {
+    let project = Project::with(TWO, settings);
+    let service = project.faulty(SLOW);
+    let child = project.start(&["apply", "--yes", "--concurrency", "1"]);
+    let began = Instant::now();
+    while !project.folder.path().join(".pushplan/ledger/local/00000002.json").exists() {
+        assert!(began.elapsed() < Duration::from_secs(20), "an intent is written");
+        sleep(Duration::from_millis(20));
+    }
+    // Its request is under way.
+    sleep(Duration::from_millis(300));
+    (project, service, child)
+}
+
+fn lease(project: &Project) -> String {
+    let ran = project.run(&["apply", "--yes", "--format", "json"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    let told: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran}"));
+    assert_eq!((&told["ending"], &told["target"]), (&"held".into(), &"local".into()), "{told}");
+    for part in ["holder", "since", "expires"] {
+        assert!(told["lease"][part].is_string(), "{part} in {told}");
+    }
+    told["lease"]["id"].as_str().expect("an id").to_owned()
+}
+
+/// What is told to somebody who comes second.
+fn stops(ran: &Ran) {
+    assert_eq!(ran.code, 1, "{ran}");
+    says(
+        &ran.stderr,
+        &[
+            " is applying to `local` since 20",
+            ": nothing was changed\n",
+            "lease  ",
+            ", until 20",
+            " if nothing more is heard",
+            "--wait 10m",
+            "pushplan unlock --lease ",
+            " --target local",
+        ],
+    );
+}
+
+#[test]
+fn who_comes_second_is_told_who_is_at_work_and_changes_nothing() {
+    let (project, service, child) = at_work(LONG);
+    stops(&project.run(&["apply", "--yes"]));
+    stops(&project.run(&["destroy", "--confirm", "local"]));
+    stops(&project.run(&["forget", "segments/a"]));
+    stops(&project.run(&["resolve", "segments/a", "--absent"]));
+    stops(&project.run(&["adopt", "segments/a"]));
+    stops(&project.run(&["pull"]));
+    let applied = ended(child);
+    assert_eq!(applied.code, 0, "{applied}");
+    assert_eq!(service.writes(), ["POST /api/segments"; 2], "nobody else made anything");
+    project.good(&["apply", "--yes"]);
+}
+
+#[test]
+fn the_job_of_a_run_is_told() {
+    let project = Project::with(TWO, LONG);
+    let _service = project.faulty("[[fault]]\nkind = \"delay\"\nms = 4000\nmethod = \"POST\"\n");
+    let url = "https://ci.example/jobs/17";
+    let env = [("CI_JOB_URL", url), ("GITLAB_USER_LOGIN", "ada"), ("HOSTNAME", "build-7")];
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| project.run_as(&["apply", "--yes"], &env));
+        sleep(Duration::from_secs(2));
+        let ran = project.run(&["apply", "--yes"]);
+        stops(&ran);
+        says(&ran.stderr, &["ada on build-7 is applying to `local` since ", &format!("job    {url}\n")]);
+        assert_eq!(first.join().expect("it ran").code, 0);
+    });
+}
+
+#[test]
+fn a_plan_takes_no_lease_and_says_in_one_line_that_somebody_is_applying() {
+    let (project, _service, child) = at_work(LONG);
+    let ran = project.good(&["plan"]);
+    let told: Vec<&str> = ran.stderr.lines().filter(|line| line.contains(" is applying since 20")).collect();
+    assert_eq!(told.len(), 1, "{ran}");
+    says(told[0], &["if nothing more is heard."]);
+    assert_eq!(ended(child).code, 0, "the run was not disturbed");
+    assert!(!project.good(&["plan"]).stderr.contains("is applying"));
+}
+
+#[test]
+fn who_waits_goes_on_once_the_other_has_ended() {
+    let (project, service, child) = at_work(LONG);
+    let ran = project.good(&["apply", "--yes", "--wait", "1m"]);
+    says(&ran.stderr, &[" is applying since 20", "Waiting for the end of that."]);
+    assert_eq!(ran.stderr.matches("Waiting for the end of that.").count(), 1, "it is said once: {ran}");
+    says(&ran.stdout, &["No changes."]);
+    assert_eq!(ended(child).code, 0);
+    assert_eq!(service.writes(), ["POST /api/segments"; 2]);
+}
+
+#[test]
+fn who_has_waited_long_enough_stops() {
+    let (project, _service, child) = at_work(LONG);
+    signal(&child, "-STOP");
+    let began = Instant::now();
+    stops(&project.run(&["apply", "--yes", "--wait", "2s"]));
+    assert!(began.elapsed() >= Duration::from_secs(2));
+    signal(&child, "-CONT");
+    assert_eq!(ended(child).code, 0, "nobody took over meanwhile");
+    let ran = project.run(&["apply", "--yes", "--wait", "soon"]);
+    assert_eq!(ran.code, 64, "{ran}");
+    says(&ran.stderr, &["expected a length of time such as 90s, 10m or 1h30m"]);
+}
+
+#[test]
+fn a_killed_run_loses_its_lease_by_itself() {
+    // What is sent leaves within two seconds, so that the lease is of four.
+    let (project, service, mut child) = at_work("");
+    child.kill().expect("it can be killed");
+    let _ = child.wait();
+    stops(&project.run(&["apply", "--yes"]));
+    let ran = project.good(&["apply", "--yes", "--wait", "1m"]);
+    says(&ran.stderr, &[" has not ended, and nothing was heard of it until ", ": its lease is over. Taking over."]);
+    assert_eq!(service.segments(), ["a", "b"]);
+}
+
+#[test]
+fn a_run_that_slept_past_its_lease_sends_nothing_more_once_somebody_else_has_begun() {
+    let (project, service, child) = at_work("");
+    signal(&child, "-STOP");
+    let ran = project.good(&["apply", "--yes", "--wait", "1m"]);
+    says(&ran.stderr, &["Taking over."]);
+    let written = service.writes().len();
+    signal(&child, "-CONT");
+    let first = ended(child);
+    assert!(matches!(first.code, 1 | 6), "{first}");
+    assert_eq!(service.writes().len(), written, "it sent nothing more");
+    assert_eq!(service.segments(), ["a", "b"], "each is there once");
+    project.good(&["apply", "--yes"]);
+}
+
+#[test]
+fn a_run_that_slept_past_its_lease_goes_on_where_nobody_else_began() {
+    let (_project, service, child) = at_work("");
+    signal(&child, "-STOP");
+    sleep(Duration::from_secs(6));
+    signal(&child, "-CONT");
+    let ran = ended(child);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert_eq!(service.segments(), ["a", "b"]);
+}
+
+#[test]
+fn a_run_that_waits_for_long_keeps_its_lease() {
+    let project = Project::new(TWO);
+    let _service = project.faulty("[[fault]]\nkind = \"delay\"\nms = 9000\nmethod = \"POST\"\ntimes = 1\n");
+    let child = project.start(&["apply", "--yes", "--concurrency", "1"]);
+    sleep(Duration::from_secs(7));
+    stops(&project.run(&["apply", "--yes"]));
+    let ran = ended(child);
+    assert_eq!(ran.code, 0, "{ran}");
+}
+
+#[test]
+fn a_lease_is_ended_by_its_id_alone() {
+    let (project, service, child) = at_work(LONG);
+    signal(&child, "-STOP");
+    let id = lease(&project);
+    let ran = project.run(&["unlock", "--lease", "another", "--yes"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["the lease on `local` is another one than another: ", " is applying since ", &id]);
+    let ran = project.run(&["unlock", "--lease", &id]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["there is nobody to ask whether this lease is to be ended", "pass --yes"]);
+    stops(&project.run(&["apply", "--yes"]));
+
+    let ran = project.good(&["unlock", "--lease", &id, "--yes"]);
+    says(&ran.stdout, &["The lease of ", " is ended."]);
+    project.good(&["apply", "--yes"]);
+    let written = service.writes().len();
+    signal(&child, "-CONT");
+    let first = ended(child);
+    assert!(matches!(first.code, 1 | 6), "{first}");
+    assert_eq!(service.writes().len(), written, "the former holder sends nothing more");
+    assert_eq!(service.segments(), ["a", "b"], "each is there once");
+
+    let ran = project.run(&["unlock", "--lease", &id, "--yes"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&ran.stderr, &["nobody holds a lease on `local`"]);
+}
+
+#[test]
+fn programs_are_told_which_lease_was_ended() {
+    let (project, _service, mut child) = at_work(LONG);
+    child.kill().expect("it can be killed");
+    let _ = child.wait();
+    let id = lease(&project);
+    let ran = project.good(&["unlock", "--lease", &id, "--yes", "--format", "json"]);
+    let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!((&told["target"], &told["unlocked"]["id"]), (&"local".into(), &id.into()), "{told}");
+}
