@@ -26,7 +26,7 @@ pub enum Exit {
 }
 
 /// Why a command could not do its work, and what to do about it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Failure {
     pub exit: Exit,
     pub message: String,

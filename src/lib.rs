@@ -40,6 +40,7 @@ pub mod manifest;
 pub mod model;
 pub mod node;
 pub mod plan;
+pub mod promote;
 pub mod pull;
 pub mod query;
 pub mod reach;

@@ -23,7 +23,7 @@ use crate::text::quoted;
 
 pub use overwritten::Overwritten;
 pub use saved::NoPlan;
-pub use told::{Aside, NothingDeclared, Told, Unmanaged};
+pub use told::{Aside, Held, NothingDeclared, Told, Unmanaged, Why};
 
 /// The form of a saved plan. One of another form is refused.
 pub const FORMAT: u32 = 1;
@@ -86,7 +86,7 @@ impl Choice {
 }
 
 /// What a plan brings about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Aim {
     /// What the manifests say.
@@ -96,6 +96,8 @@ pub enum Aim {
     Nothing,
     /// What was there before a deed of the history.
     Before(usize),
+    /// What is applied to another target.
+    Promoted(String),
 }
 
 /// What happens to a resource, or to a part that is applied by itself.

@@ -101,7 +101,7 @@ fn a_field_says_what_can_stand_there() {
         ("targets.production.api", &["  Type      `documented` or `extended`"]),
         ("pushplan.toml", &["  checks   How much each check matters, by its code."]),
         ("scheduled_pushes.push.template", &["  Type      the key of a template"]),
-        ("overlays", &["What differs in one target: by target, then as in a manifest."]),
+        ("overlays", &["What differs in one target or group of targets: by its name, then as in a manifest."]),
     ] {
         let ran = explain(&[topic]);
         assert_eq!(ran.code, 0, "{topic}: {}", ran.stderr);

@@ -22,6 +22,7 @@ const LAYERS: &[&[&str]] = &[
         "guard",
         "look",
         "plan",
+        "promote",
         "pull",
         "reach",
         "rekey",

@@ -263,3 +263,123 @@ fn settings_of_a_target_that_mean_nothing_are_told_where_they_stand() {
     let ran = told(right, "segments: {vip: {criteria: {tag: vip}, lifecycle: {broadcast: true}}}\n");
     assert_eq!(ran.code, 0, "{}", ran.stdout);
 }
+
+const MATRIX: &str = "[matrix]\nbrand = [\"shop\", \"cafe\"]\ncountry = [\"de\", \"us\"]\n";
+
+/// The names of all targets that the project file makes, and what one of them gets for a segment.
+fn targets(toml: &str, manifest: &str) -> (Vec<String>, impl Fn(&str, &str) -> serde_json::Value + use<>) {
+    let folder = project(toml, manifest);
+    let ran = validate(&folder);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+    let manifests = pushplan::manifest::read_project(folder.path(), None);
+    let names = manifests.project.target_names().into_iter().map(str::to_owned).collect();
+    (names, move |target: &str, key: &str| {
+        let (desired, _) = manifests.resolve(Some(target));
+        let found = desired.resources.iter().find(|(address, _)| address.key == key);
+        found.map(|(_, declared)| declared.spec.canonical()).unwrap_or_default()
+    })
+}
+
+#[test]
+fn a_matrix_makes_a_target_of_each_combination_with_its_values_as_variables() {
+    let manifest = "segments: {a: {criteria: {tag: \"${var.brand}-${var.country}-${var.more}\"}}}\n";
+    let more = "exclude = [{brand = \"cafe\", country = \"us\"}]\n[matrix.target]\nbase_url = \"https://${country}.messaging.example\"\n\
+                [matrix.target.variables]\nmore = \"of ${brand}\"\n[targets.shop-us.variables]\nmore = \"own\"\n";
+    let (names, get) = targets(&format!("{MATRIX}{more}"), manifest);
+    assert_eq!(names, ["cafe-de", "shop-de", "shop-us"]);
+    assert_eq!(get("cafe-de", "a")["criteria"]["tag"], "cafe-de-of cafe");
+    assert_eq!(get("shop-us", "a")["criteria"]["tag"], "shop-us-own", "a table of its own wins");
+
+    let (names, _) = targets(&format!("{MATRIX}name = \"${{country}}.${{brand}}\"\n[targets.local]\n"), "{}\n");
+    assert_eq!(names, ["de.cafe", "de.shop", "local", "us.cafe", "us.shop"]);
+}
+
+#[test]
+fn groups_give_settings_and_overlays_and_a_target_has_the_last_word() {
+    let groups = "[matrix.target.variables]\nhi = \"Hi\"\nfrom = \"matrix\"\n\
+                  [groups.zz-all]\ntargets = \"*\"\n[groups.zz-all.variables]\nhi = \"Hello\"\nfrom = \"all\"\n\
+                  [groups.germany]\ntargets = [\"*-de\"]\n[groups.germany.variables]\nhi = \"Hallo\"\n\
+                  [groups.europe]\ngroups = [\"germany\"]\n\
+                  [targets.cafe-de.variables]\nhi = \"Servus\"\n";
+    let manifest = "segments:
+  a: {display_name: Base, criteria: {tag: \"${var.hi}-${var.from}\"}}
+  b: {criteria: {tag: b}}
+overlays:
+  shop-de: {segments: {a: {display_name: Own}}}
+  germany: {segments: {a: {display_name: German}, b: null, c: {criteria: {tag: c}}}}
+  zz-all: {segments: {a: {display_name: All}}}
+  europe: {segments: {c: {display_name: European}}}
+  cafe-de: {segments: {b: {criteria: {tag: again}}}}
+";
+    let (_, get) = targets(&format!("{MATRIX}{groups}"), manifest);
+    // Groups count in the order of the file, a later one over an earlier one, and the target's own table over all.
+    assert_eq!(get("shop-us", "a")["criteria"]["tag"], "Hello-all");
+    assert_eq!(get("shop-de", "a")["criteria"]["tag"], "Hallo-all");
+    assert_eq!(get("cafe-de", "a")["criteria"]["tag"], "Servus-all");
+    let name = |target: &str, key: &str| get(target, key)["display_name"].clone();
+    assert_eq!([name("shop-us", "a"), name("cafe-de", "a"), name("shop-de", "a")], ["All", "German", "Own"]);
+    assert_eq!((name("cafe-de", "c"), name("shop-us", "c")), ("European".into(), serde_json::Value::Null));
+    // What a group takes away, a target can declare again.
+    assert_eq!(
+        (name("shop-de", "b"), &get("cafe-de", "b")["criteria"]["tag"]),
+        (serde_json::Value::Null, &"again".into())
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_matrix_or_a_group_is_told_where_it_stands() {
+    for (toml, place, says) in [
+        (format!("{MATRIX}name = \"${{brnd}}\"\n"), "4:8", "did you mean `${brand}`?"),
+        (format!("{MATRIX}name = \"${{brand}}\"\n"), "4:8", "two targets would have the name `shop`"),
+        (format!("{MATRIX}name = \"${{brand}}/${{country}}\"\n"), "4:8", "`shop/de` cannot be the name of a target"),
+        (format!("{MATRIX}exclude = [{{land = \"de\"}}]\n"), "4:13", "the matrix has no axis `land`"),
+        (format!("{MATRIX}exclude = [{{country = \"dr\"}}]\n"), "4:23", "did you mean `de`?"),
+        (
+            format!("{MATRIX}exclude = [{{country = \"de\"}}, {{country = \"us\"}}]\n"),
+            "1:2",
+            "the matrix makes no target",
+        ),
+        (
+            format!("{MATRIX}[matrix.target]\nbase_url = \"https://${{land}}.example\"\n"),
+            "5:12",
+            "the matrix has no axis `land`",
+        ),
+        (format!("{MATRIX}[matrix.target]\nmin_led = \"5m\"\n"), "5:1", "did you mean `min_lead`?"),
+        (format!("{MATRIX}[matrix.target]\nbase_url = \"http://${{country}}.example\"\n"), "5:12", "is not https"),
+        ("[matrix]\nname = \"x\"\n".to_owned(), "1:2", "the matrix has no axis"),
+        ("[matrix]\nbrand = \"shop\"\ncountry = []\n".to_owned(), "3:11", "the list is empty"),
+        (format!("{MATRIX}[groups.g]\ntargets = [\"*-fr\"]\n"), "5:12", "no target is called `*-fr`"),
+        (format!("{MATRIX}[groups.g]\ntargets = [\"*-de\"]\ngroups = [\"h\"]\n"), "6:11", "no group has the name `h`"),
+        (
+            format!("{MATRIX}[groups.shop-de]\ntargets = [\"*-de\"]\n"),
+            "4:9",
+            "a group and a target have the name `shop-de`",
+        ),
+        (
+            format!("{MATRIX}[groups.g]\ngroups = [\"h\"]\n[groups.h]\ngroups = [\"g\"]\n"),
+            "7:11",
+            "`g` contains `h` contains `g`",
+        ),
+        (format!("{MATRIX}[groups.g]\nmin_lead = \"1h\"\n"), "4:9", "the group `g` has no targets"),
+        (format!("{MATRIX}[groups.g]\ntargets = \"*\"\nmin_led = \"1h\"\n"), "6:1", "did you mean `min_lead`?"),
+    ] {
+        let ran = told(&toml, "segments: {vip: {criteria: {tag: \"${var.brand:-x}\"}}}\n");
+        assert_eq!((ran.code, ran.stdout.matches("error[").count()), (3, 1), "{toml}\n{}", ran.stdout);
+        assert_says(&ran, &[&format!("pushplan.toml:{place}\n"), says]);
+    }
+    let ran = told(&format!("{MATRIX}[groups.germany]\ntargets = \"*-de\"\n"), "overlays: {germny: {segments: {}}}\n");
+    assert_says(&ran, &["no target or group has the name `germny`", "did you mean `germany`?"]);
+}
+
+#[test]
+fn what_holds_for_some_of_many_alike_targets_names_them_all() {
+    let manifest = "scheduled_pushes:
+  night:
+    schedule: {scheduled_time: 2026-11-27T12:00}
+    push: {audience: {tag: \"${var.brand}\"}, device_types: all, notification: {alert: \"${var.sale:-Hi}\"}}
+segments: {a: {criteria: {tag: \"${var.nope}\"}}}
+";
+    let ran = told(&format!("{MATRIX}[targets.shop-us.variables]\nnope = \"x\"\n"), manifest);
+    assert_eq!(times(&ran, "RF104"), 1, "{}", ran.stdout);
+    assert_says(&ran, &["this holds for the targets `cafe-de`, `cafe-us` and `shop-de`"]);
+}

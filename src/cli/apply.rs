@@ -7,7 +7,8 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use super::drifting::Drifting;
-use super::planning::{Chosen, Place, Planned, Site, Wish};
+use super::many::{self, Does, Places, Which};
+use super::planning::{Chosen, Planned, Site, Wish};
 use super::signals::{Signal, Stop};
 use super::target::Opened;
 use super::turn::{self, Turn, Waiting};
@@ -30,7 +31,7 @@ pub struct Apply {
     plan: Option<PathBuf>,
 
     #[command(flatten)]
-    place: Place,
+    places: Places,
 
     #[command(flatten)]
     chosen: Chosen,
@@ -54,7 +55,7 @@ pub struct Apply {
 pub struct Allowed {
     /// Do not ask
     #[arg(long)]
-    yes: bool,
+    pub yes: bool,
 
     /// Allow so many deletions
     #[arg(long, value_name = "NUMBER")]
@@ -119,14 +120,25 @@ impl Apply {
             ));
         }
         let saved = self.plan.as_deref().map(load).transpose()?;
-        // A saved plan is for one target, which nobody has to name again.
-        let place = saved.as_ref().map_or_else(|| self.place.clone(), |plan| self.place.or_target(&plan.target));
+        let place = match (self.places.which()?, &saved) {
+            (Which::One(place), None) => place,
+            // A saved plan is for one target, which nobody has to name again.
+            (Which::One(place), Some(plan)) => place.or_target(&plan.target),
+            (Which::Several(asked), None) => return self.several(&asked, context),
+            (Which::Several(_), Some(plan)) => {
+                return Err(Failure::usage(format!(
+                    "a saved plan is for one target, and this one for {}",
+                    plan.target
+                ))
+                .help("leave --target out: the plan knows it"));
+            }
+        };
         let site = place.read_for(context, Timestamp::now(), self.how.format != Format::Text)?;
         let mut done = BTreeSet::new();
         for address in &self.done {
             done.insert(Address::try_from(address.clone()).map_err(Failure::usage)?);
         }
-        let aim = saved.as_ref().map(|plan| plan.aim).unwrap_or_default();
+        let aim = saved.as_ref().map(|plan| plan.aim.clone()).unwrap_or_default();
         let wish = Wish { choice: self.chosen.choice(), done, aim, on_drift: self.drifting.given() };
         let choice = saved.as_ref().map_or(&wish.choice, |plan| &plan.choice);
         let asking = self.allowed.asking(
@@ -134,6 +146,18 @@ impl Apply {
             place.again(&format!("apply{}", self.drifting.again()), choice),
         );
         self.how.run(&site, &wish, saved.as_ref(), &asking, context)
+    }
+}
+
+impl Apply {
+    fn several(&self, asked: &many::Asked, context: &Context) -> Ended {
+        let done: Result<_, _> = self.done.iter().cloned().map(Address::try_from).collect();
+        let done = done.map_err(Failure::usage)?;
+        let wish = Wish { choice: self.chosen.choice(), done, on_drift: self.drifting.given(), ..Wish::default() };
+        let does = Does::Apply(self.drifting.again().to_owned());
+        let again = does.again(asked, &wish.choice);
+        let asking = self.allowed.asking("Apply these plans to all of these targets? Only `yes` goes on:", again);
+        many::apply::run(asked, &wish, &self.how, &asking, &does, context)
     }
 }
 
@@ -250,7 +274,7 @@ impl How {
     }
 
     /// Stops where somebody else is at work, once there is no more time to wait. A lease that is over is taken over.
-    async fn await_turn(&self, site: &Site, waiting: &mut Waiting, context: &Context) -> Result<(), Failure> {
+    pub async fn await_turn(&self, site: &Site, waiting: &mut Waiting, context: &Context) -> Result<(), Failure> {
         let ledger = match waiting.ledger(context, &site.log, &site.target).await? {
             Ok(ledger) => ledger,
             Err(held) => {
@@ -288,7 +312,7 @@ impl How {
         Ok(())
     }
 
-    fn guard(&self, site: &Site, plan: &Plan, asking: &Asking) -> Result<(), Failure> {
+    pub(super) fn guard(&self, site: &Site, plan: &Plan, asking: &Asking) -> Result<(), Failure> {
         let Asking { allow_deletes, allow_sends, .. } = *asking;
         let limits = Limits { allow_deletes, allow_sends, ..site.limits() };
         let refused = guard::guards(plan, &limits);
@@ -302,7 +326,7 @@ impl How {
         Err(Failure::new(message).exit(Exit::Refused).help(help))
     }
 
-    fn ask(&self, asking: &Asking, context: &Context) -> Result<(), Failure> {
+    pub(super) fn ask(&self, asking: &Asking, context: &Context) -> Result<(), Failure> {
         let Asking { question, wanted, given, way_out, .. } = asking;
         let answer = match given {
             Some(given) => (*given).to_owned(),
@@ -326,7 +350,7 @@ impl How {
             .help(format!("the answer that goes on is `{wanted}`")))
     }
 
-    async fn drive(
+    pub(super) async fn drive(
         &self,
         site: &Site,
         opened: &Opened,
@@ -424,7 +448,7 @@ fn kept(file: &str, site: &Site) -> String {
 }
 
 /// How a command ends that ended so.
-fn exit(report: &Report, plan: &Plan, signal: Option<Signal>) -> Exit {
+pub(super) fn exit(report: &Report, plan: &Plan, signal: Option<Signal>) -> Exit {
     match report.ending {
         Ending::Done => Exit::Done,
         Ending::Interrupted => signal.unwrap_or(Signal::Interrupt).exit(),
@@ -436,5 +460,5 @@ fn exit(report: &Report, plan: &Plan, signal: Option<Signal>) -> Exit {
 
 /// A saved plan was made with a choice of its own, which holds for it still.
 fn chosen_as(plan: &Plan, wish: &Wish) -> Wish {
-    Wish { choice: plan.choice.clone(), done: wish.done.clone(), aim: plan.aim, on_drift: Some(plan.on_drift) }
+    Wish { choice: plan.choice.clone(), done: wish.done.clone(), aim: plan.aim.clone(), on_drift: Some(plan.on_drift) }
 }

@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use clap::{Args, ValueEnum};
 
+use super::many::{self, Places, Which};
 use super::planning::{Place, Site, same_app, unreadable};
 use super::target::Opened;
 use super::{Context, Ended, ledger, runtime};
@@ -11,7 +12,6 @@ use crate::drift::{self, Situation, drift};
 use crate::failure::{Exit, Failure};
 use crate::live::Look;
 use crate::plan::{About, Aim, Choice, Plan};
-use crate::render::one_line;
 use crate::render::plan::drift::{Shown, json, markdown, text};
 use crate::text;
 
@@ -26,7 +26,7 @@ use crate::text;
 #[derive(Debug, Args)]
 pub struct Drift {
     #[command(flatten)]
-    place: Place,
+    places: Places,
 
     /// Leave out everything but these, such as `segments/*`
     #[arg(long, value_name = "ADDRESS")]
@@ -46,7 +46,7 @@ pub struct Drift {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub(super) enum Format {
     Text,
     // One JSON object; `schema/drift.schema.json` describes it.
     Json,
@@ -55,21 +55,25 @@ enum Format {
 
 impl Drift {
     pub fn run(&self, context: &Context) -> Ended {
-        let (site, whole) = self.place.read_leniently()?;
+        let choice = Choice { only: self.only.clone(), except: self.except.clone() };
+        match self.places.which()? {
+            Which::One(place) => self.one(&place, &choice, context),
+            Which::Several(asked) => many::drift::run(&asked, &choice, self.format, self.detailed_exitcode, context),
+        }
+    }
+
+    fn one(&self, place: &Place, choice: &Choice, context: &Context) -> Ended {
+        let (site, whole) = place.read_leniently()?;
         if let Some(words) = ledger::pending(&site.log.kept().map_err(unreadable)?) {
             context.out.note(&words);
         }
-        let choice = Choice { only: self.only.clone(), except: self.except.clone() };
         let (drift, plan) = runtime()?.block_on(async {
             let opened = site.open().await?;
-            let found = look(&site, &opened, &choice, context).await;
+            let found = look(&site, &opened, choice, context).await;
             opened.close().await;
             found
         })?;
-        if let Some(pattern) = drift.idle.first() {
-            return Err(idle(pattern, &drift));
-        }
-        let again = self.place.again("apply", &choice);
+        let again = place.again("apply", choice);
         let declares = whole && site.declares();
         let shown = Shown { drift: &drift, plan: &plan, again: &again, unread: !whole, declares };
         let out = &context.out;
@@ -82,13 +86,11 @@ impl Drift {
     }
 }
 
-/// Looks at the service. What was done there comes back as it is and as a plan, which all forms know how to show.
-async fn look(
-    site: &Site,
-    opened: &Opened,
-    choice: &Choice,
-    context: &Context,
-) -> Result<(drift::Drift, Plan), Failure> {
+/// What was found: as it is, and as a plan, which all forms know how to show.
+pub(super) type Found = (drift::Drift, Plan);
+
+/// Looks at the service for what was done there.
+pub(super) async fn look(site: &Site, opened: &Opened, choice: &Choice, context: &Context) -> Result<Found, Failure> {
     let (ledger, position) = site.ledger().await?;
     same_app(&ledger, opened)?;
     site.wait_until_settled(&ledger, context).await;
@@ -103,10 +105,13 @@ async fn look(
         contents: &BTreeSet::new(),
         confirm_absence: true,
     };
-    let live = fetch(&opened.reading(), look, &|words| context.out.note(&one_line(words))).await?;
+    let live = fetch(&opened.reading(), look, &|words| site.note(words, context)).await?;
     let now = opened.now();
     let situation = Situation { ledger: &ledger, live: &live, now, ahead: opened.ahead, declared: &site.units, choice };
     let drift = drift(&situation);
+    if let Some(pattern) = drift.idle.first() {
+        return Err(idle(pattern, &drift));
+    }
     let about = About {
         target: site.target.clone(),
         origin: opened.place.clone(),

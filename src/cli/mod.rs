@@ -19,6 +19,7 @@ mod init;
 mod ledger;
 mod local;
 mod lookup;
+mod many;
 mod message;
 mod mv;
 mod outcome;
@@ -27,6 +28,7 @@ mod planning;
 mod preview;
 mod private;
 mod project;
+mod promote;
 mod pull;
 mod report;
 mod resolve;
@@ -94,6 +96,7 @@ enum Command {
     Outcome(outcome::Outcome),
     Plan(plan::Plan),
     Preview(preview::Preview),
+    Promote(promote::Promote),
     Pull(pull::Pull),
     Report(report::Report),
     Resolve(resolve::Resolve),
@@ -108,8 +111,8 @@ enum Command {
     Validate(validate::Validate),
 }
 
-/// What a command gets: where to print, and what time it is.
-#[derive(Debug)]
+/// What a command gets: where to print.
+#[derive(Clone, Debug)]
 pub struct Context {
     pub out: Out,
 }
@@ -147,6 +150,7 @@ pub fn main() -> ExitCode {
         Command::Outcome(command) => command.run(&context),
         Command::Plan(command) => command.run(&context),
         Command::Preview(command) => command.run(&context),
+        Command::Promote(command) => command.run(&context),
         Command::Pull(command) => command.run(&context),
         Command::Report(command) => command.run(&context),
         Command::Resolve(command) => command.run(&context),

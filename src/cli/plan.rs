@@ -5,6 +5,7 @@ use jiff::Timestamp;
 
 use super::drifting::Drifting;
 use super::forms::{Format, Forms};
+use super::many::{self, Does, Places, Which};
 use super::planning::{Chosen, Place, Site, Wish, unreadable};
 use super::{Context, Ended, ledger, private, runtime};
 use crate::failure::{Exit, Failure};
@@ -17,7 +18,7 @@ use crate::render::{self, Again, Style};
 #[derive(Debug, Args)]
 pub struct Plan {
     #[command(flatten)]
-    place: Place,
+    places: Places,
 
     #[command(flatten)]
     chosen: Chosen,
@@ -35,11 +36,22 @@ pub struct Plan {
 
 impl Plan {
     pub fn run(&self, context: &Context) -> Ended {
-        let programs = self.forms.printed() == Some(Format::Json);
-        let site = self.place.read_for(context, Timestamp::now(), programs)?;
         let wish = Wish { choice: self.chosen.choice(), on_drift: self.drifting.given(), ..Wish::default() };
-        let again = self.place.again(&format!("apply{}", self.drifting.again()), &wish.choice);
-        let plan = make(&site, &wish, again, &self.forms, context)?;
+        let options = self.drifting.again();
+        match self.places.which()? {
+            Which::One(place) => self.one(&place, &wish, &format!("apply{options}"), context),
+            Which::Several(asked) => {
+                let does = Does::Apply(options.to_owned());
+                many::plan::run(&asked, &wish, &does, &self.forms, self.detailed_exitcode, context)
+            }
+        }
+    }
+
+    fn one(&self, place: &Place, wish: &Wish, command: &str, context: &Context) -> Ended {
+        let programs = self.forms.printed() == Some(Format::Json);
+        let site = place.read_for(context, Timestamp::now(), programs)?;
+        let again = place.again(command, &wish.choice);
+        let plan = make(&site, wish, again, &self.forms, context)?;
         // Who asked to stop there has a plan to look at, and none to go on with.
         if guards(&plan, &site.limits()).iter().any(|refused| refused.guard == Guard::Drift) {
             return Ok(Exit::Refused);
@@ -96,7 +108,7 @@ fn show(plan: &Planned, ahead: &Ahead, format: Format, file: Option<&Path>, cont
 }
 
 /// Writes a plan where only its owner can read it: it holds what will be sent, and to whom.
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
+pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     private::write(path, text.as_bytes())
         .map_err(|error| Failure::new(format!("{} cannot be written: {error}", path.display())))
 }

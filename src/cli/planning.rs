@@ -1,16 +1,17 @@
 //! What planning commands share: reading the project, opening the target, and making a plan of both.
 
 mod aim;
+mod remembered;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::Arc;
 
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 
 use super::target::{self, Opened};
-use super::{Context, ledger, project, turn, who};
+use super::{Context, ledger, project};
 use crate::address::Address;
 use crate::arrange::{arrange, choose};
 use crate::client::fetch;
@@ -18,9 +19,9 @@ use crate::compare::{self, Situation, Unit, compare};
 use crate::failure::{Exit, Failure};
 use crate::finding::{Finding, Severity};
 use crate::guard::Limits;
-use crate::ledger::{AppendError, Chain, Entry, Ledger, Log, Record, Seq, Unreadable};
+use crate::ledger::{Chain, Ledger};
 use crate::live::{Live, Look, Seen};
-use crate::manifest::{Desired, Manifests, PROJECT_FILE, Target, read_project};
+use crate::manifest::{Desired, Manifests, Target, read_project};
 use crate::model::delay::Delay;
 use crate::model::level::Level;
 use crate::model::on_drift::OnDrift;
@@ -31,6 +32,8 @@ use crate::render::findings::{self, Found, Report};
 use crate::render::{Again, one_line};
 use crate::text;
 use crate::unmanaged::{self, others, prune};
+
+pub use remembered::{append, same_app, unreadable};
 
 /// Which project, and which of its targets.
 #[derive(Clone, Debug, Args)]
@@ -77,8 +80,10 @@ const SEND_WITHIN: SignedDuration = SignedDuration::from_mins(1);
 /// A project that was read and is free of errors, and the target that it is applied to.
 #[derive(Debug)]
 pub struct Site {
-    pub manifests: Manifests,
+    pub manifests: Arc<Manifests>,
     pub target: String,
+    /// Whether it is one of several, so that what is said names it.
+    pub(super) is_one_of_many: bool,
     pub units: BTreeMap<Address, Unit>,
     /// Where those are declared that are applied in parts.
     composites: BTreeMap<Address, crate::plan::Place>,
@@ -95,6 +100,10 @@ pub struct Site {
 }
 
 impl Place {
+    pub(super) fn new(project: Option<PathBuf>, target: Option<String>) -> Self {
+        Self { project, target }
+    }
+
     /// How a command is said again for the same project and target.
     pub fn again(&self, command: &str, choice: &Choice) -> Again {
         let project = self.project.as_ref().map(|folder| folder.display().to_string());
@@ -135,15 +144,15 @@ impl Place {
         let name = match target::choose(&manifests.project, self.target.as_deref()) {
             Ok((name, _)) => name,
             // The target may stand in what cannot be read, which is what has to be said.
-            Err(_) if unreadable => return Err(invalid(&manifests, None, programs, context, now)),
+            Err(_) if unreadable => return Err(invalid(&manifests, &[None], programs, context, now)),
             Err(failure) => return Err(failure),
         };
         let verdict = project::check(&manifests, &[Some(&name)], now);
         if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
-            return Err(invalid(&manifests, Some(&name), programs, context, now));
+            return Err(invalid(&manifests, &[Some(&name)], programs, context, now));
         }
         let (desired, _) = manifests.resolve(Some(&name));
-        Site::new(&root, name, &desired, manifests)
+        Site::new(&root, name, &desired, Arc::new(manifests))
     }
 
     /// Reads the project as far as it can be read, and says whether that is all of it. What is wrong is for others to say.
@@ -154,7 +163,7 @@ impl Place {
         let (desired, _) = manifests.resolve(Some(&name));
         let is_wrong = |finding: &Finding| finding.severity == Severity::Error;
         let whole = desired.complete && desired.broken.is_empty() && !manifests.findings.iter().any(is_wrong);
-        Ok((Site::new(&root, name, &desired, manifests)?, whole))
+        Ok((Site::new(&root, name, &desired, Arc::new(manifests))?, whole))
     }
 
     /// The ledger of the target, without a look at the manifests.
@@ -173,8 +182,14 @@ impl Place {
     }
 }
 
-fn invalid(manifests: &Manifests, target: Option<&str>, programs: bool, context: &Context, now: Timestamp) -> Failure {
-    let verdict = project::check(manifests, &[target], now);
+pub(super) fn invalid(
+    manifests: &Manifests,
+    targets: &[Option<&str>],
+    programs: bool,
+    context: &Context,
+    now: Timestamp,
+) -> Failure {
+    let verdict = project::check(manifests, targets, now);
     let errors = verdict.findings.iter().filter(|finding| finding.severity == Severity::Error);
     tell(manifests, errors, programs, context);
     Failure::new("the manifests have errors, so that nothing is done")
@@ -202,7 +217,7 @@ pub fn tell<'f>(manifests: &Manifests, errors: impl Iterator<Item = &'f Finding>
 }
 
 /// What is asked of a plan.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Wish {
     pub choice: Choice,
     /// What a person says has been done by hand.
@@ -220,7 +235,12 @@ pub struct Planned {
 }
 
 impl Site {
-    fn new(root: &Path, name: String, desired: &Desired, manifests: Manifests) -> Result<Self, Failure> {
+    pub(super) fn new(
+        root: &Path,
+        name: String,
+        desired: &Desired,
+        manifests: Arc<Manifests>,
+    ) -> Result<Self, Failure> {
         let units = compare::units(desired, &manifests.sources);
         let composites = compare::composites(desired, &manifests.sources);
         let target = manifests.project.target(&name);
@@ -243,8 +263,15 @@ impl Site {
             units,
             composites,
             target: name,
+            is_one_of_many: false,
             manifests,
         })
+    }
+
+    /// Says something while it is at work.
+    pub fn note(&self, words: &str, context: &Context) {
+        let words = if self.is_one_of_many { format!("{}: {words}", self.target) } else { words.to_owned() };
+        context.out.note(&one_line(&words));
     }
 
     /// What may be done where nothing else is allowed.
@@ -278,7 +305,7 @@ impl Site {
         let (ledger, position) = self.ledger().await?;
         same_app(&ledger, opened)?;
         self.wait_until_settled(&ledger, context).await;
-        let units = self.aimed(wish.aim, &ledger).await?;
+        let (units, held) = self.aimed(&wish.aim, &ledger).await?;
         let units = &*compare::by_key(&units, &ledger);
         let moves = compare::moves(units, &ledger);
         let mut known = ledger.clone();
@@ -321,11 +348,11 @@ impl Site {
             level: opened.level,
             manifests: compare::digest(units),
             ledger: position,
-            aim: wish.aim,
+            aim: wish.aim.clone(),
             choice: wish.choice.clone(),
             min_lead_seconds: self.min_lead.as_secs(),
         };
-        let mut told = Told { last_apply: ledger.applied, ..self.told(&changes, units, &live) };
+        let mut told = Told { last_apply: ledger.applied, held, ..self.told(&changes, units, &live) };
         unmanaged::tell(&mut told, &live, &others(&live, &known, units), &changes, &self.ignored());
         if wish.aim != Aim::Manifests {
             told.unmanaged.clear();
@@ -405,79 +432,6 @@ impl Site {
             contents,
             confirm_absence: true,
         };
-        fetch(&opened.reading(), look, &|words| context.out.note(&one_line(words))).await
-    }
-
-    /// The ledger of the application that was opened, once all that was lost on its way has taken effect or never will.
-    pub async fn settled(&self, opened: &Opened, context: &Context) -> Result<Ledger, Failure> {
-        let (ledger, _) = self.ledger().await?;
-        same_app(&ledger, opened)?;
-        self.wait_until_settled(&ledger, context).await;
-        Ok(ledger)
-    }
-
-    /// What is remembered of the target, and where the ledger stands.
-    pub async fn ledger(&self) -> Result<(Ledger, crate::ledger::Position), Failure> {
-        let entries = self.log.read(0).await.map_err(unreadable)?;
-        Ok((Ledger::replay(entries), self.log.known()))
-    }
-
-    /// Appends one record, if nobody else has appended since the ledger was read. A run that has not ended is over then.
-    pub async fn append(&self, ledger: &Ledger, record: Record) -> Result<(), Failure> {
-        for (after, record) in (ledger.seq..).zip(turn::end_of(ledger).into_iter().chain([record])) {
-            append(&self.log, after, record).await?;
-        }
-        Ok(())
-    }
-
-    /// What an earlier run lost on its way may still take effect: looking before that would prove nothing.
-    pub async fn wait_until_settled(&self, ledger: &Ledger, context: &Context) {
-        let now = Timestamp::now();
-        let at_work = turn::holder(ledger, now).map(turn::at_work);
-        let until = ledger.settled_at(self.settle).unwrap_or(now);
-        let wait = Duration::try_from(until.duration_since(now)).unwrap_or_default();
-        let whose = match (at_work, &ledger.run) {
-            (Some(somebody), _) if wait.is_zero() => return context.out.note(&one_line(&somebody)),
-            _ if wait.is_zero() => return,
-            (Some(somebody), _) => somebody,
-            (None, Some(run)) => format!("A run of {} has not ended: it is under way, or was cut off.", run.actor),
-            (None, None) => "An earlier run lost an answer.".to_owned(),
-        };
-        let seconds = wait.as_secs() + 1;
-        let words = format!("{whose} Waiting {seconds} s, until what it sent has taken effect or never will.");
-        context.out.note(&one_line(&words));
-        tokio::time::sleep(wait).await;
-    }
-}
-
-/// A ledger is about one application. In any other, nothing of it would be there, and all of it would be made again.
-pub fn same_app(ledger: &Ledger, opened: &Opened) -> Result<(), Failure> {
-    if ledger.app.is_empty() || ledger.app == opened.app {
-        return Ok(());
-    }
-    let (target, was, is) = (&opened.name, &ledger.app, &opened.app);
-    let message = format!("the ledger of `{target}` is about the application {was}, and the credentials are for {is}");
-    Err(Failure::new(message).exit(Exit::Refused).help(format!(
-        "use the credentials of that application, or give the other one a target of its own in {PROJECT_FILE}"
-    )))
-}
-
-/// Appends one record to a ledger, if nobody else has appended since it was read.
-pub async fn append(log: &Chain, after: Seq, record: Record) -> Result<(), Failure> {
-    let entry = Entry { seq: after + 1, at: Timestamp::now(), actor: who::actor(), record };
-    log.append(&entry).await.map_err(|error| match error {
-        AppendError::Conflict => Failure::new("somebody else has changed the ledger in the meantime").help("try again"),
-        AppendError::NotWritten(why) => Failure::new(format!("the ledger cannot be written: {why}")),
-        AppendError::Unknown(why) => Failure::new(format!("whether the ledger was written is not known: {why}"))
-            .help("look with `pushplan history`"),
-    })
-}
-
-/// A ledger that cannot be read.
-pub fn unreadable(why: Unreadable) -> Failure {
-    let failure = Failure::new(why.message);
-    match why.help {
-        Some(help) => failure.help(help),
-        None => failure,
+        fetch(&opened.reading(), look, &|words| self.note(words, context)).await
     }
 }

@@ -1,15 +1,19 @@
 //! What several commands need of a project: finding it, reading it, checking it.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use jiff::Timestamp;
 
+use crate::address::Address;
 use crate::check::{self, Subject, Verdict};
 use crate::codes;
 use crate::failure::Failure;
 use crate::finding::{Finding, Findings};
-use crate::manifest::{self, FILE_LIMIT, Input, Manifests, PROJECT_FILE, Project, files};
+use crate::manifest::{self, Alike, Desired, FILE_LIMIT, Input, Manifests, PROJECT_FILE, Project, files};
+use crate::node::At;
 use crate::source::{Sources, Span};
 use crate::text;
 
@@ -43,11 +47,33 @@ const MOST: usize = 1_000_000;
 /// Resolves the manifests for each of the targets and checks them. What several targets have in common is found once.
 pub fn check(manifests: &Manifests, targets: &[Option<&str>], now: Timestamp) -> Verdict {
     let most = (MOST / manifests.resource_count().max(1)).max(1);
-    let (checked, left) = targets.split_at(targets.len().min(most));
-    let resolved = checked.iter().map(|target| {
+    let keys: Vec<String> = match targets {
+        [_] => vec![String::new()],
+        _ => {
+            let alike = Alike::new(manifests);
+            targets.iter().map(|target| alike.key(*target)).collect()
+        }
+    };
+    // Those that get the same as one before them cost nothing.
+    let mut distinct = HashSet::new();
+    let is_checked = |key: &&String| {
+        distinct.insert((*key).clone());
+        distinct.len() <= most
+    };
+    let (checked, left) = targets.split_at(keys.iter().take_while(is_checked).count());
+    let mut known: HashMap<&str, Known> = HashMap::new();
+    let mut rest: HashMap<&str, usize> = HashMap::new();
+    keys.iter().for_each(|key| *rest.entry(key).or_default() += 1);
+    let resolved = checked.iter().zip(&keys).map(|(target, key)| {
+        if let Some(known) = known.get(key.as_str()) {
+            return known.of(*target);
+        }
         let (mut desired, mut found) = manifests.resolve(*target);
-        let target = target.and_then(|name| manifests.project.target(name));
-        found.extend(check::check(&Subject { desired: &desired, target, now }));
+        let settings = target.and_then(|name| manifests.project.target(name));
+        found.extend(check::check(&Subject { desired: &desired, target: settings, now }));
+        if rest[key.as_str()] > 1 {
+            known.insert(key, Known::new(&desired, &found));
+        }
         // One target at a time is held in memory. The last is let go with the process, which is quicker.
         let resources = std::mem::take(&mut desired.resources);
         if targets.len() == 1 {
@@ -60,6 +86,35 @@ pub fn check(manifests: &Manifests, targets: &[Option<&str>], now: Timestamp) ->
     let unchecked = left.first().map(|first| unchecked(manifests, *first, left.len()));
     let general = manifests.findings.iter().cloned().chain(unchecked);
     check::judge(general, resolved, &manifests.project, &manifests.sources)
+}
+
+/// What was found for a target, for others that get the same.
+struct Known {
+    allowed: BTreeMap<Address, Vec<At<String>>>,
+    warned: BTreeMap<Address, Vec<At<String>>>,
+    complete: bool,
+    found: Vec<Finding>,
+}
+
+impl Known {
+    fn new(desired: &Desired, found: &[Finding]) -> Self {
+        let (allowed, warned) = (desired.allowed.clone(), desired.warned.clone());
+        Self { allowed, warned, complete: desired.complete, found: found.to_vec() }
+    }
+
+    fn of(&self, target: Option<&str>) -> (Desired, Vec<Finding>) {
+        let desired = Desired {
+            resources: BTreeMap::new(),
+            broken: BTreeSet::new(),
+            allowed: self.allowed.clone(),
+            warned: self.warned.clone(),
+            complete: self.complete,
+            target: target.map(str::to_owned),
+            conditions: OnceLock::new(),
+            reach: OnceLock::new(),
+        };
+        (desired, self.found.clone())
+    }
 }
 
 /// The finding for targets that are too many for so many resources.

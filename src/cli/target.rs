@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::local;
-use crate::client::{Credentials, Origin, Patience, Reading, Transport, Writing, credentials};
+use crate::client::{Clients, Credentials, Keyring, Origin, Patience, Reading, Transport, Writing};
 use crate::failure::{Exit, Failure};
 use crate::manifest::{PROJECT_FILE, Project, Target};
 use crate::model::level::Level;
@@ -92,8 +92,20 @@ pub fn unknown(name: &str, names: &[&str]) -> Failure {
     }
 }
 
+/// What targets share that are opened together: the credentials file is read once, and connections are made once.
+#[derive(Debug, Default)]
+pub struct Shared {
+    keyring: Keyring,
+    clients: Clients,
+}
+
 /// Opens a target. Nothing is asked of a service that is not the project's own.
 pub async fn open(project: &Project, name: Option<&str>) -> Result<Opened, Failure> {
+    open_with(&Shared::default(), project, name).await
+}
+
+/// The same for one of several.
+pub async fn open_with(shared: &Shared, project: &Project, name: Option<&str>) -> Result<Opened, Failure> {
     let (name, target) = choose(project, name)?;
     match &target.base_url {
         Some(base_url) => {
@@ -102,10 +114,11 @@ pub async fn open(project: &Project, name: Option<&str>) -> Result<Opened, Failu
                     .help(format!("correct it in {PROJECT_FILE}"))
             })?;
             let env = |name: &str| std::env::var(name).ok();
-            let credentials = credentials(&origin, &env)?;
+            let credentials = shared.keyring.find(&origin, &name, &env)?;
             let level = wanted(target, false);
             let place = origin.to_string();
-            opened(name, target, level, place, origin, &credentials, None)
+            let way = Way { clients: &shared.clients, level, place, origin, credentials };
+            opened(name, target, way, None)
         }
         None if name == LOCAL => open_local(project, name, target).await,
         None => Err(Failure::new(format!("the target `{name}` has no base_url"))
@@ -154,23 +167,27 @@ async fn open_local(project: &Project, name: String, target: &Target) -> Result<
     };
     // A service that was started with less has no more.
     let level = served.api.min(wanted);
-    let opened = opened(name, target, level, "built-in".to_owned(), origin, &served.credentials(), service)?;
+    let (credentials, place) = (served.credentials(), "built-in".to_owned());
+    let way = Way { clients: &Clients::default(), level, place, origin, credentials };
+    let opened = opened(name, target, way, service)?;
     // What an answer takes is no difference.
     Ok(if ahead.abs() > CLOCKS { Opened { ahead, ..opened } } else { opened })
 }
 
-fn opened(
-    name: String,
-    target: &Target,
+/// Where a target is, and as whom it is asked.
+struct Way<'c> {
+    clients: &'c Clients,
     level: Level,
     place: String,
     origin: Origin,
-    credentials: &Credentials,
-    service: Option<Running>,
-) -> Result<Opened, Failure> {
-    check_fingerprint(&name, target, credentials)?;
+    credentials: Credentials,
+}
+
+fn opened(name: String, target: &Target, way: Way, service: Option<Running>) -> Result<Opened, Failure> {
+    let Way { clients, level, place, origin, credentials } = way;
+    check_fingerprint(&name, target, &credentials)?;
     let vendor = target.vendor.as_ref().map_or(VENDOR, |vendor| vendor.as_str());
-    let transport = Transport::new(origin, credentials, vendor, Patience::default())
+    let transport = Transport::sharing(clients, origin, &credentials, vendor, Patience::default())
         .map_err(|why| Failure::new(format!("the target `{name}` cannot be opened: {why}")))?;
     Ok(Opened { name, level, place, app: credentials.fingerprint(), transport, service, ahead: SignedDuration::ZERO })
 }

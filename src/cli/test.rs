@@ -65,7 +65,7 @@ impl Test {
         let asked = self.asked(&here, &root)?;
         let mut site = self.place.read_for(context, Timestamp::now(), self.format == Format::Json)?;
         let name = |name: &str| scope::relative(&here, &root.join(name));
-        site.manifests.sources.rename(name);
+        Arc::get_mut(&mut site.manifests).expect("nobody shares it yet").sources.rename(name);
         let (desired, _) = site.manifests.resolve(Some(&site.target));
         let suite = cases::read(&asked.places, Against { manifests: &site.manifests, desired: &desired }, &name);
         if suite.findings.iter().any(|finding| finding.severity == Severity::Error) {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::fix::{self, Fixed};
 use super::scope::{self, Scope, Texts};
-use super::{Context, Ended, project, target};
+use super::{Context, Ended, many, project, target};
 use crate::check::Verdict;
 use crate::failure::{Exit, Failure};
 use crate::finding::{Finding, Severity};
@@ -23,9 +23,14 @@ pub struct Validate {
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// Target to check for [default: all]
-    #[arg(long, value_name = "NAME")]
-    target: Option<String>,
+    /// Targets to check for: names, groups, or patterns such as `prod-*`; several with commas between them or by saying it
+    /// again [default: all]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    target: Vec<String>,
+
+    /// Check for all targets, which is what happens where none is named
+    #[arg(long, conflicts_with = "target")]
+    all_targets: bool,
 
     /// Form of the findings: text for people, the others for programs
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -138,13 +143,16 @@ impl Validate {
         let names = manifests.project.target_names();
         let asked = asked(scope, manifests);
         let is_asked = |finding: &Finding| finding.at.file().is_none_or(|file| asked.contains(&file));
-        let targets: Vec<Option<&str>> = match &self.target {
-            Some(name) if names.contains(&name.as_str()) => vec![Some(name)],
+        let chosen = many::select(&manifests.project, &self.target);
+        let targets: Vec<Option<&str>> = match (&chosen, self.target.as_slice()) {
+            (_, []) if names.is_empty() && manifests.project.is_unmade() => Vec::new(),
+            (_, []) if names.is_empty() => vec![None],
+            (_, []) => names.iter().copied().map(Some).collect(),
+            (Ok(chosen), _) => chosen.iter().map(|name| Some(name.as_str())).collect(),
             // The target may stand in the part of the project file that cannot be read, which is what has to be said.
-            Some(_) if hides_targets(manifests, &asked) => Vec::new(),
-            Some(name) => return Err(target::unknown(name, &names)),
-            None if names.is_empty() => vec![None],
-            None => names.iter().copied().map(Some).collect(),
+            (Err(_), _) if hides_targets(manifests, &asked) => Vec::new(),
+            (Err(_), [name]) if !name.contains('*') => return Err(target::unknown(name, &names)),
+            (Err(failure), _) => return Err(failure.clone()),
         };
         let mut verdict = project::check(manifests, &targets, now);
         verdict.retain(is_asked);

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use super::origin::Origin;
 use crate::digest::Digest;
@@ -89,30 +90,68 @@ impl fmt::Debug for Credentials {
 
 /// The credentials for an origin, from the environment or from the credentials file.
 pub fn credentials(origin: &Origin, env: &dyn Fn(&str) -> Option<String>) -> Result<Credentials, Failure> {
-    let given = from_environment(env)?;
-    if let Some((own, credentials)) = &given
-        && own == origin
-    {
-        return Ok(credentials.clone());
+    Keyring::default().find(origin, "", env)
+}
+
+/// What a credentials file has for an origin: one application for all targets, or one for each of several.
+#[derive(Clone, Debug, Default)]
+struct Section {
+    own: Option<Credentials>,
+    of_targets: BTreeMap<String, Credentials>,
+}
+
+/// The credentials file, read when it is first needed and once for all targets.
+#[derive(Debug, Default)]
+pub struct Keyring(OnceLock<Result<BTreeMap<Origin, Section>, Failure>>);
+
+impl Keyring {
+    /// The credentials for a target. What the file has for this very target goes before all else: on one origin there may be
+    /// many applications.
+    pub fn find(
+        &self,
+        origin: &Origin,
+        target: &str,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Credentials, Failure> {
+        let given = from_environment(env)?;
+        let from_env = given.as_ref().filter(|(own, _)| own == origin).map(|(_, credentials)| credentials);
+        let path = file(env);
+        let read = || match &path {
+            Some(path) if path.exists() || env(FILE).is_some() => read(path),
+            _ => Ok(BTreeMap::new()),
+        };
+        let kept = match (self.0.get_or_init(read), from_env) {
+            (Ok(kept), _) => kept,
+            // Who gives all that is needed in the environment need not have a file in order.
+            (Err(_), Some(credentials)) => return Ok(credentials.clone()),
+            (Err(failure), None) => return Err(failure.clone()),
+        };
+        let section = kept.get(origin);
+        let of_target = section.and_then(|section| section.of_targets.get(target));
+        if let Some(credentials) = of_target.or(from_env).or(section.and_then(|section| section.own.as_ref())) {
+            return Ok(credentials.clone());
+        }
+        let place = path.map_or_else(|| format!("the file that {FILE} names"), |path| path.display().to_string());
+        if let Some(section) = section {
+            let names: Vec<&str> = section.of_targets.keys().map(String::as_str).collect();
+            let message = format!(
+                "the credentials for {origin} are for the targets {}, not for `{target}`",
+                text::all_of(&names)
+            );
+            return Err(
+                failure(message).help(format!("add [\"{origin}\".{target}] with app_key and master_secret to {place}"))
+            );
+        }
+        let mut others: Vec<String> = given.iter().map(|(own, _)| own.to_string()).collect();
+        others.extend(kept.keys().map(Origin::to_string));
+        let message = match others.as_slice() {
+            [] => format!("there are no credentials for {origin}"),
+            others => format!("the credentials are for {}, not for {origin}", text::all_of(others)),
+        };
+        Err(failure(message).help(format!(
+            "set {ORIGIN}={origin} with {APP_KEY} and {MASTER_SECRET}, or add [\"{origin}\"] with app_key and master_secret to {place}"
+        )))
     }
-    let path = file(env);
-    let mut kept = match &path {
-        Some(path) if path.exists() || env(FILE).is_some() => read(path)?,
-        _ => BTreeMap::new(),
-    };
-    if let Some(credentials) = kept.remove(origin) {
-        return Ok(credentials);
-    }
-    let place = path.map_or_else(|| format!("the file that {FILE} names"), |path| path.display().to_string());
-    let mut others: Vec<String> = given.iter().map(|(own, _)| own.to_string()).collect();
-    others.extend(kept.keys().map(Origin::to_string));
-    let message = match others.as_slice() {
-        [] => format!("there are no credentials for {origin}"),
-        others => format!("the credentials are for {}, not for {origin}", text::all_of(others)),
-    };
-    Err(failure(message).help(format!(
-        "set {ORIGIN}={origin} with {APP_KEY} and {MASTER_SECRET}, or add [\"{origin}\"] with app_key and master_secret to {place}"
-    )))
 }
 
 fn failure(message: String) -> Failure {
@@ -152,7 +191,7 @@ fn file(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
 /// All that a credentials file holds.
 ///
 /// No message repeats anything that stands in it but names of origins: what is written in the wrong place is a secret all the same.
-fn read(path: &Path) -> Result<BTreeMap<Origin, Credentials>, Failure> {
+fn read(path: &Path) -> Result<BTreeMap<Origin, Section>, Failure> {
     let shown = path.display();
     let cannot = |why: &str| failure(format!("the credentials in {shown} cannot be read: {why}"));
     let file = File::open(path).map_err(|error| cannot(&crate::manifest::files::describe(&error)))?;
@@ -169,20 +208,36 @@ fn read(path: &Path) -> Result<BTreeMap<Origin, Credentials>, Failure> {
     let mut all = BTreeMap::new();
     for (name, section) in &table {
         let origin = Origin::parse(name).map_err(|why| cannot(&format!("a section is an origin: {why}")))?;
-        let value = |key: &str| section.get(key).and_then(toml::Value::as_str);
-        let (Some(app_key), Some(master_secret)) = (value("app_key"), value("master_secret")) else {
-            return Err(cannot(&format!("[\"{origin}\"] needs app_key and master_secret, both texts")));
-        };
-        if section.as_table().is_some_and(|section| section.len() > 2) {
-            return Err(cannot(&format!("[\"{origin}\"] holds more than app_key and master_secret")));
-        }
         let from = format!("for {origin} in {shown}");
-        let credentials = Credentials::new(app_key, master_secret).checked(&from)?;
-        if all.insert(origin.clone(), credentials).is_some() {
+        let tables = section.as_table().into_iter().flatten().filter(|(_, value)| value.is_table());
+        let mut read = Section::default();
+        for (target, table) in tables {
+            let credentials = pair(table, &format!("\"{origin}\".{target}"), 0).map_err(|why| cannot(&why))?;
+            read.of_targets.insert(target.clone(), credentials.checked(&format!("for {target} on {from}"))?);
+        }
+        // A section for targets alone has no keys of its own.
+        let number = read.of_targets.len();
+        if number == 0 || section.as_table().is_none_or(|section| section.len() > number) {
+            let credentials = pair(section, &format!("\"{origin}\""), number).map_err(|why| cannot(&why))?;
+            read.own = Some(credentials.checked(&from)?);
+        }
+        if all.insert(origin.clone(), read).is_some() {
             return Err(cannot(&format!("there are two sections for {origin}")));
         }
     }
     Ok(all)
+}
+
+/// The two keys of a section, which holds so many tables beside them.
+fn pair(section: &toml::Value, name: &str, tables: usize) -> Result<Credentials, String> {
+    let value = |key: &str| section.get(key).and_then(toml::Value::as_str);
+    let (Some(app_key), Some(master_secret)) = (value("app_key"), value("master_secret")) else {
+        return Err(format!("[{name}] needs app_key and master_secret, both texts"));
+    };
+    if section.as_table().is_some_and(|section| section.len() > 2 + tables) {
+        return Err(format!("[{name}] holds more than app_key and master_secret"));
+    }
+    Ok(Credentials::new(app_key, master_secret))
 }
 
 /// Whether a file is its owner's alone; if not, its mode.

@@ -15,7 +15,7 @@ use crate::live::{Ask, Fetch, Live, Look};
 const CONCURRENCY: usize = 8;
 
 /// Fetches what the service has. It can do nothing but look. Why it waits, where it does, it tells.
-pub async fn fetch(reading: &Reading, look: Look<'_>, tell: &dyn Fn(&str)) -> Result<Live, Failure> {
+pub async fn fetch(reading: &Reading, look: Look<'_>, tell: &(dyn Fn(&str) + Sync)) -> Result<Live, Failure> {
     let (mut fetch, asks) = Fetch::start(look, Timestamp::now());
     let mut waiting = VecDeque::from(asks);
     let mut under_way = JoinSet::new();

@@ -15,10 +15,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-pub use credentials::{Credentials, Secret, credentials, only_its_owner};
+pub use credentials::{Credentials, Keyring, Secret, credentials, only_its_owner};
 pub use fetch::fetch;
 pub use origin::Origin;
-pub use transport::{Patience, Transport, Whole};
+pub use transport::{Clients, Patience, Transport, Whole};
 
 use crate::exchange::{Answer, Loss, Method, Request};
 use crate::failure::{Exit, Failure};

@@ -55,13 +55,35 @@ pub struct Transport {
     headers: HeaderMap,
     media_type: HeaderValue,
     patience: Patience,
-    /// Made when it is first needed: where a machine has no certificates, that fails.
-    client: OnceLock<Client>,
+    clients: Clients,
+}
+
+/// Connections, which ways to several applications can share: to make what makes them takes longer than a request.
+#[derive(Clone, Debug, Default)]
+pub struct Clients(Arc<[OnceLock<Client>; 4]>);
+
+impl Clients {
+    /// What makes connections to such a service. It is made when it is first needed: where a machine has no certificates, that
+    /// fails.
+    fn of(&self, origin: &Origin) -> &OnceLock<Client> {
+        &self.0[usize::from(origin.is_loopback()) + 2 * usize::from(origin.is_https())]
+    }
 }
 
 impl Transport {
     /// `vendor` is the vendor's word in the media type.
     pub fn new(
+        origin: Origin,
+        credentials: &Credentials,
+        vendor: &str,
+        patience: Patience,
+    ) -> Result<Arc<Self>, String> {
+        Self::sharing(&Clients::default(), origin, credentials, vendor, patience)
+    }
+
+    /// The same with connections that others use too. All of them have the same patience.
+    pub fn sharing(
+        clients: &Clients,
         origin: Origin,
         credentials: &Credentials,
         vendor: &str,
@@ -75,13 +97,13 @@ impl Transport {
             HeaderValue::from_str(&basic).map_err(|_| "the credentials cannot be sent".to_owned())?;
         authorization.set_sensitive(true);
         let headers = HeaderMap::from_iter([(AUTHORIZATION, authorization), (ACCEPT, media_type.clone())]);
-        Ok(Arc::new(Self { origin, headers, media_type, patience, client: OnceLock::new() }))
+        Ok(Arc::new(Self { origin, headers, media_type, patience, clients: clients.clone() }))
     }
 
     /// The same without credentials: to ask somebody who they are.
     pub fn anonymous(origin: Origin, patience: Patience) -> Self {
         let media_type = HeaderValue::from_static("application/json");
-        Self { origin, headers: HeaderMap::new(), media_type, patience, client: OnceLock::new() }
+        Self { origin, headers: HeaderMap::new(), media_type, patience, clients: Clients::default() }
     }
 
     pub fn origin(&self) -> &Origin {
@@ -179,7 +201,8 @@ impl Transport {
     }
 
     fn client(&self) -> Result<&Client, String> {
-        if let Some(client) = self.client.get() {
+        let made = self.clients.of(&self.origin);
+        if let Some(client) = made.get() {
             return Ok(client);
         }
         // Another part of the program may have chosen a provider; any will do.
@@ -200,7 +223,7 @@ impl Transport {
         }
         let client = builder.build();
         let client = client.map_err(|error| format!("no connection can be made: {}", self.why(&error)))?;
-        Ok(self.client.get_or_init(|| client))
+        Ok(made.get_or_init(|| client))
     }
 }
 

@@ -95,6 +95,8 @@ codes! {
     RF113 Error Free "an overlay for something that is not declared"
     RF114 Warning Free "a field that is left to the dashboard does not exist"
     RF115 Error Fixed "the key that something had before is still in use"
+    RF116 Error Fixed "the matrix cannot make its targets"
+    RF117 Error Fixed "a group of targets leads nowhere"
     AU101 Error Free "a version tag does not have the form 8.3.X"
     AU102 Warning Free "the service lists no such version"
     AU103 Warning Free "the service lists no such model"

@@ -16,7 +16,7 @@ use super::project::Project;
 /// Keys of a manifest beside those of the kinds, and what they are for.
 pub const TOP_LEVEL: &[(&str, &str)] = &[
     ("defaults", "What all resources of a kind share, by kind."),
-    ("overlays", "What differs in one target: by target, then as in a manifest."),
+    ("overlays", "What differs in one target or group of targets: by its name, then as in a manifest."),
 ];
 
 /// A resource as it is written, before variables and overlays.
@@ -62,7 +62,7 @@ impl Layer {
 pub struct Collected {
     pub base: Layer,
     pub defaults: BTreeMap<&'static str, Node>,
-    /// By target.
+    /// By target or group: no two have one name.
     pub overlays: BTreeMap<String, Layer>,
 }
 
@@ -202,8 +202,8 @@ fn overlays(value: Node, into: &mut BTreeMap<String, Layer>, project: &Project, 
         if is_own(&target) {
             continue;
         }
-        if project.target(&target).is_none() {
-            findings.push(project.unknown_target(&target));
+        if !project.has_overlays(&target) {
+            findings.push(project.unknown_overlay(&target));
             continue;
         }
         let layer = into.entry(target.value).or_default();

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::bodies::{self, Bodies};
 use super::collect::Declaration;
 use super::growth::{self, Growth, weight};
+use super::layers::{Stack, Stacks};
 use super::meant::Meant;
 use super::variables::{self, Filling};
 use super::{Lifecycle, Manifests, several};
@@ -106,21 +107,16 @@ impl Manifests {
     /// no overlays and no variables.
     pub fn resolve(&self, target: Option<&str>) -> (Desired, Vec<Finding>) {
         let values = target.and_then(|name| self.project.target(name)).map(super::Target::values).unwrap_or_default();
-        let overlay = target.and_then(|name| self.collected.overlays.get(name));
-        let base = &self.collected.base;
-        let only_here = overlay.iter().flat_map(|layer| &layer.resources);
-        let (nothing, only_here): (Vec<&Declaration>, Vec<&Declaration>) =
-            only_here.filter(|it| base.get(it.kind.key, &it.key).is_none()).partition(|it| it.node.is_null());
-        let meant = Meant::new(base, nothing.len() + only_here.len());
-        let declarations: Vec<&Declaration> = base.resources.iter().chain(only_here).collect();
+        let Stacks { stacks, idle } = self.stacks(target);
+        let meant = Meant::new(&self.collected.base, idle.len() + stacks.iter().filter(|it| it.is_only_there).count());
         let growth = Growth::default();
         let with = Filling { variables: &values, target, sources: &self.sources, growth: &growth };
         let defaults = self.collected.defaults.iter().map(|(kind, node)| (*kind, (node, weight(node)))).collect();
 
         let mut findings = Findings::default();
-        findings.extend(nothing.into_iter().map(|it| meant.nothing_to_take(it)));
+        findings.extend(idle.into_iter().map(|it| meant.nothing_to_take(it)));
         let mut taken = BTreeMap::new();
-        let mut resources = Vec::with_capacity(declarations.len());
+        let mut resources = Vec::with_capacity(stacks.len());
         let mut desired = Desired {
             resources: BTreeMap::new(),
             broken: BTreeSet::new(),
@@ -131,22 +127,18 @@ impl Manifests {
             conditions: OnceLock::new(),
             reach: OnceLock::new(),
         };
-        for (number, some) in declarations.chunks(TOGETHER).enumerate() {
-            let typed: Vec<Option<Typed>> = some
+        for (number, some) in stacks.chunks(TOGETHER).enumerate() {
+            let typed: Vec<Typed> = some
                 .par_iter()
-                .map(|declaration| {
-                    let over = overlay.and_then(|layer| layer.get(declaration.kind.key, &declaration.key));
-                    if over.is_some_and(|over| over.node.is_null()) {
-                        return None;
+                .map(|stack| {
+                    let mut typed = self.typed(stack, &defaults, &with);
+                    if stack.is_only_there {
+                        only_in_overlay(stack.own, &meant, &mut typed);
                     }
-                    let mut typed = self.typed(declaration, over, &defaults, &with);
-                    if over.is_some_and(|over| std::ptr::eq(over, *declaration)) {
-                        only_in_overlay(declaration, &meant, &mut typed);
-                    }
-                    Some(typed)
+                    typed
                 })
                 .collect();
-            for one in typed.into_iter().flatten() {
+            for one in typed {
                 one.findings.into_vec().into_iter().for_each(|finding| findings.push(finding));
                 if let Some(Lifecycle { allow, warn, .. }) = &one.lifecycle {
                     for (codes, into) in [(allow, &mut desired.allowed), (warn, &mut desired.warned)] {
@@ -167,11 +159,11 @@ impl Manifests {
                     }
                 }
             }
-            let rest = &declarations[(number * TOGETHER + some.len())..];
+            let rest = &stacks[(number * TOGETHER + some.len())..];
             if findings.len() > PROBLEM_LIMIT && !rest.is_empty() {
-                findings.push(too_many(rest[0]));
+                findings.push(too_many(rest[0].own));
                 desired.complete = false;
-                desired.broken.extend(rest.iter().map(|it| Address::new(it.kind.key, it.key.value.clone())));
+                desired.broken.extend(rest.iter().map(|it| Address::new(it.own.kind.key, it.own.key.value.clone())));
                 break;
             }
         }
@@ -179,7 +171,7 @@ impl Manifests {
         fill_templates(&mut desired, &growth, &mut findings);
         if growth.is_exceeded() {
             findings = Findings::default();
-            findings.push(self.outgrown(&declarations));
+            findings.push(self.outgrown(&stacks));
             desired.complete = false;
             desired.broken.extend(std::mem::take(&mut desired.resources).into_keys());
         }
@@ -190,12 +182,13 @@ impl Manifests {
 
     /// The finding for a project that asks for far more than is written. It stands alone, and at the first resource that asks
     /// for anything, since which of them asked too much depends on who was read first.
-    fn outgrown(&self, declarations: &[&Declaration]) -> Finding {
-        let asks = |it: &&&Declaration| {
+    fn outgrown(&self, stacks: &[Stack]) -> Finding {
+        let asks = |it: &&Declaration| {
             let default = self.collected.defaults.contains_key(it.kind.key);
             default || variables::has_variables(&it.node) || bodies::has_files(&it.node)
         };
-        let at = declarations.iter().find(asks).or(declarations.first()).map_or(Span::NONE, |it| it.key.span);
+        let declarations = || stacks.iter().map(|stack| stack.own);
+        let at = declarations().find(asks).or(declarations().next()).map_or(Span::NONE, |it| it.key.span);
         Finding::new(
             &codes::YM106,
             at,
@@ -205,14 +198,8 @@ impl Manifests {
         .help("look for a large text that many resources use")
     }
 
-    fn typed(
-        &self,
-        declaration: &Declaration,
-        over: Option<&Declaration>,
-        defaults: &HashMap<&str, (&Node, usize)>,
-        with: &Filling,
-    ) -> Typed {
-        let Declaration { kind, key, node } = declaration;
+    fn typed(&self, stack: &Stack, defaults: &HashMap<&str, (&Node, usize)>, with: &Filling) -> Typed {
+        let Declaration { kind, key, node } = stack.own;
         let address = Address::new(kind.key, key.value.clone());
         let mut findings = Findings::about(&address);
         if with.growth.is_exceeded() {
@@ -221,7 +208,7 @@ impl Manifests {
         }
         let (mut taken, mut whole) = (Vec::new(), true);
         let defaults = defaults.get(kind.key).filter(|(_, weight)| with.growth.allows(*weight)).map(|(node, _)| *node);
-        let mut changed = self.laid(declaration, over, defaults, with, &mut taken, &mut findings);
+        let mut changed = self.laid(stack, defaults, with, &mut taken, &mut findings);
         if self.has_bodies && bodies::has_files(changed.as_ref().unwrap_or(node)) {
             let (root, given) = (&self.project.root, &self.given_bodies);
             let mut bodies = Bodies { root, given, with, findings: &mut findings };
@@ -251,20 +238,19 @@ impl Manifests {
 }
 
 impl Manifests {
-    /// A resource with its defaults under it, the target's overlay over it and the variables filled in, where any of them
+    /// A resource with its defaults under it, the target's overlays over it and the variables filled in, where any of them
     /// changes it. Keys that a layer takes away are told.
     pub(super) fn laid(
         &self,
-        declaration: &Declaration,
-        over: Option<&Declaration>,
+        stack: &Stack,
         defaults: Option<&Node>,
         with: &Filling,
         taken: &mut Vec<At<String>>,
         findings: &mut Findings,
     ) -> Option<Node> {
-        let Declaration { kind, node, .. } = declaration;
+        let Declaration { kind, node, .. } = stack.own;
         let mut changed = defaults.map(|defaults| several::lay(kind, defaults, node, with.growth, taken));
-        if let Some(over) = over.filter(|over| !std::ptr::eq(*over, declaration)) {
+        for over in &stack.over {
             let under = changed.as_ref().unwrap_or(node);
             changed = Some(several::lay(kind, under, &over.node, with.growth, taken));
         }

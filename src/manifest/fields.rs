@@ -67,7 +67,9 @@ impl Book {
 
     /// The path that was probably meant: one with a slip of the pen in it, or one that ends in the word.
     pub fn nearest(&self, path: &str) -> Option<String> {
-        let paths = self.paths();
+        let mut paths = self.paths();
+        // Groups and a matrix hold what targets do, and a target is what people look for.
+        paths.sort_by_key(|path| path.starts_with("groups.") || path.starts_with("matrix."));
         let whole = text::nearest(path, paths.iter().map(String::as_str));
         let last = |path: &'_ str| path.rsplit('.').next().unwrap_or_default().to_owned();
         let wanted = last(path);

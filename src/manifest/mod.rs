@@ -3,6 +3,7 @@
 //! [`read`] does all that is the same for every target and keeps the trees; [`Manifests::resolve`] makes of them what one
 //! target gets, the [`Desired`] state.
 
+mod alike;
 pub mod author;
 mod bodies;
 mod collect;
@@ -11,6 +12,7 @@ pub mod edit;
 pub mod fields;
 pub mod files;
 mod growth;
+mod layers;
 pub mod layout;
 mod lifecycle;
 mod line;
@@ -34,6 +36,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
+pub use alike::Alike;
 pub use collect::{Declaration, TOP_LEVEL};
 pub use desired::{Conditions, Declared, Desired, Reach};
 pub use lifecycle::Lifecycle;

@@ -1,7 +1,11 @@
 //! The project file, `pushplan.toml`: where the manifests are, which checks matter, and the targets.
 
+mod expand;
+mod groups;
+mod matrix;
+
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use jiff::civil::Time;
@@ -24,6 +28,10 @@ use crate::node::{At, Decode, Node, Reader, Tree, shape, words};
 use crate::source::{Source, Sources, Span};
 use crate::text;
 
+use expand::Expanded;
+pub use groups::Group;
+pub use matrix::Matrix;
+
 pub const PROJECT_FILE: &str = "pushplan.toml";
 
 shape! {
@@ -35,6 +43,11 @@ shape! {
         checks: BTreeMap<At<String>, At<Weight>>,
         /// The applications that the manifests are applied to, by name.
         targets: BTreeMap<At<String>, Target>,
+        /// Targets that are made, one for each combination of values.
+        matrix: Option<Matrix>,
+        /// What several targets have in common, by name. A target has what its groups say, in the order of the file, a later
+        /// one over an earlier one, and its own table on top. A group has overlays like a target.
+        groups: BTreeMap<At<String>, Group>,
     }
 }
 
@@ -200,13 +213,15 @@ pub struct Project {
     /// The folder that holds the project file.
     pub root: PathBuf,
     pub file: ProjectFile,
+    expanded: Expanded,
 }
 
 impl Project {
     /// A project with no file: for manifests that are checked on their own.
     pub fn bare(root: &Path) -> Self {
-        let file = ProjectFile { project: None, checks: BTreeMap::new(), targets: BTreeMap::new() };
-        Self { root: root.to_owned(), file }
+        let (checks, targets, groups) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let file = ProjectFile { project: None, checks, targets, matrix: None, groups };
+        Self { root: root.to_owned(), file, expanded: Expanded::default() }
     }
 
     /// The nearest folder at or above `start` that holds a project file.
@@ -241,17 +256,23 @@ impl Project {
     /// Reads the project file's text. What is wrong in it is reported, and the rest is used.
     pub fn read(root: &Path, text: String, sources: &mut Sources, findings: &mut Findings) -> Self {
         let id = sources.add(Source::new(PROJECT_FILE, text));
-        let node = super::toml::parse(id, sources.get(id), findings);
-        let mut reader = Reader::default();
+        let mut node = super::toml::parse(id, sources.get(id), findings);
+        let mut found = Findings::default();
+        let expanded = expand::expand(&mut node, &mut found);
+        let mut reader = Reader::new(found);
         let file = ProjectFile::decode(&node, &mut reader);
-        for finding in reader.findings.into_vec() {
-            findings.push(finding);
-        }
-        let mut project = Self::bare(root);
+        let mut found = reader.findings;
+        let mut project = Self { expanded, ..Self::bare(root) };
         if let Some(file) = file {
             project.file = file;
-            project.inspect(findings);
+            project.inspect(&mut found);
         }
+        // What a matrix or a group says is read for each of its targets: one of them stands for all.
+        let mut seen = HashSet::new();
+        let is_made = project.file.matrix.is_some();
+        let words = |it: &Finding| if is_made { String::new() } else { it.message.clone() };
+        let is_new = |it: &Finding| seen.insert((it.code.name, it.at, words(it)));
+        findings.extend(found.into_vec().into_iter().filter(is_new));
         project
     }
 
@@ -284,6 +305,7 @@ impl Project {
         self.inspect_unmanaged(findings);
         if let Some(name) = file.project.as_ref().and_then(|about| about.default_target.as_ref())
             && !file.targets.contains_key(name)
+            && !self.is_unmade()
         {
             findings.push(self.unknown_target(name));
         }
@@ -291,14 +313,49 @@ impl Project {
 
     /// The finding for a name that is no target.
     pub fn unknown_target(&self, name: &At<String>) -> Finding {
-        let names: Vec<&str> = self.target_names();
+        self.unknown(name, "target", &self.target_names())
+    }
+
+    /// The finding for an overlay of nobody.
+    pub fn unknown_overlay(&self, name: &At<String>) -> Finding {
+        let what = if self.file.groups.is_empty() { "target" } else { "target or group" };
+        self.unknown(name, what, &[self.target_names(), self.group_names()].concat())
+    }
+
+    fn unknown(&self, name: &At<String>, what: &str, names: &[&str]) -> Finding {
         let finding =
-            Finding::new(&codes::RF109, name.span, format!("no target has the name `{name}`")).label("not known");
+            Finding::new(&codes::RF109, name.span, format!("no {what} has the name `{name}`")).label("not known");
         match text::nearest(name, names.iter().copied()) {
             Some(near) => finding.help(format!("did you mean `{near}`?")),
             None if names.is_empty() => finding.help("add [targets.<name>] to pushplan.toml"),
-            None => finding.help(format!("expected {}", text::any_of(&names))),
+            None => finding.help(format!("expected {}", text::any_of(&groups::some(names)))),
         }
+    }
+
+    /// The groups that a target belongs to, in the order of the file.
+    pub fn groups_of(&self, target: &str) -> &[String] {
+        self.expanded.members.get(target).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The targets of a group; none where there is no such group.
+    pub fn targets_of(&self, group: &str) -> Vec<&str> {
+        let is_in = |name: &&str| self.groups_of(name).iter().any(|it| it == group);
+        self.target_names().into_iter().filter(is_in).collect()
+    }
+
+    /// The names of all groups.
+    pub fn group_names(&self) -> Vec<&str> {
+        self.file.groups.keys().map(|name| name.as_str()).collect()
+    }
+
+    /// Whether its matrix did not make all of its targets, which was reported.
+    pub fn is_unmade(&self) -> bool {
+        self.expanded.is_unmade
+    }
+
+    /// Whether an overlay may have this name.
+    pub fn has_overlays(&self, name: &str) -> bool {
+        self.is_unmade() || self.target(name).is_some() || self.group_names().contains(&name)
     }
 
     /// The names of all targets.
@@ -307,7 +364,7 @@ impl Project {
     }
 
     pub fn target(&self, name: &str) -> Option<&Target> {
-        self.file.targets.iter().find(|(key, _)| key.as_str() == name).map(|(_, target)| target)
+        self.file.targets.get(&At::new(name.to_owned(), Span::NONE))
     }
 
     /// Where a target has its name.

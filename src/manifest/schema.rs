@@ -54,6 +54,7 @@ pub fn of<T: JsonSchema>() -> Value {
 pub struct Names {
     /// Keys by kind.
     keys: BTreeMap<&'static str, BTreeSet<String>>,
+    /// Targets and groups, which have overlays.
     targets: BTreeSet<String>,
     /// Kinds that have defaults.
     defaults: BTreeSet<&'static str>,
@@ -68,7 +69,8 @@ impl Names {
                 keys.entry(declaration.kind.key).or_default().insert(declaration.key.value.clone());
             }
         }
-        let targets = manifests.project.target_names().into_iter().map(str::to_owned).collect();
+        let project = &manifests.project;
+        let targets = project.target_names().into_iter().chain(project.group_names()).map(str::to_owned).collect();
         Self { keys, targets, defaults: collected.defaults.keys().copied().collect() }
     }
 

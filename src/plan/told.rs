@@ -33,6 +33,9 @@ pub struct Told {
     /// That the files declare nothing, which deletes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nothing_declared: Option<NothingDeclared>,
+    /// What is not promoted, and stays as it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<Held>,
     /// By address.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub of: BTreeMap<Address, Aside>,
@@ -52,6 +55,42 @@ pub struct NothingDeclared {
     /// The kinds of which the target asks for the deletion of what nobody declares, which is not done then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_pruned: Vec<String>,
+}
+
+/// Something that is not promoted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    pub address: Address,
+    pub why: Why,
+}
+
+/// Why something is not promoted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// What git says of it is not applied to the other target.
+    NotYet,
+    /// Git does not have it any more, and the other target still does.
+    NotGoneYet,
+    /// The other target is not meant to have it.
+    NotThere,
+    /// Nobody knows whether the other target has it.
+    InDoubt,
+    /// It names this one, which is not promoted.
+    Waits(Address),
+}
+
+impl Why {
+    /// In words, where the other target has this name.
+    pub fn words(&self, from: &str) -> String {
+        match self {
+            Self::NotYet => format!("not on {from} yet"),
+            Self::NotGoneYet => format!("its removal is not on {from} yet"),
+            Self::NotThere => format!("not meant for {from}: apply it by itself"),
+            Self::InDoubt => format!("whether it is on {from} is not known"),
+            Self::Waits(by) => format!("waits for {by}, which is not on {from} yet"),
+        }
+    }
 }
 
 /// How many things of a kind are not in git.

@@ -12,6 +12,8 @@ pub struct Again {
     project: String,
     target: String,
     choice: String,
+    /// Whether the command has its target in itself.
+    is_whole: bool,
 }
 
 impl Default for Again {
@@ -28,12 +30,24 @@ impl Again {
         let target = target.map(|name| option("--target", name)).unwrap_or_default();
         let only = choice.only.iter().map(|pattern| option("--only", pattern));
         let except = choice.except.iter().map(|pattern| option("--except", pattern));
-        Self { command: command.to_owned(), project, target, choice: only.chain(except).collect() }
+        Self { command: command.to_owned(), project, target, choice: only.chain(except).collect(), is_whole: false }
+    }
+
+    /// The same for a command that has its target in itself, such as `promote --from staging --to production`.
+    pub fn whole(self) -> Self {
+        Self { is_whole: true, ..self }
+    }
+
+    /// A command for several targets, which these options choose.
+    pub fn of_several(command: &str, project: Option<&str>, targets: &[String], choice: &Choice) -> Self {
+        let target = targets.iter().map(|word| format!(" {}", shell_word(word))).collect();
+        Self { target, ..Self::new(command, project, None, choice) }
     }
 
     /// The command that goes on with the same plan.
     pub fn go_on(&self) -> String {
-        let Self { command, project, target, choice } = self;
+        let Self { command, project, target, choice, is_whole } = self;
+        let target = if *is_whole { "" } else { target };
         format!("pushplan {command}{project}{target}{choice}")
     }
 

@@ -14,6 +14,7 @@ pub mod html;
 mod layout;
 pub mod ledger;
 pub mod lookup;
+pub mod many;
 mod out;
 pub mod outcome;
 pub mod plan;

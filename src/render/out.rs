@@ -10,7 +10,7 @@ use super::visible::visible;
 use crate::failure::Failure;
 
 /// Standard output and standard error. A reader that has gone away ends the run quietly and is not an error.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Out {
     color: ColorChoice,
     ascii: bool,

@@ -197,6 +197,11 @@ fn ended(report: &Report, plan: &Plan) -> Words {
     })
 }
 
+/// The same of a run, by itself.
+pub(super) fn numbers_of(report: &Report, plan: &Plan) -> String {
+    numbers(&Told::of(report, plan), plan).plain().to_lowercase().trim_end_matches('.').to_owned()
+}
+
 /// `3 created, 1 updated; 2 failed, 4 not started.`
 fn numbers(told: &Told, plan: &Plan) -> Words {
     let is_done = |step: &&&StepReport| step.fate.is_done() && !told.is_part(step);

@@ -18,6 +18,7 @@ mod ledgers;
 mod let_go;
 mod lookups;
 mod lost;
+mod many;
 mod moving;
 mod next;
 mod outcomes;

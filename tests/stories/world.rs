@@ -141,7 +141,18 @@ pub struct Service {
 
 impl Service {
     pub fn ask(&self, method: Method, path: &str, body: Option<&Value>) -> (u16, Value) {
-        let mut request = self.client.request(method, format!("{}{path}", self.origin)).basic_auth(KEY, Some(SECRET));
+        self.ask_as((KEY, SECRET), method, path, body)
+    }
+
+    /// The same of another application, by its key and secret.
+    pub fn ask_as(
+        &self,
+        (key, secret): (&str, &str),
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> (u16, Value) {
+        let mut request = self.client.request(method, format!("{}{path}", self.origin)).basic_auth(key, Some(secret));
         if let Some(body) = body {
             request = request.json(body);
         }

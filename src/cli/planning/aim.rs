@@ -5,20 +5,49 @@ use std::collections::BTreeMap;
 
 use super::{Site, unreadable};
 use crate::address::Address;
-use crate::compare::Unit;
+use crate::cli::target;
+use crate::compare::{self, Unit};
 use crate::failure::Failure;
 use crate::ledger::history::{self, Act};
 use crate::ledger::{Ledger, Owned};
-use crate::plan::Aim;
+use crate::plan::{Aim, Held};
+use crate::promote::{Promoted, Side, kept, promote};
 
 impl Site {
     /// What is to be there.
-    pub(super) async fn aimed(&self, aim: Aim, ledger: &Ledger) -> Result<Cow<'_, BTreeMap<Address, Unit>>, Failure> {
-        Ok(match aim {
+    pub(super) async fn aimed(
+        &self,
+        aim: &Aim,
+        ledger: &Ledger,
+    ) -> Result<(Cow<'_, BTreeMap<Address, Unit>>, Vec<Held>), Failure> {
+        let units = match aim {
             Aim::Manifests => Cow::Borrowed(&self.units),
             Aim::Nothing => Cow::Owned(BTreeMap::new()),
-            Aim::Before(number) => Cow::Owned(self.before(number, ledger).await?),
-        })
+            Aim::Before(number) => Cow::Owned(self.before(*number, ledger).await?),
+            Aim::Promoted(from) => {
+                let Promoted { units, held } = self.promoted(from, ledger).await?;
+                return Ok((Cow::Owned(units), held));
+            }
+        };
+        Ok((units, Vec::new()))
+    }
+
+    /// What another target has, as this one gets it.
+    async fn promoted(&self, from: &str, ledger: &Ledger) -> Result<Promoted, Failure> {
+        let project = &self.manifests.project;
+        let Some(_) = project.target(from) else { return Err(target::unknown(from, &project.target_names())) };
+        let (desired, _) = self.manifests.resolve(Some(from));
+        let other = Site::new(&project.root, from.to_owned(), &desired, self.manifests.clone())?;
+        let (applied, _) = other.ledger().await?;
+        if applied.applied.is_none() {
+            return Err(Failure::new(format!(
+                "nothing was applied to `{from}` yet, so that there is nothing to promote"
+            ))
+            .help(format!("apply it first: pushplan apply --target {from}")));
+        }
+        let units = compare::by_key(&other.units, &applied);
+        let own = compare::by_key(&self.units, ledger);
+        Ok(promote(Side { units: &units, ledger: &applied }, Side { units: &own, ledger }))
     }
 
     /// What the ledger remembers, with everything that a deed changed as it was before.
@@ -46,17 +75,8 @@ impl Site {
             }
         }
         let unit = |(address, owned): (Address, Owned)| {
-            let declared = self.units.get(&address);
-            let unit = Unit {
-                spec: owned.spec,
-                place: declared.and_then(|unit| unit.place.clone()),
-                protect: Some(owned.protect),
-                broadcast: declared.is_some_and(|unit| unit.broadcast),
-                ignore: declared.map(|unit| unit.ignore.clone()).unwrap_or_default(),
-                record: declared.is_some_and(|unit| unit.record),
-                renamed_from: renamed.get(&address.resource()).cloned(),
-                aside: declared.map(|unit| unit.aside.clone()).unwrap_or_default(),
-            };
+            let renamed_from = renamed.get(&address.resource()).cloned();
+            let unit = Unit { renamed_from, ..kept(self.units.get(&address), &owned) };
             (address, unit)
         };
         Ok(owned.into_iter().map(unit).collect())

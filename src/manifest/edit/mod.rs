@@ -25,6 +25,7 @@ pub use settle::{Settled, carry_out, settle};
 
 use super::collect::Declaration;
 use super::growth::Growth;
+use super::layers::Stack;
 use super::variables::Filling;
 use super::{Manifests, Target, author, files};
 use crate::address::Address;
@@ -94,7 +95,7 @@ pub struct Editor<'m> {
 pub(super) struct Subject<'m> {
     pub kind: &'static kinds::Kind,
     pub own: &'m Declaration,
-    pub over: Option<&'m Declaration>,
+    pub over: Vec<&'m Declaration>,
     pub defaults: Option<&'m Node>,
 }
 
@@ -116,11 +117,7 @@ impl<'m> Editor<'m> {
     pub fn place(&self, address: &Address, desired: &Value, live: &Value) -> Option<Placed> {
         let kind = kinds::kind(&address.kind)?;
         let collected = &self.manifests.collected;
-        let over = self.target.and_then(|name| collected.overlays.get(name));
-        let over = over.and_then(|layer| layer.get(kind.key, &address.key));
-        let base = collected.base.get(kind.key, &address.key);
-        let own = base.or(over)?;
-        let over = over.filter(|over| !std::ptr::eq(*over, own));
+        let stack = self.manifests.stack(self.target, kind, &address.key)?;
         let defaults = collected.defaults.get(kind.key);
         let target = self.target.and_then(|name| self.manifests.project.target(name));
         let values = target.map(Target::values).unwrap_or_default();
@@ -128,7 +125,8 @@ impl<'m> Editor<'m> {
         let with =
             Filling { variables: &values, target: self.target, sources: &self.manifests.sources, growth: &growth };
         let (mut taken, mut findings) = (Vec::new(), Findings::default());
-        let node = self.manifests.laid(own, over, defaults, &with, &mut taken, &mut findings);
+        let node = self.manifests.laid(&stack, defaults, &with, &mut taken, &mut findings);
+        let Stack { own, over, .. } = stack;
         let node = node.unwrap_or_else(|| own.node.clone());
         let subject = Subject { kind, own, over, defaults };
         let ordered = kind.api.read(live).map_or_else(|| Node::from_json_value(live), |read| read.in_order());
@@ -141,9 +139,7 @@ impl<'m> Editor<'m> {
     /// Where a field stands, such as `push.notification.alert`, or what is nearest above it.
     pub fn spot(&self, address: &Address, path: &str) -> Option<Span> {
         let kind = kinds::kind(&address.kind)?;
-        let over = self.target.and_then(|name| self.manifests.collected.overlays.get(name));
-        let over = over.and_then(|layer| layer.get(kind.key, &address.key));
-        let base = self.manifests.collected.base.get(kind.key, &address.key);
+        let Stack { own, over, .. } = self.manifests.stack(self.target, kind, &address.key)?;
         let find = |own: &Declaration| {
             let (mut node, mut span, mut depth) = (&own.node, own.key.span, 0);
             for key in path.split('.') {
@@ -152,7 +148,7 @@ impl<'m> Editor<'m> {
             }
             (depth, span)
         };
-        over.into_iter().chain(base).map(find).max_by_key(|(depth, _)| *depth).map(|(_, span)| span)
+        over.into_iter().rev().chain([own]).map(find).max_by_key(|(depth, _)| *depth).map(|(_, span)| span)
     }
 
     fn text(&self, file: FileId) -> &'m str {
@@ -163,7 +159,7 @@ impl<'m> Editor<'m> {
     fn origin(&self, subject: &Subject, span: Span) -> Option<(Span, &'static str)> {
         let within = |declaration: &Declaration| begins_in(declaration.node.span, span);
         let why = match () {
-            () if subject.over.is_some_and(within) => "the overlay for this target",
+            () if subject.over.iter().any(|over| within(over)) => "the overlay for this target",
             () if self.shared.contains(&span) => "an anchor, whose value stands in several places",
             () if within(subject.own) => return None,
             () if subject.defaults.is_some_and(|node| holds(node, span)) => "the defaults of its kind",

@@ -15,9 +15,7 @@ impl Editor<'_> {
     /// edited.
     pub fn warn(&self, address: &Address, codes: &BTreeSet<&str>) -> Option<Vec<Edit>> {
         let kind = kinds::kind(&address.kind)?;
-        let collected = &self.manifests.collected;
-        let over = || collected.overlays.get(self.target?)?.get(kind.key, &address.key);
-        let node = &collected.base.get(kind.key, &address.key).or_else(over)?.node;
+        let node = &self.manifests.stack(self.target, kind, &address.key)?.own.node;
         let file = node.span.file()?;
         let page = Page { text: self.text(file) };
         let last = |node: &Node| node.entries().and_then(|entries| entries.len().checked_sub(1));

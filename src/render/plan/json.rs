@@ -46,6 +46,9 @@ pub struct Document<'p> {
     pub steps: Vec<Step>,
     /// Addresses that --only and --except left out.
     pub left_out: Vec<String>,
+    /// What is not promoted and stays as it is. Left out where nothing is promoted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held: Option<Vec<Held>>,
     /// Messages that one person would get shortly after each other.
     pub collisions: Vec<Collision>,
     /// How many pairs of messages were not compared, because there are too many.
@@ -82,6 +85,22 @@ impl Refusal {
             help: help.clone(),
             addresses: addresses.iter().map(ToString::to_string).collect(),
         }
+    }
+}
+
+/// Something that is not promoted.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Held {
+    pub address: String,
+    /// Why, in words.
+    pub why: String,
+}
+
+impl Held {
+    fn all(plan: &Plan) -> Option<Vec<Self>> {
+        let plan::Aim::Promoted(from) = &plan.aim else { return None };
+        let held = plan.told.held.iter();
+        Some(held.map(|held| Self { address: held.address.to_string(), why: held.why.words(from) }).collect())
     }
 }
 
@@ -286,6 +305,7 @@ impl<'p> Document<'p> {
             changes: plan.changes.iter().filter(told).map(|change| Change::new(&view, change)).collect(),
             steps: plan.steps.iter().map(Step::new).collect(),
             left_out: plan.left_out.iter().map(ToString::to_string).collect(),
+            held: Held::all(plan),
             collisions: view.collisions.all.found.iter().map(Collision::new).collect(),
             uncompared: view.collisions.all.uncompared,
             last_apply: plan.told.last_apply.map(|at| at.to_string()),

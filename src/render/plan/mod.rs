@@ -5,7 +5,7 @@ pub(super) mod decisions;
 pub mod drift;
 mod facts;
 pub mod json;
-mod markdown;
+pub(super) mod markdown;
 mod message;
 mod requests;
 pub(super) mod rows;

@@ -43,6 +43,7 @@ fn whole(view: &View, ahead: Option<&Ahead>, style: Style, tell: &mut dyn FnMut(
     drift(&mut out, view, style);
     past(&mut out, &view.past, style);
     left_out(&mut out, view.plan, style);
+    held(&mut out, view.plan, style);
     out.push_str(&end(view, ahead, style));
     // Who is about to apply a plan need not know what it leaves alone, but what it could not look at.
     let rest = match ahead {
@@ -53,6 +54,17 @@ fn whole(view: &View, ahead: Option<&Ahead>, style: Style, tell: &mut dyn FnMut(
         layout::paragraph(&mut out, &words, 0, style);
     }
     tell(&out);
+}
+
+/// Every change by itself, with why a reader should look at it.
+pub(in crate::render) fn blocks(view: &View, style: Style) -> Vec<(super::Risk, String)> {
+    let shown = |block: &Block, drifted: bool| {
+        let mut out = String::new();
+        one(&mut out, view, block, rows::of_words(view, block), drifted, style);
+        (block.risk, out)
+    };
+    let drift = view.drift.iter().map(|block| shown(block, true));
+    view.blocks.iter().map(|block| shown(block, false)).chain(drift).collect()
 }
 
 /// Why a plan is not applied, each with the way out.
@@ -152,6 +164,27 @@ fn left_out(out: &mut String, plan: &Plan, style: Style) {
     out.push('\n');
 }
 
+/// What is not promoted: `segments/vip: not on staging yet`.
+pub(in crate::render) fn held_lines(plan: &Plan) -> Vec<String> {
+    let Aim::Promoted(from) = &plan.aim else { return Vec::new() };
+    plan.told.held.iter().map(|held| format!("{}: {}", held.address, held.why.words(from))).collect()
+}
+
+fn held(out: &mut String, plan: &Plan, style: Style) {
+    let lines = held_lines(plan);
+    if lines.is_empty() {
+        return;
+    }
+    layout::paragraph(out, &Words::default().paint("Not promoted, and left as it is:", Paint::Asks), 0, style);
+    for line in lines.iter().take(NAMED) {
+        layout::paragraph(out, &Words::new(line), 2, style);
+    }
+    if lines.len() > NAMED {
+        layout::paragraph(out, &Words::new(&format!("and {} more", lines.len() - NAMED)), 2, style);
+    }
+    out.push('\n');
+}
+
 /// How much of each there is, and what to do next.
 fn end(view: &View, ahead: Option<&Ahead>, style: Style) -> String {
     let mut out = String::new();
@@ -196,13 +229,14 @@ pub(super) fn nothing(view: &View) -> String {
     if let Some(words) = undeclared(view) {
         return words;
     }
-    match (plan.aim, plan.left_out.len()) {
+    match (&plan.aim, plan.left_out.len()) {
         (Aim::Nothing, _) if plan.choice.is_all() => format!("Nothing to delete. {target} has nothing of ours."),
         (Aim::Nothing, _) => format!("Nothing to delete. {target} has nothing of ours in this part."),
         (Aim::Manifests, 0) => {
             format!("No changes. {target} matches your files ({}).", count(view.matching(), "resource"))
         }
         (Aim::Before(number), 0) => format!("No changes. {target} is as it was before {number}."),
+        (Aim::Promoted(from), 0) => format!("No changes. {target} has all that {from} has."),
         (_, left) => {
             let unchanged = view.count(Action::Keep) + view.count(Action::Past);
             format!("No changes in what was chosen: {unchanged} unchanged, {left} left out.")
@@ -241,7 +275,7 @@ pub(super) fn ignored(view: &View) -> Option<String> {
 }
 
 /// How many changes send, how many wait for somebody, and how many undo what somebody did.
-pub(super) fn pressing(view: &View) -> Vec<(String, Paint)> {
+pub(in crate::render) fn pressing(view: &View) -> Vec<(String, Paint)> {
     let (at_once, stuck, undoing) = (view.sending_at_once(), view.stuck(), view.undoing());
     let later = view.sending() - at_once;
     let said = |number: usize, one: &str, many: &str, rest: &str| {
@@ -281,7 +315,7 @@ pub fn summary(view: &View) -> String {
 }
 
 /// How many changes there are of each action.
-pub(super) fn changing(view: &View) -> Vec<String> {
+pub(in crate::render) fn changing(view: &View) -> Vec<String> {
     let told = |action: Action| match action {
         Action::Keep | Action::Past => None,
         Action::ByHand => Some("by hand".to_owned()),
@@ -293,7 +327,7 @@ pub(super) fn changing(view: &View) -> Vec<String> {
 }
 
 /// How much is not touched.
-pub(super) fn staying(view: &View) -> Vec<String> {
+pub(in crate::render) fn staying(view: &View) -> Vec<String> {
     let unchanged = format!("{} unchanged", view.count(Action::Keep) + view.count(Action::Past));
     let left = view.plan.left_out.len();
     std::iter::once(unchanged).chain((left > 0).then(|| format!("{left} left out"))).collect()

@@ -297,7 +297,7 @@ fn by_hand(view: &View, change: &Change, old: Option<&str>) -> Row {
     let row = Row::new("by hand", Words::new(&cannot)).paint(Paint::Asks);
     // What is still declared would be made anew by an apply.
     let forget = if lifecycle.read == Read::LedgerOnly { " --even-if-pending" } else { "" };
-    let done = match view.plan.aim {
+    let done = match &view.plan.aim {
         Aim::Nothing => format!("forget {address}{forget}"),
         _ => format!("apply --done {address}"),
     };
@@ -415,7 +415,7 @@ fn of_action(view: &View, change: &Change) -> Option<Row> {
             Some(Row::new("adopt", Words::new(&words)))
         }
         Action::Forget => {
-            let words = match view.plan.aim {
+            let words = match &view.plan.aim {
                 Aim::Nothing => "nothing of it is left to delete; the ledger lets go",
                 _ if change.moved.is_none() && has_run(view, change) => {
                     "it has had its time and your files do not name it; the ledger lets go"

@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use super::{Report, facts, top};
 use crate::plan::{Action, Change, Reason};
 use crate::render::one_line;
+use crate::render::plan::text::held_lines;
 use crate::render::plan::{Block, unmanaged, words};
 use crate::text::{count, short};
 
@@ -102,6 +103,14 @@ impl Report<'_> {
                         @for address in left.iter().take(NAMED) { li { span.address { (one_line(&address.to_string())) } } }
                     }
                     @if left.len() > NAMED { p.faint { "and " (left.len() - NAMED) " more" } }
+                }
+            }
+            @let held = held_lines(self.view.plan);
+            @if !held.is_empty() {
+                section #not-promoted {
+                    h2 { "Not promoted" }
+                    ul.rows { @for line in held.iter().take(NAMED) { li { (one_line(line)) } } }
+                    @if held.len() > NAMED { p.faint { "and " (held.len() - NAMED) " more" } }
                 }
             }
         }

@@ -32,7 +32,7 @@ impl Report<'_> {
         let plan = self.view.plan;
         let target = html! { bdi { (one_line(&plan.target)) } };
         let number = self.view.blocks.len() + self.view.drift.len();
-        match (number, plan.aim) {
+        match (number, &plan.aim) {
             (0, _) if plan.told.nothing_declared.is_some() => html! { "Your files declare nothing for " (target) },
             (0, Aim::Nothing) => html! { "Nothing to delete on " (target) },
             (0, _) => html! { "No changes for " (target) },

@@ -119,7 +119,7 @@ pub fn json(shown: &Shown) -> String {
 }
 
 impl<'d> Document<'d> {
-    fn new(shown: &Shown<'d>) -> Self {
+    pub fn new(shown: &Shown<'d>) -> Self {
         let (drift, plan, view) = (shown.drift, shown.plan, shown.view());
         let done = |change: &&plan::Change| matches!(change.action, Action::Update | Action::Delete);
         Self {

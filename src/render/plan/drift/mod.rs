@@ -109,7 +109,7 @@ impl<'d> Shown<'d> {
     }
 
     /// `2 changed, 1 added, 14 as applied`.
-    fn counts(&self) -> String {
+    pub(in crate::render) fn counts(&self) -> String {
         let drift = self.drift;
         let all = [(drift.changed(), "changed"), (drift.removed(), "removed"), (drift.added.len(), "added")];
         let mut told: Vec<String> =

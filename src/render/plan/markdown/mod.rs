@@ -76,6 +76,14 @@ pub fn markdown(plan: &Plan, ahead: &Ahead) -> String {
     [marker, heading, decisions, glance, changes, near, drift, past, left_out, requests, footer].concat()
 }
 
+/// Every change by itself, with why a reader should look at it: in full, and on one line.
+pub(in crate::render) fn blocks(view: &View) -> Vec<(super::Risk, String, String)> {
+    let shown =
+        |block: &Block, drifted: bool| (block.risk, details::details(view, block, drifted).0, details::line(block));
+    let drift = view.drift.iter().map(|block| shown(block, true));
+    view.blocks.iter().map(|block| shown(block, false)).chain(drift).collect()
+}
+
 /// How many bytes are left.
 #[derive(Clone, Copy, Debug)]
 struct Room {

@@ -5,7 +5,7 @@ use crate::digest::Digest;
 use crate::plan::{Action, Step};
 use crate::render::escape::markdown;
 use crate::render::layout::Words;
-use crate::render::plan::text::{NAMED, changing, ignored, next, pressing, staying, undeclared};
+use crate::render::plan::text::{NAMED, changing, held_lines, ignored, next, pressing, staying, undeclared};
 use crate::render::plan::{Ahead, View, unmanaged, words};
 use crate::text::{count, short};
 use crate::timing::words::collision;
@@ -89,7 +89,7 @@ pub fn past(view: &View, most: usize) -> Cut {
 pub fn left_out(view: &View, most: usize) -> Cut {
     let left = &view.plan.left_out;
     if left.is_empty() {
-        return Cut::default();
+        return held(view, most);
     }
     let head = "### Left out\n\nThis plan is about a part of the project. It does not touch:\n\n";
     let lines =
@@ -99,7 +99,18 @@ pub fn left_out(view: &View, most: usize) -> Cut {
     if more > 0 {
         section.text.push_str(&format!("and {more} more.\n\n"));
     }
-    section
+    let held = held(view, most.saturating_sub(section.text.len()));
+    Cut { text: section.text + &held.text, left: section.left + held.left }
+}
+
+/// What is not promoted.
+fn held(view: &View, most: usize) -> Cut {
+    let lines = held_lines(view.plan);
+    if lines.is_empty() {
+        return Cut::default();
+    }
+    let head = "### Not promoted\n\nThis stays as it is:\n\n";
+    section(head, lines.iter().map(|line| format!("- {}\n", markdown::text(&short(line, LINE)))), most, "more")
 }
 
 /// The requests in the order in which they are sent.

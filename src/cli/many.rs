@@ -1,0 +1,294 @@
+//! Several targets at once: which of them are meant, and what is the same for all of them.
+//!
+//! The project is read once and shared. Targets are opened, fetched and planned side by side; one that fails is told among
+//! the others, which are shown all the same.
+
+pub mod apply;
+pub mod drift;
+pub mod plan;
+mod selection;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use jiff::Timestamp;
+use rayon::prelude::*;
+use tokio::task::JoinSet;
+
+use super::planning::{Place, Site, invalid};
+use super::target::{self, Opened, Shared};
+use super::{Context, project};
+use crate::failure::{Exit, Failure};
+use crate::finding::Severity;
+use crate::manifest::{Manifests, Project, read_project};
+use crate::plan::Choice;
+use crate::render::Again;
+use crate::text::shell_word;
+
+pub use selection::select;
+
+/// How many targets are at work at a time.
+const TOGETHER: usize = 8;
+
+/// Which project, and which of its targets.
+#[derive(Clone, Debug, Args)]
+pub struct Places {
+    /// Folder of the project [default: this one or the nearest above it]
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+
+    #[command(flatten)]
+    targets: Targets,
+}
+
+/// Which of a project's targets.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Targets {
+    /// Targets to work on: names, groups, or patterns such as `prod-*`; several with commas between them or by saying it again
+    /// [default: `default_target` of the project, or the only one]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    target: Vec<String>,
+
+    /// Work on all targets
+    #[arg(long, conflicts_with = "target")]
+    all_targets: bool,
+}
+
+/// What was asked for.
+#[derive(Debug)]
+pub enum Which {
+    /// One target, named or by default.
+    One(Place),
+    Several(Asked),
+}
+
+/// Several targets that were asked for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    project: Option<PathBuf>,
+    targets: Targets,
+}
+
+impl Targets {
+    /// Those of a project that are meant; `None`: nothing was said.
+    pub fn of(&self, project: &Project) -> Result<Option<Vec<String>>, Failure> {
+        match (self.all_targets, self.target.is_empty()) {
+            (true, _) => Ok(Some(project.target_names().into_iter().map(str::to_owned).collect())),
+            (false, true) => Ok(None),
+            (false, false) => select(project, &self.target).map(Some),
+        }
+    }
+
+    /// The same options again, a word each.
+    fn again(&self) -> Vec<String> {
+        match self.all_targets {
+            true => vec!["--all-targets".to_owned()],
+            false => self.target.iter().flat_map(|name| ["--target".to_owned(), name.clone()]).collect(),
+        }
+    }
+}
+
+impl Places {
+    /// These targets of a project.
+    pub fn new(project: Option<PathBuf>, target: Vec<String>) -> Self {
+        Self { project, targets: Targets { target, all_targets: false } }
+    }
+
+    /// One target or several. What chooses a single one is one.
+    pub fn which(&self) -> Result<Which, Failure> {
+        let Self { project, targets } = self;
+        let place = |target: Option<String>| Place::new(project.clone(), target);
+        let one = |target: Option<String>| Ok(Which::One(place(target)));
+        if let ([], false) = (targets.target.as_slice(), targets.all_targets) {
+            return one(None);
+        }
+        let root = place(None).root()?;
+        let project_file = Project::open(&root);
+        match (targets.of(&project_file), targets.target.as_slice()) {
+            (Ok(Some(names)), _) if names.len() == 1 => one(names.into_iter().next()),
+            // A name that leads nowhere, or a project that cannot be read, is told as for any command.
+            (Err(_), [name]) if selection::is_plain(name) => one(Some(name.clone())),
+            _ => Ok(Which::Several(Asked { project: project.clone(), targets: targets.clone() })),
+        }
+    }
+}
+
+/// What goes on with plans for several targets.
+#[derive(Clone, Debug)]
+pub enum Does {
+    /// `apply` with these options, each with a space before it.
+    Apply(String),
+    /// `promote` from a target.
+    Promote { from: String, options: String },
+}
+
+impl Does {
+    /// The command for these targets, and whether it names them itself.
+    pub fn command(&self, targets: &str) -> (String, bool) {
+        match self {
+            Self::Apply(options) => (format!("apply{options}"), false),
+            Self::Promote { from, options } => {
+                let (from, to) = (shell_word(from), shell_word(targets));
+                (format!("promote --from {from} --to {to}{options} --yes"), true)
+            }
+        }
+    }
+
+    /// How it is said again for all targets.
+    pub fn again(&self, asked: &Asked, choice: &Choice) -> Again {
+        let (command, is_whole) = self.command(&asked.targets.target.join(","));
+        let again = asked.again(&command, choice);
+        if is_whole { again.whole() } else { again }
+    }
+
+    /// How it is said again for one of them.
+    pub fn again_for(&self, asked: &Asked, target: &str, choice: &Choice) -> Again {
+        let (command, is_whole) = self.command(target);
+        let again = asked.place(target).again(&command, choice);
+        if is_whole { again.whole() } else { again }
+    }
+}
+
+impl Asked {
+    /// How a command is said again for the same targets.
+    fn again(&self, command: &str, choice: &Choice) -> Again {
+        let project = self.project.as_ref().map(|folder| folder.display().to_string());
+        Again::of_several(command, project.as_deref(), &self.targets.again(), choice)
+    }
+
+    /// The names of the targets.
+    pub fn targets(&self) -> Result<Vec<String>, Failure> {
+        let root = Place::new(self.project.clone(), None).root()?;
+        Ok(self.targets.of(&Project::open(&root))?.unwrap_or_default())
+    }
+
+    /// One of the targets.
+    pub fn place(&self, target: &str) -> Place {
+        Place::new(self.project.clone(), Some(target.to_owned()))
+    }
+
+    /// Reads the project once, for all of its targets that are meant. Where it has an error for one of them, it is shown as
+    /// `validate` shows it, and nothing is planned.
+    pub fn read(&self, context: &Context, now: Timestamp, programs: bool) -> Result<Vec<Arc<Site>>, Failure> {
+        let root = Place::new(self.project.clone(), None).root()?;
+        let manifests = read_project(&root, None);
+        let is_unreadable = manifests.findings.iter().any(|finding| finding.severity == Severity::Error);
+        let names = match self.targets.of(&manifests.project) {
+            Ok(names) => names.unwrap_or_default(),
+            Err(_) if is_unreadable => return Err(invalid(&manifests, &[None], programs, context, now)),
+            Err(failure) => return Err(failure),
+        };
+        if names.is_empty() {
+            return Err(Failure::new("the project has no targets").help("add [targets.<name>] to pushplan.toml"));
+        }
+        let targets: Vec<Option<&str>> = names.iter().map(|name| Some(name.as_str())).collect();
+        let verdict = project::check(&manifests, &targets, now);
+        if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
+            return Err(invalid(&manifests, &targets, programs, context, now));
+        }
+        sites(&root, names, &Arc::new(manifests))
+    }
+
+    /// The same as far as it can be read, with whether that is all of it.
+    pub fn read_leniently(&self) -> Result<(Vec<Arc<Site>>, bool), Failure> {
+        let root = Place::new(self.project.clone(), None).root()?;
+        let manifests = read_project(&root, None);
+        let names = self.targets.of(&manifests.project)?.unwrap_or_default();
+        let whole = manifests.complete && manifests.findings.iter().all(|it| it.severity != Severity::Error);
+        Ok((sites(&root, names, &Arc::new(manifests))?, whole))
+    }
+}
+
+/// What each target gets, worked out side by side.
+fn sites(root: &Path, names: Vec<String>, manifests: &Arc<Manifests>) -> Result<Vec<Arc<Site>>, Failure> {
+    let site = |name: String| {
+        let (desired, _) = manifests.resolve(Some(&name));
+        let mut site = Site::new(root, name, &desired, manifests.clone())?;
+        site.is_one_of_many = true;
+        Ok(Arc::new(site))
+    };
+    names.into_par_iter().map(site).collect()
+}
+
+/// What became of one of several targets.
+#[derive(Debug)]
+pub struct Became<T> {
+    pub site: Arc<Site>,
+    pub ended: Result<T, Failure>,
+}
+
+/// Does the same with each target, several at a time, and gives what came of it in the order of the targets. A target is open
+/// while it is worked on.
+pub async fn each<T, F, Work>(sites: &[Arc<Site>], work: F) -> Vec<Became<T>>
+where
+    T: Send + 'static,
+    Work: Future<Output = Result<T, Failure>> + Send,
+    F: Fn(Arc<Site>, Arc<Opened>) -> Work + Clone + Send + Sync + 'static,
+{
+    let shared = Arc::new(Shared::default());
+    let mut ended: Vec<Option<(Result<T, Failure>, String)>> = sites.iter().map(|_| None).collect();
+    let mut under_way = JoinSet::new();
+    let mut waiting = sites.iter().cloned().enumerate();
+    loop {
+        while under_way.len() < TOGETHER
+            && let Some((number, site)) = waiting.next()
+        {
+            let (shared, work) = (shared.clone(), work.clone());
+            under_way.spawn(async move {
+                let opened = match target::open_with(&shared, &site.manifests.project, Some(&site.target)).await {
+                    Ok(opened) => Arc::new(opened),
+                    Err(failure) => return (number, Err(failure), String::new()),
+                };
+                let app = format!("{} {}", opened.place, opened.app);
+                let result = work(site, opened.clone()).await;
+                if let Ok(opened) = Arc::try_unwrap(opened) {
+                    opened.close().await;
+                }
+                (number, result, app)
+            });
+        }
+        let Some(one) = under_way.join_next().await else { break };
+        // A target that came to a sudden end has its place all the same.
+        if let Ok((number, result, app)) = one {
+            ended[number] = Some((result, app));
+        }
+    }
+    let apps: Vec<String> =
+        ended.iter().map(|one| one.as_ref().map(|(_, app)| app.clone()).unwrap_or_default()).collect();
+    let ended = sites.iter().zip(ended).enumerate().map(|(number, (site, one))| {
+        let result = one.map_or_else(|| Err(Failure::new("it came to a sudden end")), |(result, _)| result);
+        let twin =
+            apps.iter().enumerate().find(|(other, app)| *other != number && !app.is_empty() && **app == apps[number]);
+        let ended = match twin {
+            Some((other, _)) => Err(same_app(&site.target, &sites[other].target)),
+            None => result,
+        };
+        Became { site: site.clone(), ended }
+    });
+    ended.collect()
+}
+
+/// Two targets that are one application would each take what the other made for somebody else's.
+fn same_app(target: &str, other: &str) -> Failure {
+    Failure::new(format!("`{target}` and `{other}` are the same application")).exit(Exit::Refused).help(format!(
+        "give each its own credentials, in [\"<origin>\".{target}] of the credentials file, and its own app_key_fingerprint"
+    ))
+}
+
+/// The worst of several ends.
+pub fn worst(exits: impl IntoIterator<Item = Exit>) -> Exit {
+    let weight = |exit: &Exit| match exit {
+        Exit::Done => 0,
+        Exit::Changes => 1,
+        Exit::Refused => 2,
+        Exit::Stale => 3,
+        Exit::Findings => 4,
+        Exit::Credentials => 5,
+        Exit::Usage => 6,
+        Exit::Failed => 7,
+        Exit::Partly => 8,
+        Exit::Terminated | Exit::Interrupted => 9,
+    };
+    exits.into_iter().max_by_key(weight).unwrap_or(Exit::Done)
+}

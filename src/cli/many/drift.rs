@@ -1,0 +1,51 @@
+//! What somebody did on several targets.
+
+use std::sync::Arc;
+
+use super::{Asked, Became, each, worst};
+use crate::cli::drift::{Format, Found, look};
+use crate::cli::planning::unreadable;
+use crate::cli::{Context, Ended, ledger, runtime};
+use crate::failure::Exit;
+use crate::plan::Choice;
+use crate::render::Again;
+use crate::render::many::drift::{self, Said};
+use crate::render::plan::drift::Shown;
+
+/// Looks at each target, several at a time, and shows what was done there.
+pub fn run(asked: &Asked, choice: &Choice, format: Format, detailed: bool, context: &Context) -> Ended {
+    let (sites, whole) = asked.read_leniently()?;
+    for site in &sites {
+        if let Some(words) = ledger::pending(&site.log.kept().map_err(unreadable)?) {
+            context.out.note(&words);
+        }
+    }
+    let (wanted, quiet) = (Arc::new(choice.clone()), Arc::new(context.clone()));
+    let all: Vec<Became<Found>> = runtime()?.block_on(each(&sites, move |site, opened| {
+        let (choice, context) = (wanted.clone(), quiet.clone());
+        async move { look(&site, &opened, &choice, &context).await }
+    }));
+    let agains: Vec<Again> = all.iter().map(|one| asked.place(&one.site.target).again("apply", choice)).collect();
+    let said = all.iter().zip(&agains).map(|(one, again)| {
+        let said = match &one.ended {
+            Ok((drift, plan)) => {
+                let declares = whole && one.site.declares();
+                Said::Found(Shown { drift, plan, again, unread: !whole, declares })
+            }
+            Err(failure) => Said::Failed(failure),
+        };
+        (one.site.target.as_str(), said)
+    });
+    let said: Vec<(&str, Said)> = said.collect();
+    let out = &context.out;
+    match format {
+        Format::Text => out.print(&drift::text(&said, out.style())),
+        Format::Json => out.json(&drift::json(&said)),
+        Format::Markdown => out.print(&drift::markdown(&said)),
+    }
+    Ok(worst(all.iter().map(|one| match &one.ended {
+        Err(failure) => failure.exit,
+        Ok((drift, _)) if detailed && !drift.is_none() => Exit::Changes,
+        Ok(_) => Exit::Done,
+    })))
+}

@@ -1,0 +1,60 @@
+//! Which targets names and patterns mean.
+
+use crate::failure::Failure;
+use crate::manifest::{PROJECT_FILE, Project};
+use crate::text;
+
+/// Whether it is a name and no pattern.
+pub fn is_plain(name: &str) -> bool {
+    !name.contains('*')
+}
+
+/// The targets that are meant, each once and in the order of their names. One that means nothing is a failure.
+pub fn select(project: &Project, wanted: &[String]) -> Result<Vec<String>, Failure> {
+    let names = project.target_names();
+    let mut chosen = vec![false; names.len()];
+    for word in wanted {
+        let of_group = project.targets_of(word);
+        let is_meant = |name: &&str| text::is_like(word, name) || of_group.contains(name);
+        let mut any = false;
+        for (_, chosen) in names.iter().zip(&mut chosen).filter(|(name, _)| is_meant(name)) {
+            (any, *chosen) = (true, true);
+        }
+        if !any {
+            return Err(nothing(project, word));
+        }
+    }
+    Ok(names.iter().zip(chosen).filter(|(_, chosen)| *chosen).map(|(name, _)| (*name).to_owned()).collect())
+}
+
+/// What separates the parts of a name.
+const BETWEEN: [char; 4] = ['-', '_', '.', '*'];
+
+/// A pattern with one of its parts as the names have it: `shp-*` is `shop-*`.
+fn near(pattern: &str, names: &[&str]) -> Option<String> {
+    let parts: Vec<&str> = names.iter().flat_map(|name| name.split(BETWEEN)).filter(|part| !part.is_empty()).collect();
+    pattern.split(BETWEEN).filter(|part| !part.is_empty() && !parts.contains(part)).find_map(|part| {
+        let near = pattern.replacen(part, text::nearest(part, parts.iter().copied())?, 1);
+        names.iter().any(|name| text::is_like(&near, name)).then_some(near)
+    })
+}
+
+/// The failure for a word that means no target.
+fn nothing(project: &Project, word: &str) -> Failure {
+    let (names, groups) = (project.target_names(), project.group_names());
+    let failure = Failure::usage(match is_plain(word) {
+        true => format!("no target has the name `{word}`"),
+        false => format!("no target is called `{word}`"),
+    });
+    let known = || names.iter().chain(&groups).copied();
+    match text::nearest(word, known()).map(str::to_owned).or_else(|| near(word, &names)) {
+        Some(near) => failure.help(format!("did you mean `{near}`?")),
+        None if names.is_empty() => failure.help(format!("add [targets.<name>] to {PROJECT_FILE}")),
+        None => {
+            let few: Vec<String> = known().take(8).map(str::to_owned).collect();
+            let more = names.len() + groups.len() - few.len();
+            let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+            failure.help(format!("the targets are {}{more}", few.join(", ")))
+        }
+    }
+}

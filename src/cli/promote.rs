@@ -1,0 +1,101 @@
+use std::path::PathBuf;
+
+use clap::Args;
+use jiff::Timestamp;
+
+use super::apply::{Allowed, Format, How};
+use super::drifting::Drifting;
+use super::forms::{self, Forms};
+use super::many::{self, Asked, Does, Places, Which};
+use super::planning::{Chosen, Wish};
+use super::{Context, Ended, plan};
+use crate::failure::{Exit, Failure};
+use crate::plan::Aim;
+
+/// Make a target what another one has, and not what your files say by now.
+///
+/// What is applied to the one target, by its ledger, is planned for the other, with the variables and overlays of the other. What your
+/// files say and the one target does not have yet stays on the other as it is, and is told. Without --yes, the plan is shown and
+/// nothing is changed.
+#[derive(Debug, Args)]
+pub struct Promote {
+    /// Target that has what is wanted, such as staging
+    #[arg(long, value_name = "NAME")]
+    from: String,
+
+    /// Targets that get it: names, groups, or patterns such as `prod-*`
+    #[arg(long, value_name = "NAME", value_delimiter = ',', required = true)]
+    to: Vec<String>,
+
+    /// Folder of the project [default: this one or the nearest above it]
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+
+    /// Save the plan for `pushplan apply FILE`, and change nothing; a folder where there are several targets
+    #[arg(long, value_name = "FILE", conflicts_with = "yes")]
+    out: Option<PathBuf>,
+
+    #[command(flatten)]
+    chosen: Chosen,
+
+    #[command(flatten)]
+    drifting: Drifting,
+
+    #[command(flatten)]
+    allowed: Allowed,
+
+    #[command(flatten)]
+    how: How,
+}
+
+impl Promote {
+    pub fn run(&self, context: &Context) -> Ended {
+        let wish = Wish {
+            choice: self.chosen.choice(),
+            aim: Aim::Promoted(self.from.clone()),
+            on_drift: self.drifting.given(),
+            ..Wish::default()
+        };
+        let places = Places::new(self.project.clone(), self.to.clone());
+        let format = if self.how.format == Format::Text { forms::Format::Text } else { forms::Format::Json };
+        let forms = Forms::one(format, self.out.clone());
+        match places.which()? {
+            Which::One(place) => {
+                self.is_another(place.target())?;
+                let site = place.read_for(context, Timestamp::now(), self.how.format != Format::Text)?;
+                let again = place.again(&self.does().command(&site.target).0, &wish.choice).whole();
+                if !self.allowed.yes {
+                    return plan::make(&site, &wish, again, &forms, context).map(|_| Exit::Done);
+                }
+                let asking = self.allowed.asking("", again);
+                self.how.run(&site, &wish, None, &asking, context)
+            }
+            Which::Several(asked) => self.several(&asked, &wish, &forms, context),
+        }
+    }
+
+    fn several(&self, asked: &Asked, wish: &Wish, forms: &Forms, context: &Context) -> Ended {
+        if asked.targets()?.contains(&self.from) {
+            self.is_another(Some(&self.from))?;
+        }
+        let does = self.does();
+        if !self.allowed.yes {
+            return many::plan::run(asked, wish, &does, forms, false, context);
+        }
+        let asking = self.allowed.asking("", does.again(asked, &wish.choice));
+        many::apply::run(asked, wish, &self.how, &asking, &does, context)
+    }
+
+    /// What does what was planned.
+    fn does(&self) -> Does {
+        Does::Promote { from: self.from.clone(), options: self.drifting.again().to_owned() }
+    }
+
+    fn is_another(&self, to: Option<&str>) -> Result<(), Failure> {
+        match to == Some(self.from.as_str()) {
+            true => Err(Failure::usage(format!("`{}` cannot be promoted to itself", self.from))
+                .help("name another target behind --to")),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Plans for several targets: a line for each, and what is the same for several of them told once.
+
+pub mod drift;
+pub mod json;
+pub mod markdown;
+pub mod report;
+pub mod text;
+
+use std::collections::HashMap;
+
+use super::Again;
+use super::plan::text::{changing, pressing, staying};
+use super::plan::{Ahead, Risk, View};
+use crate::failure::Failure;
+use crate::plan::Plan;
+use crate::text::count;
+
+/// How many targets are named in a heading; the rest is counted.
+const NAMED: usize = 20;
+
+/// What became of a target.
+#[derive(Clone, Copy, Debug)]
+pub enum Said<'p> {
+    Planned(&'p Plan, &'p Ahead),
+    Failed(&'p Failure),
+}
+
+/// Several targets, each with what became of it.
+#[derive(Debug)]
+pub struct Several<'p> {
+    pub all: Vec<(&'p str, Said<'p>)>,
+    /// How the command is said again for all of them.
+    pub again: &'p Again,
+    /// By number of the target.
+    views: Vec<Option<View<'p>>>,
+}
+
+impl<'p> Several<'p> {
+    pub fn new(all: Vec<(&'p str, Said<'p>)>, again: &'p Again) -> Self {
+        let view = |(_, said): &(&'p str, Said<'p>)| match *said {
+            Said::Planned(plan, ahead) => Some(View::of(plan, &ahead.again)),
+            Said::Failed(_) => None,
+        };
+        let views = all.iter().map(view).collect();
+        Self { all, again, views }
+    }
+
+    /// Those that were planned.
+    fn planned(&self) -> impl Iterator<Item = (&'p str, &View<'p>, &'p Ahead)> {
+        self.all.iter().zip(&self.views).filter_map(|((target, said), view)| match (said, view) {
+            (Said::Planned(_, ahead), Some(view)) => Some((*target, view, *ahead)),
+            _ => None,
+        })
+    }
+
+    /// How many have changes, have none, and failed.
+    fn numbers(&self) -> (usize, usize, usize) {
+        let changed = self.planned().filter(|(_, view, _)| !view.plan.is_empty()).count();
+        let planned = self.planned().count();
+        (changed, planned - changed, self.all.len() - planned)
+    }
+
+    /// `14 targets: 12 with changes, 1 without, 1 failed.`
+    fn summary(&self) -> String {
+        let (changed, same, failed) = self.numbers();
+        let parts = [(changed, "with changes"), (same, "without"), (failed, "failed")];
+        let parts: Vec<String> =
+            parts.iter().filter(|(number, _)| *number > 0).map(|(number, words)| format!("{number} {words}")).collect();
+        format!("{}: {}.", count(self.all.len(), "target"), parts.join(", ").replace("without,", "without changes,"))
+            .replace("without.", "without changes.")
+    }
+}
+
+/// What happens on a target, in a few words.
+fn words(view: &View) -> String {
+    let changing = changing(view);
+    if view.plan.is_empty() && changing.is_empty() {
+        let left = view.plan.left_out.len();
+        let left = if left > 0 { format!(", {left} left out") } else { String::new() };
+        return format!("no changes ({}{left})", count(view.matching(), "resource"));
+    }
+    let all: Vec<String> = changing.into_iter().chain(staying(view)).collect();
+    let pressing: Vec<String> = pressing(view).into_iter().map(|(words, _)| format!(" {words}")).collect();
+    format!("{}{}{}", all.join(", "), if pressing.is_empty() { "" } else { "." }, pressing.concat())
+}
+
+/// What is shown once for all targets that have it.
+#[derive(Debug, PartialEq, Eq)]
+struct Folded<'t, B> {
+    targets: Vec<&'t str>,
+    blocks: Vec<B>,
+}
+
+/// A change as it is shown, with why a reader should look at it.
+struct Shown<B> {
+    risk: Risk,
+    /// What makes it the same as another.
+    same: String,
+    block: B,
+}
+
+/// Gathers what is the same on several targets: first by what is shown, then by who has it. What is riskier stands first.
+fn fold<'t, B>(all: Vec<(&'t str, Vec<Shown<B>>)>) -> Vec<Folded<'t, B>> {
+    struct One<'t, B> {
+        risk: Risk,
+        block: B,
+        targets: Vec<&'t str>,
+    }
+    let mut changes: Vec<One<B>> = Vec::new();
+    let mut index: HashMap<String, usize> = HashMap::new();
+    for (target, blocks) in all {
+        for Shown { risk, same, block } in blocks {
+            let at = *index.entry(same).or_insert(changes.len());
+            if at == changes.len() {
+                changes.push(One { risk, block, targets: Vec::new() });
+            }
+            // One target has a thing once, also where it is told in two places.
+            if changes[at].targets.last() != Some(&target) {
+                changes[at].targets.push(target);
+            }
+        }
+    }
+    changes.sort_by_key(|one| one.risk);
+    let mut folded: Vec<Folded<B>> = Vec::new();
+    let mut places: HashMap<Vec<&str>, usize> = HashMap::new();
+    for One { block, targets, .. } in changes {
+        let at = *places.entry(targets.clone()).or_insert(folded.len());
+        if at == folded.len() {
+            folded.push(Folded { targets, blocks: Vec::new() });
+        }
+        folded[at].blocks.push(block);
+    }
+    folded
+}
+
+/// `The same 3 changes on 14 targets: shop-de, shop-us …`
+fn heading(targets: &[&str], changes: usize) -> String {
+    let few = targets.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    let more = targets.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let same = match (targets.len(), changes) {
+        (1, _) => return format!("{} on {few}", count(changes, "change")),
+        (_, 1) => "The same change".to_owned(),
+        (_, number) => format!("The same {number} changes"),
+    };
+    format!("{same} on {}: {few}{more}", count(targets.len(), "target"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(risk: Risk, text: &str) -> Shown<String> {
+        Shown { risk, same: text.to_owned(), block: text.to_owned() }
+    }
+
+    #[test]
+    fn what_several_targets_have_is_told_once_under_their_names() {
+        let all = vec![
+            ("a", vec![shown(Risk::None, "+ x"), shown(Risk::Deletes, "- y")]),
+            ("b", vec![shown(Risk::Deletes, "- y"), shown(Risk::None, "+ x"), shown(Risk::None, "+ z")]),
+            ("c", vec![shown(Risk::Sends, "~ w"), shown(Risk::None, "+ x")]),
+        ];
+        let told: Vec<(String, Vec<String>)> =
+            fold(all).into_iter().map(|it| (heading(&it.targets, it.blocks.len()), it.blocks)).collect();
+        let expected = [
+            ("1 change on c", vec!["~ w"]),
+            ("The same change on 2 targets: a, b", vec!["- y"]),
+            ("The same change on 3 targets: a, b, c", vec!["+ x"]),
+            ("1 change on b", vec!["+ z"]),
+        ];
+        let expected: Vec<(String, Vec<String>)> =
+            expected.into_iter().map(|(a, b)| (a.to_owned(), b.into_iter().map(str::to_owned).collect())).collect();
+        assert_eq!(told, expected);
+    }
+}

@@ -1,0 +1,141 @@
+//! What somebody did on several targets: a line for each, then what was found, the same once.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::json::Error;
+use super::text::failed;
+use super::{Shown as Folding, fold};
+use crate::failure::Failure;
+use crate::render::layout::{self, Paint, Row, Style, Words};
+use crate::render::plan::Risk;
+use crate::render::plan::drift::json::Document as Drifted;
+use crate::render::plan::drift::{self, Shown};
+use crate::render::plan::markdown::LIMIT;
+use crate::text::count;
+
+/// What was found on a target.
+#[derive(Debug)]
+pub enum Said<'d> {
+    Found(Shown<'d>),
+    Failed(&'d Failure),
+}
+
+/// A line for each target, then what was found on those where something was.
+pub fn text(all: &[(&str, Said)], style: Style) -> String {
+    let mut out = String::new();
+    let rows: Vec<Row> = all.iter().map(|(target, said)| row(target, said)).collect();
+    layout::rows(&mut out, &rows, 2, style);
+    out.push('\n');
+    for (targets, found) in folded(all, |shown| drift::text(shown, style)) {
+        let line = Words::default().paint(&format!("On {}:", targets.join(", ")), Paint::Strong);
+        layout::paragraph(&mut out, &line, 0, style);
+        out.push('\n');
+        out.push_str(&found);
+        out.push('\n');
+    }
+    layout::paragraph(&mut out, &Words::new(&summary(all)), 0, style);
+    out
+}
+
+/// The same for a pull request. What there is no room for is counted.
+pub fn markdown(all: &[(&str, Said)]) -> String {
+    use crate::render::escape::markdown::text;
+    let mut out = format!("## {}\n\n", text(&summary(all)));
+    for (target, said) in all.iter().take(200) {
+        out.push_str(&format!("- {}: {}\n", text(target), text(&crate::text::short(&words(said), 300))));
+    }
+    out.push('\n');
+    let mut left = 0;
+    for (targets, found) in folded(all, drift::markdown) {
+        let part = format!("### On {}\n\n{found}\n", text(&crate::text::short(&targets.join(", "), 600)));
+        if out.len() + part.len() + 200 <= LIMIT {
+            out.push_str(&part);
+        } else {
+            left += targets.len();
+        }
+    }
+    if left > 0 {
+        out.push_str(&format!("{} not shown here for lack of room.\n", count(left, "target")));
+    }
+    out
+}
+
+/// What was found, once for all targets on which it is the same.
+fn folded<'t>(all: &[(&'t str, Said)], show: impl Fn(&Shown) -> String) -> Vec<(Vec<&'t str>, String)> {
+    let found = all.iter().filter_map(|(target, said)| match said {
+        Said::Found(shown) if !shown.drift.is_none() => {
+            let block = show(shown);
+            Some((*target, vec![Folding { risk: Risk::None, same: block.clone(), block }]))
+        }
+        _ => None,
+    });
+    fold(found.collect()).into_iter().map(|it| (it.targets, it.blocks.concat())).collect()
+}
+
+fn words(said: &Said) -> String {
+    match said {
+        Said::Failed(failure) => format!("failed: {}", failure.message),
+        Said::Found(shown) if shown.drift.is_none() => "no drift".to_owned(),
+        Said::Found(shown) => shown.counts(),
+    }
+}
+
+fn row(target: &str, said: &Said) -> Row {
+    match said {
+        Said::Failed(failure) => failed(target, failure),
+        Said::Found(shown) => {
+            let paint = if shown.drift.is_none() { Paint::Faint } else { Paint::Asks };
+            Row::new(target, Words::default().paint(&words(said), paint)).paint(Paint::Strong)
+        }
+    }
+}
+
+fn summary(all: &[(&str, Said)]) -> String {
+    let failed = all.iter().filter(|(_, said)| matches!(said, Said::Failed(_))).count();
+    let drifted = all.iter().filter(|(_, said)| matches!(said, Said::Found(shown) if !shown.drift.is_none())).count();
+    let same = all.len() - failed - drifted;
+    let parts = [(drifted, "with drift"), (same, "as applied"), (failed, "failed")];
+    let parts: Vec<String> =
+        parts.iter().filter(|(number, _)| *number > 0).map(|(number, words)| format!("{number} {words}")).collect();
+    format!("{}: {}.", count(all.len(), "target"), parts.join(", "))
+}
+
+/// What `pushplan drift --format json` prints for several targets.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Document<'d> {
+    /// The version of this form. It grows when a field changes its meaning or goes away.
+    pub format_version: u32,
+    /// Whether somebody changed, removed or added something on any of them.
+    pub drifted: bool,
+    pub targets: Vec<Target<'d>>,
+}
+
+/// One target: what was found, or why nothing was.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Target<'d> {
+    pub target: String,
+    /// Null where it failed.
+    pub drift: Option<Drifted<'d>>,
+    /// Null where it could be looked at.
+    pub error: Option<Error>,
+}
+
+impl<'d> Target<'d> {
+    fn new((target, said): &(&str, Said<'d>)) -> Self {
+        let (drift, error) = match said {
+            Said::Found(shown) => (Some(Drifted::new(shown)), None),
+            Said::Failed(failure) => (None, Some(Error::new(failure))),
+        };
+        Self { target: (*target).to_owned(), drift, error }
+    }
+}
+
+/// All of it as one object.
+pub fn json(all: &[(&str, Said)]) -> String {
+    let drifted = all.iter().any(|(_, said)| matches!(said, Said::Found(shown) if !shown.drift.is_none()));
+    let document = Document { format_version: 1, drifted, targets: all.iter().map(Target::new).collect() };
+    let mut text = serde_json::to_string_pretty(&document).expect("texts and numbers are valid JSON");
+    text.push('\n');
+    text
+}

@@ -1,0 +1,72 @@
+//! For programs: one JSON object with all targets.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Said, Several};
+use crate::failure::Failure;
+use crate::render::plan::json::Document as Planned;
+
+/// What `pushplan plan --format json` prints for several targets.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Document<'p> {
+    /// The version of this form. It grows when a field changes its meaning or goes away.
+    pub format_version: u32,
+    pub counts: Counts,
+    /// Every target that was asked for, in the order of their names.
+    pub targets: Vec<Target<'p>>,
+}
+
+/// How many targets there are of each sort.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Counts {
+    /// Those with changes.
+    pub changed: usize,
+    pub unchanged: usize,
+    pub failed: usize,
+}
+
+/// One target: its plan, or why there is none.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Target<'p> {
+    pub target: String,
+    /// Null where it failed.
+    pub plan: Option<Planned<'p>>,
+    /// Null where it was planned.
+    pub error: Option<Error>,
+}
+
+/// Why something could not be done.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Error {
+    pub message: String,
+    pub help: Option<String>,
+    /// The code that the command would exit with for this alone.
+    pub exit: u8,
+}
+
+impl Error {
+    pub fn new(failure: &Failure) -> Self {
+        Self { message: failure.message.clone(), help: failure.help.clone(), exit: failure.exit as u8 }
+    }
+}
+
+impl<'p> Target<'p> {
+    fn new((target, said): &(&str, Said<'p>)) -> Self {
+        let (plan, error) = match *said {
+            Said::Planned(plan, ahead) => (Some(Planned::new(plan, ahead)), None),
+            Said::Failed(failure) => (None, Some(Error::new(failure))),
+        };
+        Self { target: (*target).to_owned(), plan, error }
+    }
+}
+
+/// All of it as one object.
+pub fn json(several: &Several) -> String {
+    let (changed, unchanged, failed) = several.numbers();
+    let targets = several.all.iter().map(Target::new).collect();
+    let document = Document { format_version: 1, counts: Counts { changed, unchanged, failed }, targets };
+    let mut text = serde_json::to_string_pretty(&document).expect("plans have text keys only");
+    text.push('\n');
+    text
+}

@@ -1,0 +1,100 @@
+//! For a pull request: a table of the targets, and every change once. It has at most as many bytes as a plan of one target.
+
+use super::{Said, Several, Shown, fold, heading, words};
+use crate::render::escape::markdown::{code, text};
+use crate::render::plan::markdown::{LIMIT, blocks};
+use crate::text::{count, short};
+
+/// How many characters of a line are shown.
+const LINE: usize = 300;
+/// How many targets have a line of their own.
+const LINES: usize = 100;
+/// What is kept for the end.
+const END: usize = 2_000;
+
+/// A change in full, and on one line where there is no room for that.
+struct Block {
+    whole: String,
+    line: String,
+}
+
+/// The plans as Markdown, in at most as many bytes as hosts take. The same plans give the same bytes.
+pub fn markdown(several: &Several) -> String {
+    let mut out = format!("## Plan for {}\n\n", text(&several.summary()));
+    out.push_str(&table(several));
+    out.push_str(&refusals(several));
+    let all = several.planned().map(|(target, view, _)| {
+        let shown = blocks(view).into_iter().map(|(risk, whole, line)| Shown {
+            risk,
+            same: whole.clone(),
+            block: Block { whole, line },
+        });
+        (target, shown.collect())
+    });
+    let mut left = 0;
+    for folded in fold(all.collect()) {
+        let head = format!("### {}\n\n", text(&short(&heading(&folded.targets, folded.blocks.len()), 4 * LINE)));
+        let mut room = LIMIT.saturating_sub(out.len() + END + head.len());
+        let mut section = head;
+        for block in &folded.blocks {
+            let Some(fits) = [&block.whole, &block.line].into_iter().find(|text| text.len() <= room) else {
+                left += 1;
+                continue;
+            };
+            room -= fits.len();
+            section.push_str(fits);
+        }
+        if out.len() + section.len() + END <= LIMIT {
+            out.push_str(&section);
+            out.push('\n');
+        } else {
+            left += folded.blocks.len();
+        }
+    }
+    let all = code(&short(&format!("{} --format json", several.again.plan()), LINE));
+    if left > 0 {
+        out.push_str(&format!("{} not shown here for lack of room; {all} has all of it.\n", count(left, "change")));
+    }
+    out
+}
+
+fn table(several: &Several) -> String {
+    let mut out = String::from("| target | |\n|---|---|\n");
+    let lines = several.all.iter().zip(&several.views).take(LINES);
+    for ((target, said), view) in lines {
+        let words = match (said, view) {
+            (Said::Failed(failure), _) => format!("failed: {}", failure.message),
+            (Said::Planned(..), Some(view)) => words(view),
+            (Said::Planned(..), None) => String::new(),
+        };
+        out.push_str(&format!("| {} | {} |\n", cell(target), cell(&words)));
+    }
+    let more = several.all.len().saturating_sub(LINES);
+    if more > 0 {
+        out.push_str(&format!("| {more} more | |\n"));
+    }
+    out.push('\n');
+    out
+}
+
+/// A text as one cell of a table.
+fn cell(words: &str) -> String {
+    text(&short(words, LINE)).replace('|', "\\|").replace('\n', " ")
+}
+
+fn refusals(several: &Several) -> String {
+    let mut lines = Vec::new();
+    for (target, _, ahead) in several.planned() {
+        for refused in ahead.refusals() {
+            let words = format!("{target}: {} — {}", refused.message, refused.help);
+            lines.push(format!("- {}\n", text(&short(&words.replace('\n', " "), LINE))));
+        }
+    }
+    if lines.is_empty() {
+        return String::new();
+    }
+    let more = lines.len().saturating_sub(LINES);
+    let more = if more > 0 { format!("- {more} more\n") } else { String::new() };
+    lines.truncate(LINES);
+    format!("As it is, this would not be applied:\n\n{}{more}\n", lines.concat())
+}

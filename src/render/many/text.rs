@@ -1,0 +1,96 @@
+//! For a person at a terminal.
+
+use super::{Said, Several, Shown, fold, heading, words};
+use crate::render::layout::{self, Paint, Row, Style, Words};
+use crate::render::plan::Risk;
+use crate::render::plan::text::{blocks, held_lines};
+
+/// A line for each target, then every change once under the targets that have it, and what to do next.
+pub fn text(several: &Several, style: Style) -> String {
+    whole(several, true, style)
+}
+
+/// The same for whoever is about to apply it: what to do next needs no word.
+pub fn before_apply(several: &Several, style: Style) -> String {
+    whole(several, false, style)
+}
+
+fn whole(several: &Several, ahead: bool, style: Style) -> String {
+    let mut out = String::new();
+    lines(&mut out, several, style);
+    changes(&mut out, several, style);
+    held(&mut out, several, style);
+    let mut line = Words::new(&several.summary());
+    let (changed, _, failed) = several.numbers();
+    let refused = several.planned().any(|(.., ahead)| !ahead.refusals().is_empty());
+    if ahead && changed > 0 && failed == 0 && !refused {
+        line = line.and(" Next: ").copy(&several.again.go_on());
+    }
+    layout::paragraph(&mut out, &line, 0, style);
+    if ahead {
+        refusals(&mut out, several, style);
+    }
+    out
+}
+
+/// A line for each target.
+fn lines(out: &mut String, several: &Several, style: Style) {
+    let row = |(target, said): &(&str, Said), view: Option<&_>| match (said, view) {
+        (Said::Failed(failure), _) => failed(target, failure),
+        (Said::Planned(plan, _), Some(view)) => {
+            let paint = if plan.is_empty() { Paint::Faint } else { Paint::Plain };
+            Row::new(target, Words::default().paint(&words(view), paint)).paint(Paint::Strong)
+        }
+        (Said::Planned(..), None) => Row::new(target, Words::default()),
+    };
+    let rows: Vec<Row> = several.all.iter().zip(&several.views).map(|(one, view)| row(one, view.as_ref())).collect();
+    layout::rows(out, &rows, 2, style);
+    out.push('\n');
+}
+
+/// The line of a target that failed, with what to do.
+pub(super) fn failed(target: &str, failure: &crate::failure::Failure) -> Row {
+    let row = Row::new(target, Words::after("failed: ", Paint::Danger).and(&failure.message)).paint(Paint::Strong);
+    match &failure.help {
+        Some(help) => row.line(Words::after("= help: ", Paint::Strong).and(help)),
+        None => row,
+    }
+}
+
+fn changes(out: &mut String, several: &Several, style: Style) {
+    let all = several.planned().map(|(target, view, _)| {
+        let shown = blocks(view, style).into_iter().map(|(risk, text)| Shown { risk, same: text.clone(), block: text });
+        (target, shown.collect())
+    });
+    for folded in fold(all.collect()) {
+        let words = Words::default().paint(&heading(&folded.targets, folded.blocks.len()), Paint::Strong);
+        layout::paragraph(out, &words, 0, style);
+        out.push('\n');
+        folded.blocks.iter().for_each(|block| out.push_str(block));
+    }
+}
+
+/// What is not promoted, each with the targets where it stays.
+fn held(out: &mut String, several: &Several, style: Style) {
+    let all = several.planned().map(|(target, view, _)| {
+        let line = |text: String| Shown { risk: Risk::None, same: text.clone(), block: text };
+        (target, held_lines(view.plan).into_iter().map(line).collect())
+    });
+    for folded in fold(all.collect::<Vec<(&str, Vec<Shown<String>>)>>()) {
+        let words = format!("Not promoted to {}, and left as it is:", folded.targets.join(", "));
+        layout::paragraph(out, &Words::default().paint(&words, Paint::Asks), 0, style);
+        folded.blocks.iter().for_each(|line| layout::paragraph(out, &Words::new(line), 2, style));
+        out.push('\n');
+    }
+}
+
+/// Why plans would not be applied as they are, each with its target.
+fn refusals(out: &mut String, several: &Several, style: Style) {
+    for (target, _, ahead) in several.planned() {
+        for refused in ahead.refusals() {
+            let sign = format!("refused on {target}: ");
+            layout::paragraph(out, &Words::after(&sign, Paint::Danger).and(&refused.message), 0, style);
+            layout::paragraph(out, &Words::after("= help: ", Paint::Strong).and(&refused.help), 2, style);
+        }
+    }
+}
