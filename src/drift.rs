@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::address::Address;
 use crate::arrange::matches;
-use crate::compare::{Names, Unit, ignoring};
+use crate::compare::{self, Names, Unit, ignoring};
 use crate::kinds::{self, Kind, Runs};
 use crate::ledger::{Ledger, Owned, Verb};
 use crate::live::{Live, Seen};
@@ -36,6 +36,8 @@ pub struct Drift {
     pub changes: Vec<Change>,
     /// When those were changed where the service tells.
     pub edited: BTreeMap<Address, Timestamp>,
+    /// Those that the files say something else of as well.
+    pub disputed: BTreeSet<Address>,
     /// What somebody made since, the newest first.
     pub added: Vec<Added>,
     /// How many things of others there are whose age is not known, by kind.
@@ -98,6 +100,7 @@ pub fn drift(situation: &Situation) -> Drift {
     let adopted = || ledger.owned.values().map(|owned| owned.applied).max();
     let since = ledger.applied.or_else(adopted);
     let mut drift = Drift { since, was_applied: ledger.applied.is_some(), ..Drift::default() };
+    let declared = compare::by_key(situation.declared, ledger);
     for (address, owned) in &ledger.owned {
         let seen = live.of(address);
         let mut change = change(situation, address, owned);
@@ -108,6 +111,10 @@ pub fn drift(situation: &Situation) -> Drift {
             let at = stamp.and_then(|stamp| kinds::api(address).stamped(stamp));
             if let Some(at) = at.filter(|_| change.action == Action::Update) {
                 drift.edited.insert(address.clone(), at);
+            }
+            let in_git = declared.get(address).is_some_and(|unit| unit.spec != owned.spec);
+            if change.action == Action::Update && in_git {
+                drift.disputed.insert(address.clone());
             }
         } else {
             drift.unasked += 1;

@@ -294,7 +294,7 @@ fn drift(plan: &Plan) -> Option<Refused> {
         named.join("; ")
     );
     let addresses: Vec<Address> = undone.iter().map(|change| change.address.clone()).collect();
-    let mut help = ways_to_keep(&undone);
+    let mut help = ways_to_keep(plan, &undone);
     let patterns: BTreeSet<Address> = addresses.iter().map(Address::resource).collect();
     let first = patterns.first().map(ToString::to_string).unwrap_or_default();
     let (each, more) = if patterns.len() == 1 { ("it", "") } else { ("each", " and so on") };
@@ -303,14 +303,15 @@ fn drift(plan: &Plan) -> Option<Refused> {
     refused(Guard::Drift, addresses, message, help)
 }
 
-/// How what somebody did is kept: edits are pulled, what was removed goes from the files, and what the files no longer have is
-/// let go of first.
-fn ways_to_keep(undone: &[&Change]) -> Vec<String> {
+/// How what somebody did is kept: edits are pulled, also of what the files no longer have, and what was removed goes from them.
+fn ways_to_keep(plan: &Plan, undone: &[&Change]) -> Vec<String> {
     let of = |is_it: &dyn Fn(&Change) -> bool| -> BTreeSet<Address> {
         undone.iter().filter(|change| is_it(change)).map(|change| change.address.resource()).collect()
     };
     let is_removed = |change: &Change| change.moved == Some(Moved::Removed);
-    let removed = of(&is_removed);
+    let removed = of(&|change| is_removed(change) && !plan.is_removed_part(change));
+    let parts = of(&|change| is_removed(change) && plan.is_removed_part(change));
+    let disputed = of(&|change| change.moved == Some(Moved::Both) && change.desired.is_some());
     let undeclared = of(&|change| !is_removed(change) && change.desired.is_none());
     let edited = of(&|change| !is_removed(change) && change.desired.is_some());
     let listed = |all: &BTreeSet<Address>| {
@@ -319,12 +320,15 @@ fn ways_to_keep(undone: &[&Change]) -> Vec<String> {
     };
     let mut ways = Vec::new();
     if !edited.is_empty() {
-        ways.push(format!("keep the service's version with pushplan pull {}", listed(&edited)));
+        // Where both sides changed a field, git's value stays unless somebody says so.
+        let how = if disputed.is_empty() { "" } else { " --theirs" };
+        ways.push(format!("keep the service's version with pushplan pull {}{how}", listed(&edited)));
     }
-    if let Some(first) = undeclared.first() {
-        ways.push(format!(
-            "keep what your files no longer have with pushplan forget {first} and pushplan pull {first}"
-        ));
+    if !undeclared.is_empty() {
+        ways.push(format!("keep what your files no longer have with pushplan pull {}", listed(&undeclared)));
+    }
+    if !parts.is_empty() {
+        ways.push(format!("keep it removed with pushplan pull {}", listed(&parts)));
     }
     if !removed.is_empty() {
         ways.push(format!("keep it removed by taking it out of your files: {}", listed(&removed)));

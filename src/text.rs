@@ -4,6 +4,8 @@ mod hidden;
 
 pub use hidden::{escape, goes_on, is_plain, marked};
 
+use std::borrow::Cow;
+
 use crate::node::{Plain, resolve};
 
 /// The candidate that `word` was probably meant to be.
@@ -94,19 +96,46 @@ pub fn many(noun: &str) -> String {
     format!("{noun}{s}")
 }
 
-/// Whether a text is as a pattern says, in which `*` stands for any letters.
+/// Whether a text is as a pattern says, in which `*` stands for any letters, and `\*` for a star.
 pub fn is_like(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
-    let parts: Vec<&str> = parts.collect();
+    let parts = around_stars(pattern);
+    let Some((first, parts)) = parts.split_first() else { return false };
+    let Some(mut rest) = text.strip_prefix(&**first) else { return false };
     let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
     for part in middle {
-        match rest.find(part) {
+        match rest.find(&**part) {
             Some(at) => rest = &rest[at + part.len()..],
             None => return false,
         }
     }
-    rest.ends_with(last)
+    rest.ends_with(&**last)
+}
+
+/// What stands between the stars of a pattern that stand for any letters.
+fn around_stars(pattern: &str) -> Vec<Cow<'_, str>> {
+    if !pattern.contains(r"\*") {
+        return pattern.split('*').map(Cow::Borrowed).collect();
+    }
+    let (mut parts, mut part) = (Vec::new(), String::new());
+    let mut rest = pattern;
+    while let Some(at) = rest.find('*') {
+        match rest[..at].strip_suffix('\\') {
+            Some(before) => part.extend([before, "*"]),
+            None => {
+                part.push_str(&rest[..at]);
+                parts.push(Cow::Owned(std::mem::take(&mut part)));
+            }
+        }
+        rest = &rest[at + 1..];
+    }
+    part.push_str(rest);
+    parts.push(Cow::Owned(part));
+    parts
+}
+
+/// The pattern that means a text and nothing else.
+pub fn pattern_of(text: &str) -> String {
+    text.replace('*', r"\*")
 }
 
 /// A text as a shell reads it back, as one word.
@@ -132,6 +161,16 @@ pub fn quoted(text: &str) -> String {
         }
     }
     out.push('"');
+    out
+}
+
+/// At most `most` characters of a text in double quotes. All of them can be seen.
+pub fn quoted_short(text: &str, most: usize) -> String {
+    let end = text.char_indices().nth(most).map_or(text.len(), |(end, _)| whole(text, end));
+    let mut out = quoted(&text[..end]);
+    if end < text.len() {
+        out.insert(out.len() - 1, '…');
+    }
     out
 }
 
@@ -188,6 +227,18 @@ mod tests {
         assert_eq!(nearest("Lapsed-buyer", ["lapsed-buyers", "new"]), Some("lapsed-buyers"));
         assert_eq!(nearest("x", ["y"]), None);
         assert_eq!(nearest("country", ["timezone", "language"]), None);
+    }
+
+    #[test]
+    fn a_star_stands_for_any_letters_and_an_escaped_one_for_itself() {
+        assert!(is_like("a*c*", "abcd") && !is_like("a*c", "abcd") && is_like("*", ""));
+        assert!(
+            is_like(r"M\*", "M*") && !is_like(r"M\*", "Mine") && is_like(r"*\**", "a*b") && !is_like(r"*\**", "ab")
+        );
+        for text in ["M*", "plain", r"a\b", r"a\*", "**"] {
+            assert!(is_like(&pattern_of(text), text), "{text}");
+            assert!(!is_like(&pattern_of(text), &text.replace('*', "x")) || !text.contains('*'), "{text}");
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub fn with<T>(
     context: &Context,
     ask: impl AsyncFnOnce(&Opened) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let project = project(place, context)?;
+    let project = project(place, "asked", context)?;
     runtime()?.block_on(async {
         let opened = target::open(&project, place.target()).await?;
         let asked = ask(&opened).await;
@@ -32,8 +32,9 @@ pub fn with<T>(
     })
 }
 
-/// The project file. One with an error is not used: what it pins could be what cannot be read.
-fn project(place: &Place, context: &Context) -> Result<Project, Failure> {
+/// The project file. One with an error is not used: what it pins could be what cannot be read, and what it allows what is refused.
+/// `done` is what is not done then.
+pub fn project(place: &Place, done: &str, context: &Context) -> Result<Project, Failure> {
     let root = place.root()?;
     let bytes = read_unlinked(&root.join(PROJECT_FILE), FILE_LIMIT)
         .map_err(|why| Failure::new(format!("{PROJECT_FILE} cannot be read: {why}")).exit(Exit::Findings))?;
@@ -43,7 +44,7 @@ fn project(place: &Place, context: &Context) -> Result<Project, Failure> {
     let mut errors = read.findings.iter().filter(|finding| finding.severity == Severity::Error).peekable();
     if errors.peek().is_some() {
         tell(&read, errors, false, context);
-        return Err(Failure::new(format!("{PROJECT_FILE} has errors, so that nothing is asked"))
+        return Err(Failure::new(format!("{PROJECT_FILE} has errors, so that nothing is {done}"))
             .exit(Exit::Findings)
             .help("correct them; the manifests need not be right for this"));
     }

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use super::many::{self, Places, Which};
 use super::planning::{Place, Site, same_app, unreadable};
 use super::target::Opened;
-use super::{Context, Ended, ledger, runtime};
+use super::{Context, Ended, asking, ledger, runtime};
 use crate::client::fetch;
 use crate::compare;
 use crate::drift::{self, Situation, drift};
@@ -63,6 +63,7 @@ impl Drift {
     }
 
     fn one(&self, place: &Place, choice: &Choice, context: &Context) -> Ended {
+        asking::project(place, "asked", context)?;
         let (site, whole) = place.read_leniently()?;
         if let Some(words) = ledger::pending(&site.log.kept().map_err(unreadable)?) {
             context.out.note(&words);

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::planning::{Place, unreadable};
 use super::turn::Turn;
-use super::{Context, runtime, who};
+use super::{Context, asking, runtime, who};
 use crate::address::Address;
 use crate::failure::Failure;
 use crate::ledger::place;
@@ -30,6 +30,7 @@ pub struct Open {
 impl Open {
     /// Opens the ledger of a target, once nobody is at work. Results that an earlier run could not write are in it then.
     pub fn new(context: &Context, place: &Place, turn: Turn) -> Result<Self, Failure> {
+        asking::project(place, "written", context)?;
         let (log, target) = place.log()?;
         runtime()?.block_on(async {
             turn.ledger(context, &log, &target).await?;

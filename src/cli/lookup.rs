@@ -140,9 +140,9 @@ impl Location {
         let others = if self.r#type.is_some() { read(None).await? } else { Vec::new() };
         Err(match (others.first(), &wanted) {
             (Some(other), _) => failure.help(format!("without --type there is {}, {}", other.name, other.r#type)),
-            (None, Wanted::Named(_)) => {
-                failure.help("names are whole and as the service spells them; --point LAT,LON finds what is at a point")
-            }
+            (None, Wanted::Named(_)) => failure.help(
+                "the service may spell it otherwise, such as in English; --point LAT,LON finds what is at a point",
+            ),
             (None, Wanted::Point(_) | Wanted::Within(_)) => {
                 failure.help("the latitude comes first, then the longitude")
             }

@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use super::forms::Plain;
 use super::planning::{Place, same_app, unreadable};
 use super::target::{self, Opened};
-use super::{Context, Ended, runtime};
+use super::{Context, Ended, asking, runtime};
 use crate::address::Address;
 use crate::client::{Reading, refusal};
 use crate::exchange::{Answer, Loss, Meaning, Request};
@@ -15,7 +15,6 @@ use crate::failure::{Exit, Failure};
 use crate::kinds;
 use crate::ledger::{Ledger, Log};
 use crate::live::Pages;
-use crate::manifest::Project;
 use crate::reach::{self, Occasion, Report};
 use crate::render::outcome::View;
 use crate::text;
@@ -45,11 +44,11 @@ const MOST_PAGES: usize = 100;
 
 impl Outcome {
     pub fn run(&self, context: &Context) -> Ended {
+        let project = asking::project(&self.place, "asked", context)?;
         let (log, target) = self.place.log()?;
         let ledger = Ledger::replay(runtime()?.block_on(log.read(0)).map_err(unreadable)?);
         let mut all = reach::occasions(&ledger);
         let chosen = self.chosen(&ledger, &all, &target)?;
-        let project = Project::open(&self.place.root()?);
         let (now, reached) = runtime()?.block_on(async {
             let opened = target::open(&project, Some(&target)).await?;
             let asked = ask(&opened, &ledger, &mut all, &chosen).await;
@@ -85,7 +84,7 @@ impl Outcome {
 }
 
 /// The failure for an address that nothing was scheduled under.
-fn not_sending(address: &Address, ledger: &Ledger, known: &BTreeSet<Address>, target: &str) -> Failure {
+pub fn not_sending(address: &Address, ledger: &Ledger, known: &BTreeSet<Address>, target: &str) -> Failure {
     if ledger.owned.contains_key(address) {
         return Failure::usage(format!("{address} sends nothing at a time, so that there is no outcome to tell"))
             .help("scheduled pushes and experiments do");

@@ -24,8 +24,8 @@ use crate::kinds::{KINDS, Kind};
 use crate::live::Live;
 use crate::manifest::{Manifests, PROJECT_FILE, Project, files, read_project_with};
 use crate::plan;
-use crate::pull::{self, Changes, Choice, Declared, Draft, Existing, File, Gone, Left, Placed, Places};
-use crate::render::pull as told;
+use crate::pull::{self, Changes, Choice, Declared, Draft, Existing, File, Gone, Left, Piece, Placed, Places};
+use crate::render::pull::{self as told, Ending};
 use crate::render::{Again, one_line};
 use crate::text;
 
@@ -34,7 +34,9 @@ use crate::text;
 /// Nothing on the service is touched. What is pulled gets a key from its name, segments in audiences become names, and the ledger
 /// knows all of it from then on: a plan has nothing to do. Manifests of what was changed on the service are edited in place: only
 /// what differs, with comments, order and quotes as they are. What was changed in your files as well, or stands elsewhere, is told
-/// and left to be edited by hand: the exit code is 6 then.
+/// and left to be edited by hand; what was removed on the service is told and left to you. The exit code is 6 then.
+///
+/// Something of ours that your files no longer have is written anew where you name it.
 #[derive(Debug, Args)]
 pub struct Pull {
     /// Kinds or addresses, such as segments, templates/winback or 'segments/sale-*'; also a name or an id in place of the key
@@ -53,6 +55,10 @@ pub struct Pull {
     /// One file for each kind, such as segments.yaml, or one for each resource, such as segments/lapsed-buyers.yaml
     #[arg(long, value_enum, default_value_t = Layout::Kind)]
     layout: Layout,
+
+    /// Where both your files and the service changed a value, take the service's
+    #[arg(long, requires = "what")]
+    theirs: bool,
 
     /// Show what would be written as a diff, and write neither files nor ledger
     #[arg(long)]
@@ -108,13 +114,15 @@ impl Pull {
 
         let addresses = addresses(&site.manifests);
         let (desired, _) = site.manifests.resolve(Some(&site.target));
-        let mut unmanaged = pull::unmanaged(&live, &known, &choice.kinds(), now);
-        let ignored = unmanaged.ignore(&site.ignored(), choice);
         let declared = Declared { desired: &desired, units: &site.units, addresses: &addresses };
         let untold = asked::untold(choice, opened.level);
         let names = asked::names(&declared, &known, &live);
         let ours = Ours { ledger: &known, declared: &addresses, names: &names };
-        let places = pull::place(unmanaged, &declared, &known);
+        let returning = ours.returning(choice);
+        let mut unmanaged = pull::unmanaged(&live, &returning.without(&known), &choice.kinds(), now);
+        let ignored = unmanaged.ignore(&site.ignored(), choice);
+        let mut places = pull::place(unmanaged, &declared, &known);
+        returning.keep_keys(&mut places.placed);
         let places = asked::chosen(choice, places, &ours, &untold)?;
         let Places { placed, grown, left } = places;
         let mut mending = Mending::default();
@@ -122,7 +130,7 @@ impl Pull {
         let (changes, in_place, draft, files) = loop {
             let is_pulled = |it: &&Placed| !mending.lost.contains(&it.thing.id);
             let pulled: Vec<Placed> = placed.iter().filter(is_pulled).cloned().collect();
-            let mut changes = pull::changed(&declared, &known, &live, &pulled, grown.clone(), now);
+            let mut changes = pull::changed(&declared, &known, &live, &pulled, grown.clone(), self.theirs, now);
             changes.changed.retain(|one| ours.calls(&one.address, &one.name, &one.id, &|it| choice.takes(it)));
             changes.gone.retain(|one| ours.calls(&one.address, &one.name, &one.id, &|it| choice.takes(it)));
             let is_asked = |one: &&Gone| ours.calls(&one.address, &one.name, &one.id, &|it| choice.names(it));
@@ -153,9 +161,9 @@ impl Pull {
                 context.out.print(&told::diff(name, in_place.before(name, file), &file.text));
             }
         }
-        let learned = in_place.learned();
+        let learned = in_place.learned(&known);
         let mut adopted = draft.adopted();
-        adopted.extend(learned.adopted.clone());
+        adopted.extend(learned.adopted.iter().chain(&learned.partly).cloned());
         if !self.dry_run {
             let records = record::records(&known, &moves, adopted, learned.forgotten.clone())?;
             let records =
@@ -170,6 +178,10 @@ impl Pull {
         for line in told::edited(&in_place.settled, !self.dry_run).iter().chain(&told::files(&named, !self.dry_run)) {
             context.out.print(line);
         }
+        let agreed =
+            in_place.agreed().into_iter().chain(draft.pieces.iter().filter(|it| !it.is_new).map(Piece::address));
+        let agreed: BTreeSet<Address> = agreed.collect();
+        told::agreed(&agreed, !self.dry_run).iter().for_each(|line| context.out.print(line));
         for line in told::parts(&learned.adopted, &learned.forgotten, !self.dry_run) {
             context.out.print(&line);
         }
@@ -191,8 +203,17 @@ impl Pull {
                 .out
                 .note(&format!("Left out: {things} that ignore_unmanaged names. Asked for by name, each is pulled."));
         }
-        context.out.print(&self.last_line(draft.pieces.len(), &in_place));
-        Ok(if in_place.to_do() > 0 { Exit::Partly } else { Exit::Done })
+        let ended = Ending {
+            agreed: agreed.len(),
+            pulled: draft.pieces.iter().filter(|piece| piece.is_new).count(),
+            groups: draft.groups.len(),
+            edited: in_place.edited().len(),
+            by_hand: in_place.to_do(),
+            gone: changes.gone.len(),
+            undecided: draft.left.iter().filter(|left| left.undecided).count(),
+        };
+        context.out.print(&told::ending(&ended, !self.dry_run, &self.again().plan()));
+        Ok(if ended.is_whole() { Exit::Done } else { Exit::Partly })
     }
 
     /// The draft as files that the project can be read with: findings about what the account really has are warnings, and what
@@ -287,34 +308,6 @@ impl Pull {
             }
         }
         Ok(parts.join("/"))
-    }
-
-    fn last_line(&self, pulled: usize, in_place: &InPlace) -> String {
-        let edited = in_place.edited().len();
-        let to_do = in_place.to_do();
-        let would_be = if self.dry_run { "would be " } else { "" };
-        let mut said = Vec::new();
-        let agreed = in_place.agreed();
-        if agreed > 0 {
-            said.push(format!("{} {would_be}adopted as declared", text::count(agreed, "resource")));
-        }
-        if pulled > 0 {
-            said.push(format!("{} {would_be}pulled and adopted", text::count(pulled, "resource")));
-        }
-        if edited > 0 {
-            said.push(format!("{} {would_be}edited in place", text::count(edited, "resource")));
-        }
-        if to_do > 0 {
-            said.push(format!("{} to be edited by hand", text::count(to_do, "resource")));
-        }
-        match said.is_empty() {
-            true => format!(
-                "Nothing to pull: the service has nothing new since the last apply or pull. {} shows what your files say otherwise.",
-                self.again().plan()
-            ),
-            false if self.dry_run => format!("{}. Nothing was written.", said.join(", ")),
-            false => format!("{}. Next: {}", said.join(", "), self.again().plan()),
-        }
     }
 
     fn again(&self) -> Again {

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -5,11 +7,12 @@ use jiff::{Timestamp, ToSpan, Unit};
 
 use super::planning::{Place, same_app, unreadable};
 use super::target::Opened;
-use super::{Context, Ended, asking};
+use super::{Context, Ended, asking, outcome};
 use crate::address::Address;
 use crate::failure::{Exit, Failure};
 use crate::ledger::{Ledger, Log};
 use crate::query::statistics::{self, Moment, Periods, Precision, Push, Report as Kind};
+use crate::reach;
 use crate::render::statistics::{ByPeriod, Shown, View, csv, json, text};
 
 /// The most periods of one report.
@@ -251,6 +254,10 @@ impl OfPush {
             return Err(Failure::usage(format!("the ledger of `{target}` has nothing at {address}"))
                 .help("`pushplan report push` lists the pushes of the last 30 days"));
         };
+        let sending: BTreeSet<Address> = reach::occasions(&ledger).into_iter().map(|one| one.address).collect();
+        if owned.push_ids.is_empty() && !sending.contains(&address) {
+            return Err(outcome::not_sending(&address, &ledger, &sending, &target));
+        }
         match &owned.push_ids[..] {
             [only] => Ok(only.clone()),
             [] => Err(Failure::new(format!("the push id of {address} is not known"))

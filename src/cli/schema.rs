@@ -95,6 +95,9 @@ fn write(context: &Context, files: &[Wanted]) -> Result<(), Failure> {
         }
         let written = fs::create_dir_all(folder).and_then(|()| fs::write(path, text));
         written.map_err(|error| Failure::new(format!("{shown} cannot be written: {}", files::describe(&error))))?;
+        if path.ends_with(OWN) {
+            files::hide_from_git(folder);
+        }
         context.out.print(&format!("Wrote {shown}"));
     }
     Ok(())

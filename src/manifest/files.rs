@@ -213,6 +213,15 @@ pub fn create(root: &Path, name: &str, bytes: &[u8]) -> Result<(), String> {
     placed
 }
 
+/// Tells git to pass over a folder, where nothing in it says otherwise. Without that git would still work, and so does pushplan.
+pub fn hide_from_git(folder: &Path) {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.open(folder.join(".gitignore")).and_then(|mut file| file.write_all(b"*\n"));
+}
+
 /// Puts other bytes in the place of a file's content, so that whoever reads it sees the old or the new and never a part.
 /// A symbolic link and a file that may not be written are refused; permissions stay as they are.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), String> {

@@ -61,7 +61,7 @@ shape! {
         /// The target that commands use where none is named.
         default_target: Option<At<String>>,
         /// Things on the service that are left out where what is not in git is counted, listed or deleted: patterns over kind
-        /// and name, such as `segments/Test *`, in which `*` stands for any letters.
+        /// and name, such as `segments/Test *`, in which `*` stands for any letters and `\*` for a star.
         ignore_unmanaged: Option<Many<At<String>>>,
     }
 }

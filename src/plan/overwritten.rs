@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Action, Change, Moved};
+use super::{Action, Change, Moved, Plan};
 use crate::kinds;
 
 /// A field with three values: what was last applied, what somebody made of it on the service, and what git says.
@@ -89,6 +89,21 @@ fn compare<'c>(
         return compare(whole, [path, format!("{pointer}/0")], [Some(last), Some(service), Some(git)], found);
     }
     found.push(Overwritten { path, last_applied: last, service, git });
+}
+
+impl Plan {
+    /// Whether something was removed on the service that was a part of a resource, which is there without it: `pull` takes it out of
+    /// the files then.
+    pub fn is_removed_part(&self, change: &Change) -> bool {
+        let resource = change.address.resource();
+        let is_left = |other: &Change| {
+            other.moved != Some(Moved::Removed)
+                && other.action != Action::Delete
+                && other.address.resource() == resource
+        };
+        let is_there = || !kinds::api(&change.address).whole(&[]).is_null() || self.changes.iter().any(is_left);
+        change.address.part().is_some() && is_there()
+    }
 }
 
 #[cfg(test)]

@@ -64,13 +64,14 @@ pub struct Changes {
 
 /// Every resource that was changed on the service since it was last applied and is not declared so, and every one that has more
 /// parts there than are declared. Fields that are left to the dashboard are as they were. Segments that are `pulled` in the same
-/// run have their keys.
+/// run have their keys. What was changed on both sides stays what git says; with `theirs` it becomes what the service has.
 pub fn changed(
     declared: &Declared,
     ledger: &Ledger,
     live: &Live,
     pulled: &[Placed],
     grown: Vec<(Address, Thing)>,
+    theirs: bool,
     now: Timestamp,
 ) -> Changes {
     let known = knowing(ledger, pulled, now);
@@ -82,7 +83,7 @@ pub fn changed(
             false => out.grown.push((address, thing)),
         }
     }
-    let around = Around { units: declared.units, names: Names::new(&known), ledger, live, now };
+    let around = Around { units: declared.units, names: Names::new(&known), ledger, live, theirs, now };
     for (address, resource) in &declared.desired.resources {
         let singles = resource.spec.units(&address.key);
         let more = more.remove(address).unwrap_or_default();
@@ -124,6 +125,8 @@ struct Around<'a> {
     names: Names<'a>,
     ledger: &'a Ledger,
     live: &'a Live,
+    /// What was changed on both sides is taken from the service.
+    theirs: bool,
     now: Timestamp,
 }
 
@@ -195,7 +198,7 @@ impl Around<'_> {
                     == by_key(api.audiences(), &self.names, &owned.spec);
                 return match in_doubt {
                     true => Fate::Stays,
-                    false if same || address.part().is_none() => Fate::Removed,
+                    false if same || self.theirs || address.part().is_none() => Fate::Removed,
                     false => Fate::Disputed(Clash {
                         path: String::new(),
                         git: Some(unit.spec.clone()),
@@ -215,7 +218,7 @@ impl Around<'_> {
         // Whoever names a segment by its id and by its key says the same.
         let alike = |spec: &Value| like(api.audiences(), &self.names, spec, &unit.spec);
         let (applied, kept) = (alike(&owned.spec), alike(&kept));
-        let mut clashes = Some(Vec::new());
+        let mut clashes = (!self.theirs).then(Vec::new);
         let fields = Field::of(&applied, &unit.spec, &kept);
         let Some(wanted) = merged(api.audiences(), "", fields, &mut clashes) else { return Fate::Stays };
         let clashes = clashes.unwrap_or_default();
@@ -244,7 +247,7 @@ impl Around<'_> {
             if wanted.get(&at).is_some_and(|said| *said != spec) {
                 let why = format!("git says something else of it; `pushplan adopt {address}` takes it");
                 let (name, id) = (thing.name.clone(), single.part.clone().unwrap_or_else(|| single.id.clone()));
-                out.left.push(Left { kind: thing.kind.key, why: why.into(), name, id, is_part: true });
+                out.left.push(Left { kind: thing.kind.key, why: why.into(), name, id, is_part: true, undecided: true });
                 continue;
             }
             let (id, stamp) = (single.id.clone(), single.stamp.clone());

@@ -203,7 +203,7 @@ impl<'l> Draft<'l> {
                         .to_owned(),
                     false => format!("{} says something else; `pushplan adopt {0}` takes it", piece.address()),
                 };
-                self.left.push(left(piece, why));
+                self.left.push(Left { undecided: !piece.is_new, ..left(piece, why) });
             }
             !differs
         });
@@ -214,7 +214,7 @@ impl<'l> Draft<'l> {
 
 fn left(piece: &Piece, why: String) -> Left {
     let Thing { kind, name, id, .. } = &piece.thing;
-    Left { kind: kind.key, why: why.into(), name: name.clone(), id: id.clone(), is_part: false }
+    Left { kind: kind.key, why: why.into(), name: name.clone(), id: id.clone(), is_part: false, undecided: false }
 }
 
 fn can_be_declared(group: &str) -> bool {

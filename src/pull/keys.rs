@@ -49,7 +49,12 @@ pub fn keys(noun: &str, things: &[Nameless], taken: &dyn Fn(&str) -> bool) -> Ve
             (SUFFIX..=digest.as_str().len()).step_by(SUFFIX).map(|length| digest.as_str()[..length].to_owned());
         let suffixes = beginning(thing).into_iter().chain(longer);
         let free = |key: &String| !taken(key) && !given.contains(key);
-        let key = alone.into_iter().chain(suffixes.map(|suffix| format!("{stem}-{suffix}"))).find(free);
+        // What begins with `x-` would not be read: the noun comes before it, as for a name that begins so.
+        let with = |suffix: String| match format!("{stem}-{suffix}") {
+            key if is_own(&key) => format!("{noun}-{key}"),
+            key => key,
+        };
+        let key = alone.into_iter().chain(suffixes.map(with)).find(free);
         // The last of them is a digest of its id, which nothing else has.
         let key = key.unwrap_or_else(|| format!("{noun}-{}", digest.as_str()));
         given.insert(key.clone());
@@ -126,6 +131,13 @@ mod tests {
             ["scheduled-push-6f1c2a9e", "scheduled-push-9b7d4410"]
         );
         assert_eq!(made(&["", "b", "X-mas"], &[])[2], "scheduled-push-x-mas");
+    }
+
+    #[test]
+    fn no_key_is_one_that_is_not_read() {
+        assert_eq!(made(&["x", "X!"], &[]), ["scheduled-push-x-6f1c2a9e", "scheduled-push-x-9b7d4410"]);
+        assert_eq!(made(&["X"], &[]), ["x"]);
+        assert_eq!(made(&["X"], &["x"]), ["scheduled-push-x-6f1c2a9e"]);
     }
 
     #[test]

@@ -89,6 +89,50 @@ pub fn merged(audiences: &[&str], path: &str, field: Field, clashes: &mut Option
     }
 }
 
+/// One field after an edit: as it was last applied, as git says it by now, as git was to say it, and as the service has it.
+#[derive(Clone, Copy, Debug)]
+pub struct Edited<'v> {
+    pub applied: Option<&'v Value>,
+    pub said: Option<&'v Value>,
+    pub wanted: Option<&'v Value>,
+    pub live: Option<&'v Value>,
+}
+
+impl<'v> Edited<'v> {
+    fn below(self, key: &str) -> Self {
+        let get = |value: Option<&'v Value>| value.and_then(|value| value.get(key));
+        Self { applied: get(self.applied), said: get(self.said), wanted: get(self.wanted), live: get(self.live) }
+    }
+}
+
+/// What counts as last applied once a part of what was changed on the service is in git: that part is as the service has it. What
+/// could not be placed, and what was changed on both sides, is as it was, so that it is told again.
+pub fn rebased(audiences: &[&str], path: &str, field: Edited, clashes: &[Clash]) -> Option<Value> {
+    let Edited { applied, said, wanted, live } = field;
+    let dotted = path.trim_start_matches('/').replace('/', ".");
+    let is_open = |clash: &Clash| clash.path == dotted;
+    let is_beneath = |clash: &Clash| path.is_empty() || clash.path.starts_with(&format!("{dotted}."));
+    if clashes.iter().any(is_open) {
+        return applied.cloned();
+    }
+    if said == wanted && !clashes.iter().any(is_beneath) {
+        return live.cloned();
+    }
+    match (said, wanted, live) {
+        (Some(Value::Object(_)), Some(Value::Object(_)), Some(Value::Object(theirs))) if !audiences.contains(&path) => {
+            let before = applied.and_then(Value::as_object).into_iter().flat_map(Map::keys);
+            let keys: BTreeSet<&String> = theirs.keys().chain(before).collect();
+            let mut out = Map::new();
+            for key in keys {
+                let value = rebased(audiences, &format!("{path}/{key}"), field.below(key), clashes);
+                out.extend(value.map(|value| (key.clone(), value)));
+            }
+            Some(out.into())
+        }
+        _ => applied.cloned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,5 +163,22 @@ mod tests {
         let (value, clashes) = both(&json!({ "x": 1, "y": 1 }), &json!({ "x": 1 }), &json!({ "x": 1, "y": 2 }));
         assert_eq!((value, clashes.len()), (json!({ "x": 1 }), 1), "what git no longer has does not come back");
         assert_eq!(both(&json!({ "x": 1 }), &json!({ "x": 2 }), &json!({ "x": 2 })), (json!({ "x": 2 }), Vec::new()));
+    }
+
+    #[test]
+    fn what_is_in_git_by_now_counts_as_applied_and_nothing_else() {
+        let spec = |description: &str, alert: &str| json!({ "description": description, "push": { "alert": alert } });
+        let (applied, said) = (spec("d0", "hi"), spec("d1", "hi"));
+        let live = spec("d1", "ho");
+        let of = |wanted: &Value, clashes: &[Clash]| {
+            let field = Edited { applied: Some(&applied), said: Some(&said), wanted: Some(wanted), live: Some(&live) };
+            rebased(&["/criteria"], "", field, clashes).expect("a value")
+        };
+        assert_eq!(of(&live, &[]), spec("d1", "hi"), "the alert could not be placed");
+        let clash = |path: &str| Clash { path: path.to_owned(), git: None, live: None, applied: None };
+        assert_eq!(of(&said, &[clash("push.alert")]), spec("d1", "hi"), "git's alert stays");
+        assert_eq!(of(&said, &[clash("push")]), spec("d1", "hi"));
+        assert_eq!(of(&said, &[clash("")]), applied);
+        assert_eq!(of(&said, &[]), live);
     }
 }

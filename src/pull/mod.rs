@@ -20,6 +20,6 @@ pub use changed::{Changed, Changes, Gone, Part, changed};
 pub use choice::{Called, Choice};
 pub use draft::{Draft, Piece};
 pub use files::{Existing, File, Layout, files};
-pub use merge::Clash;
+pub use merge::{Clash, Edited, rebased};
 pub use placing::{Declared, Placed, Places, place};
 pub use unmanaged::{Left, PAST, Single, Thing, Unmanaged, unmanaged};

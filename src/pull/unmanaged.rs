@@ -62,6 +62,8 @@ pub struct Left {
     pub id: String,
     /// It is only a part of what has the name.
     pub is_part: bool,
+    /// A plan does not go on before somebody decides about it.
+    pub undecided: bool,
 }
 
 /// What had its time is not pulled.
@@ -142,7 +144,8 @@ pub fn unmanaged(live: &Live, ledger: &Ledger, wanted: &BTreeSet<&'static str>, 
 }
 
 fn left(kind: &Kind, found: &Found, why: impl Into<Cow<'static, str>>) -> Left {
-    Left { kind: kind.key, why: why.into(), name: found.name.clone(), id: found.id.clone(), is_part: false }
+    let (name, id) = (found.name.clone(), found.id.clone());
+    Left { kind: kind.key, why: why.into(), name, id, is_part: false, undecided: false }
 }
 
 /// Why something is not to be pulled, whoever asks.

@@ -126,6 +126,11 @@ impl Words {
         Self { hang: sign.width(), ..words }
     }
 
+    /// The same with all lines but the first indented so far.
+    pub fn beneath(self, columns: usize) -> Self {
+        Self { hang: columns, ..self }
+    }
+
     /// The sign that stands alone at the left of all lines, where there is one, and the rest.
     pub fn pieces(&self) -> (Option<&Piece>, &[Piece]) {
         match self.pieces.split_first() {

@@ -1,6 +1,6 @@
 //! What `pull` says: the files that it wrote, what it left where it is, and why.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use similar::TextDiff;
@@ -118,6 +118,67 @@ pub fn edited(settled: &Settled, done: bool) -> Vec<String> {
     all.map(line).collect()
 }
 
+/// What is ours by now as it stands in the files.
+pub fn agreed(all: &BTreeSet<Address>, done: bool) -> Option<String> {
+    let mut named: Vec<String> = all.iter().take(NAMED).map(|it| text::short(&it.to_string(), 120)).collect();
+    if all.len() > NAMED {
+        named.push(format!("{} more", all.len() - NAMED));
+    }
+    let word = if done { "Adopted" } else { "Would adopt" };
+    (!all.is_empty()).then(|| one_line(&format!("{word} as declared: {}", text::all_of(&named))))
+}
+
+/// How much of what was done, and of what is left to do.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ending {
+    /// Resources that the files had as the service has them.
+    pub agreed: usize,
+    /// Resources that the files gain.
+    pub pulled: usize,
+    /// Tag groups that the files gain because resources name them.
+    pub groups: usize,
+    pub edited: usize,
+    pub by_hand: usize,
+    /// Declared resources that were removed on the service.
+    pub gone: usize,
+    /// Things that a plan waits for somebody to decide about.
+    pub undecided: usize,
+}
+
+impl Ending {
+    /// Whether nothing is left to do.
+    pub fn is_whole(&self) -> bool {
+        self.by_hand + self.gone + self.undecided == 0
+    }
+}
+
+/// The last line: what was done, what is left to do, and how it goes on. `plan`: how a plan is made.
+pub fn ending(ending: &Ending, done: bool, plan: &str) -> String {
+    let would_be = if done { "" } else { "would be " };
+    let of = |number: usize, what: &str| {
+        (number > 0).then(|| format!("{} {}", text::count(number, "resource"), what.replace("{}", would_be)))
+    };
+    let said: Vec<String> = [
+        of(ending.agreed, "{}adopted as declared"),
+        of(ending.pulled, "{}pulled and adopted"),
+        (ending.groups > 0).then(|| format!("{} {would_be}declared for them", text::count(ending.groups, "tag group"))),
+        of(ending.edited, "{}edited in place"),
+        of(ending.by_hand, "to be edited by hand"),
+        of(ending.gone, "removed on the service, to be taken out of your files"),
+        of(ending.undecided, "to be decided about"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    match said.is_empty() {
+        true => format!(
+            "Nothing to pull: the service has nothing new since the last apply or pull. {plan} shows what your files say otherwise."
+        ),
+        false if !done => format!("{}. Nothing was written.", said.join(", ")),
+        false => format!("{}. Next: {plan}", said.join(", ")),
+    }
+}
+
 /// What says something else because of an edit elsewhere.
 pub fn following(settled: &Settled) -> Option<String> {
     let mut named: Vec<String> = settled.following.iter().take(NAMED).map(ToString::to_string).collect();
@@ -183,8 +244,8 @@ pub fn unplaced(settled: &Settled, sources: &Sources, after: &BTreeMap<&str, &st
             if let Some(Clash { git, applied }) = clash {
                 lines.push(one_line(&format!(
                     "Edit by hand: {address}{what}: changed in git and on the service: git says {}, the service has {}, last \
-                     applied was {} ({places}). Git's value stays. Write what is right there; or take your change back with \
-                     `git restore` and pull again.",
+                     applied was {} ({places}). Git's value stays. Write what is right there; or take the service's with \
+                     `pushplan pull {address} --theirs`.",
                     side(git.as_ref()),
                     side(live.as_ref()),
                     side(applied.as_ref()),

@@ -10,7 +10,7 @@ use super::Again;
 use super::layout::{self, Paint, Style, Words};
 use crate::kinds::{KINDS, Kind};
 use crate::model::level::Level;
-use crate::text::{all_of, count, many, quoted, short};
+use crate::text::{all_of, count, many, pattern_of, quoted, quoted_short};
 use crate::timing::words::{distance, moment};
 
 /// How much of a name is shown.
@@ -80,10 +80,10 @@ pub fn text(listing: &Listing, style: Style) -> String {
 }
 
 fn one(out: &mut String, listing: &Listing, thing: &Shown, style: Style) {
-    let mut left = Words::new("  ").paint(&thing.address, Paint::Strong);
+    let mut left = Words::new("  ").paint(&thing.address, Paint::Strong).beneath(4);
     // Of a tag, the address says all.
     if thing.address.split_once('/').is_none_or(|(_, key)| key != thing.name) {
-        left = left.and("  ").and(&quoted(&short(&thing.name, NAME)));
+        left = left.and("  ").and(&quoted_short(&thing.name, NAME));
     }
     let id = if thing.id == thing.name { "" } else { thing.id.as_str() };
     layout::head(out, &left, &Words::default().paint(id, Paint::Faint), style);
@@ -119,13 +119,15 @@ fn summary(listing: &Listing) -> Vec<Words> {
     if let Some(first) = listing.things.first() {
         let pull = listing.again.other(&format!("pull {}", first.address));
         lines.push(Words::new("To write one into git: ").copy(&pull));
-        let pattern = format!("ignore_unmanaged = [{}]", quoted(&format!("{}/{}", first.kind.key, first.name)));
+        let meant = format!("{}/{}", first.kind.key, pattern_of(&first.name));
+        let pattern = format!("ignore_unmanaged = [{}]", quoted(&meant));
         let known = Words::new("To leave it alone, in pushplan.toml under [project] or a target: ");
-        lines.push(known.copy(&short(&pattern, 120)));
+        lines.push(known.copy(&pattern));
     }
     let pruned = listing.things.iter().filter(|thing| thing.pruned).count();
     if pruned > 0 {
-        let words = format!("{pruned} of them are of kinds that `prune` has deleted: ");
+        let are = if pruned == 1 { "is of a kind" } else { "are of kinds" };
+        let words = format!("{pruned} of them {are} that `prune` has deleted: ");
         lines.push(Words::new(&words).copy(&listing.again.plan()).and(" shows which."));
     }
     for (kind, why) in &listing.unlisted {

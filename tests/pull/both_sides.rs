@@ -36,13 +36,77 @@ fn what_was_changed_in_git_as_well_is_never_overwritten() {
             &ran.stderr,
             &["git says {\"tag\":\"git\"}, the service has {\"tag\":\"dash\"}, last applied was {\"tag\":\"a\"}"],
         );
-        says(&ran.stderr, &["messages.yaml:4:5: changed here as well", "`git restore`"]);
+        says(&ran.stderr, &["messages.yaml:4:5: changed here as well", "`pushplan pull segments/s --theirs`"]);
     }
-    // The way out that is told.
-    project.write(SEGMENT);
-    project.good(&["pull"]);
-    assert_eq!(project.folder.read(FILE), SEGMENT.replace("tag: a", "tag: dash"));
+    // The way out that is told, here and elsewhere.
+    for told in [project.good(&["plan"]), project.good(&["drift"]), project.run(&["plan", "--on-drift", "stop"])] {
+        says(&told.stdout, &["pushplan pull segments/s --theirs"]);
+    }
+    assert_eq!(project.run(&["pull", "--theirs"]).code, 64);
+    project.write(&mine.replace("tag: git}", "tag: git} # ours"));
+    project.good(&["pull", "segments/s", "--theirs"]);
+    assert_eq!(project.folder.read(FILE), SEGMENT.replace("tag: a}", "tag: dash} # ours"));
     in_sync(&project);
+    // So does taking back what git changed.
+    edit_segment(&service, "S", &json!({"tag": "more"}));
+    project.write(&mine);
+    assert_eq!(project.run(&["pull"]).code, 6);
+    project.write(&SEGMENT.replace("tag: a", "tag: dash"));
+    project.good(&["pull"]);
+    assert_eq!(project.folder.read(FILE), SEGMENT.replace("tag: a", "tag: more"));
+    in_sync(&project);
+}
+
+#[test]
+fn what_one_pull_wrote_is_no_change_of_git_for_the_next() {
+    let manifest = "\
+templates:
+  t:
+    description: d0
+    push: {notification: {alert: \"${var.x:-hi}\"}}
+";
+    let (project, service) = applied(manifest);
+    let template = service.get("/api/templates")["templates"][0].clone();
+    let id = template["id"].as_str().expect("an id");
+    for description in ["d1", "d2"] {
+        let push = json!({"notification": {"alert": "ho"}});
+        let body = json!({"name": template["name"], "description": description, "push": push});
+        service.post(&format!("/api/templates/{id}"), &body);
+        let ran = project.run(&["pull"]);
+        assert_eq!(ran.code, 6, "{ran}");
+        assert_eq!(project.folder.read(FILE), manifest.replace("d0", description));
+        assert!(!ran.stderr.contains("changed in git"), "{ran}");
+        says(&ran.stderr, &["Edit by hand: templates/t push.notification.alert: the service has \"ho\""]);
+    }
+    // What is left is told until it is dealt with.
+    for _ in 0..2 {
+        let ran = project.run(&["pull"]);
+        assert_eq!(ran.code, 6, "{ran}");
+        says(&ran.stderr, &["push.notification.alert: the service has \"ho\""]);
+    }
+    says(&project.good(&["plan"]).stdout, &["push.notification.alert", "hi -> ho"]);
+    project.edit(":-hi", ":-ho");
+    project.good(&["pull"]);
+    in_sync(&project);
+}
+
+#[test]
+fn beside_a_clash_what_was_placed_is_no_change_of_git_for_the_next() {
+    let manifest = "templates:\n  t:\n    description: Ours\n    push: {notification: {alert: Hi}}\n";
+    let (project, service) = applied(manifest);
+    let template = service.get("/api/templates")["templates"][0].clone();
+    let id = template["id"].as_str().expect("an id");
+    project.edit("Ours", "Mine");
+    for alert in ["Ho", "Hu"] {
+        let push = json!({"notification": {"alert": alert}});
+        let body = json!({"name": template["name"], "description": "Theirs", "push": push});
+        service.post(&format!("/api/templates/{id}"), &body);
+        let ran = project.run(&["pull"]);
+        assert_eq!(ran.code, 6, "{ran}");
+        assert_eq!(project.folder.read(FILE), manifest.replace("Ours", "Mine").replace("Hi", alert));
+        assert_eq!(ran.stderr.matches("changed in git").count(), 1, "{ran}");
+        says(&ran.stderr, &["git says \"Mine\"", "the service has \"Theirs\"", "last applied was \"Ours\""]);
+    }
 }
 
 #[test]

@@ -180,7 +180,8 @@ fn a_part_that_git_says_otherwise_and_never_applied_is_left() {
     project.write(&mine);
     tag_user(&service, "carl", &json!(["silver"]));
     tag_user(&service, "dora", &json!(["gold"]));
-    let ran = project.good(&["pull", "tag_groups"]);
+    let ran = project.run(&["pull", "tag_groups"]);
+    assert_eq!(ran.code, 6, "{ran}");
     says(
         &ran.stderr,
         &["git says something else of it; `pushplan adopt tag_groups/loyalty` takes it", "named_users/carl"],
@@ -199,7 +200,9 @@ fn what_was_removed_as_a_whole_is_told_with_the_way_out() {
     service.post("/api/named_users/disassociate", &body);
     service.delete(&format!("/api/segments/{}", service.segment_id("lapsed")));
     service.delete("/api/tags/news");
-    let ran = project.good(&["pull"]);
+    let ran = project.run(&["pull"]);
+    assert_eq!(ran.code, 6, "{ran}");
+    says(&ran.stdout, &["3 resources removed on the service, to be taken out of your files. Next: pushplan plan"]);
     for (address, line) in [("segments/lapsed", 24), ("named_users/ada", 14), ("tags/news", 21)] {
         let said =
             format!("Removed on the service: {address}. To remove it from git, take it out of messages.yaml:{line}");

@@ -229,7 +229,8 @@ fn a_pull_that_could_not_reach_the_ledger_is_finished_by_the_next() {
     // As if the last step had failed: files are there, and the ledger knows nothing of them.
     std::fs::remove_dir_all(project.folder.path().join(".pushplan/ledger")).expect("a ledger");
     let ran = project.good(&["pull"]);
-    assert_eq!(ran.stdout, "7 resources pulled and adopted. Next: pushplan plan\n", "{ran}");
+    says(&ran.stdout, &["Adopted as declared: pipelines/remind-later, scheduled_pushes/black-friday, segments/"]);
+    says(&ran.stdout, &["and 2 more\n7 resources adopted as declared. Next: pushplan plan\n"]);
     let after: Vec<String> = names.iter().map(|name| project.folder.read(name)).collect();
     assert_eq!(before, after);
     in_sync(&project);
@@ -240,9 +241,56 @@ fn something_declared_with_the_same_name_is_not_written_twice() {
     let project = Project::new("segments:\n  lapsed: {display_name: Lapsed buyers, criteria: {tag: other}}\n");
     let service = project.serve();
     let id = service.segment("Lapsed buyers", "lapsed");
-    let ran = project.good(&["pull"]);
+    let ran = project.run(&["pull"]);
+    assert_eq!(ran.code, 6, "a plan waits for a decision: {ran}");
     says(&ran.stderr, &["segments/lapsed has its name and says something else", "pushplan adopt segments/lapsed", &id]);
-    says(&ran.stdout, &["Nothing to pull"]);
+    says(&ran.stdout, &["1 resource to be decided about. Next: pushplan plan"]);
+}
+
+#[test]
+fn names_that_would_give_keys_of_one_s_own_are_pulled_with_others() {
+    let project = empty();
+    let service = project.serve();
+    for name in ["x", "X!", "x-ray"] {
+        service.segment(name, "a");
+    }
+    let ran = project.good(&["pull"]);
+    says(&ran.stdout, &["Wrote segments.yaml: 3 segments", "3 resources pulled and adopted."]);
+    assert_eq!(ran.stderr, "");
+    assert_eq!(project.folder.read("segments.yaml").matches("  segment-x-").count(), 3);
+    in_sync(&project);
+}
+
+#[test]
+fn what_is_ours_and_in_no_file_is_written_anew_where_it_is_named() {
+    let both = "segments:\n  a: {display_name: Alpha, criteria: {tag: a}}\n  b: {criteria: {segment: a}}\n";
+    let (project, service) = crate::applied(both);
+    let other = "segments:\n  c: {criteria: {tag: c}}\n";
+    project.write(other);
+    let edited = json!({"display_name": "Beta", "criteria": {"tag": "theirs"}});
+    service.put(&format!("/api/segments/{}", service.segment_id("Alpha")), &edited);
+    says(&project.good(&["drift"]).stdout, &["to keep    pushplan pull segments/a"]);
+    says(&project.good(&["pull"]).stdout, &["Nothing to pull"]);
+    let ran = project.good(&["pull", "segments/a", "segments/b"]);
+    says(&ran.stdout, &["2 resources pulled and adopted."]);
+    let written = project.folder.read("segments.yaml");
+    says(&written, &["  a:\n    display_name: Beta\n    criteria: {tag: theirs}\n", "criteria: {segment: a}"]);
+    project.write("");
+    in_sync(&project);
+}
+
+#[test]
+fn the_numbers_of_a_pull_add_up() {
+    let project = Project::new("segments:\n  mine: {display_name: Same, criteria: {tag: a}}\n");
+    let service = project.serve();
+    service.segment("Same", "a");
+    service.post("/api/segments", &json!({"display_name": "Gold", "criteria": {"tag": "gold", "group": "loyalty"}}));
+    let ran = project.good(&["pull", "--layout", "resource"]);
+    says(&ran.stdout, &["Wrote segments/gold.yaml: 1 segment", "Wrote tag_groups/loyalty.yaml: 1 tag group"]);
+    says(&ran.stdout, &["Adopted as declared: segments/mine\n"]);
+    let last = "1 resource adopted as declared, 1 resource pulled and adopted, 1 tag group declared for them. Next: ";
+    says(&ran.stdout, &[last]);
+    in_sync(&project);
 }
 
 #[test]

@@ -238,11 +238,24 @@ fn a_write_that_fails_is_sent_once_and_said_to_be_open() {
 
 #[test]
 fn a_project_file_with_an_error_is_not_used() {
-    let project = Project::new("");
+    let project =
+        Project::new("segments: {a: {criteria: {tag: a}}}\ntemplates: {t: {push: {notification: {alert: Hi}}}}\n");
     let service = project.serve();
+    service.put("/local/devices/phone", &json!({"device_type": "ios"}));
+    project.good(&["apply", "--yes"]);
     project.folder.write("pushplan.toml", "[targets.local]\napp_key_fingerprnt = \"000000000000\"\n");
     service.forget();
-    for arguments in [&["api", "GET", "/api/segments"][..], &["lookup", "channel", "x"], &["report", "devices"]] {
+    for arguments in [
+        &["api", "GET", "/api/segments"][..],
+        &["lookup", "channel", "x"],
+        &["report", "devices"],
+        &["report", "push", "segments/a"],
+        &["send", "templates/t", "--to", "ios_channel:phone", "--yes"],
+        &["outcome"],
+        &["drift"],
+        &["forget", "segments/a"],
+        &["resolve", "segments/a", "--absent"],
+    ] {
         let ran = project.run(arguments);
         assert_eq!(ran.code, 3, "{ran}");
         says(&ran.stderr, &["app_key_fingerprnt", "pushplan.toml has errors"]);

@@ -70,3 +70,13 @@ fn a_takeover_begins_with_a_bare_project() {
     says(&project.folder.read("messages/segments.yaml"), &["theirs:"]);
     says(&project.good(&["plan"]).stdout, &["No changes. local matches your files (1 resource)."]);
 }
+
+#[test]
+fn what_a_bare_project_keeps_for_itself_is_not_for_git() {
+    for command in [&["pull", "--dry-run"][..], &["schema"]] {
+        let project = Project { folder: Folder::new() };
+        project.good(&["init", "--bare"]);
+        project.good(command);
+        assert_eq!(project.folder.read(".pushplan/.gitignore"), "*\n", "{command:?}");
+    }
+}

@@ -246,3 +246,25 @@ fn seconds_are_refused_where_the_contract_s_form_alone_is_read() {
     let made = service.get("/api/schedules")["schedules"][0]["schedule"]["scheduled_time"].clone();
     assert_eq!(made, json!("2027-01-01T09:00:30"));
 }
+
+#[test]
+fn a_part_that_was_removed_is_kept_so_by_a_pull() {
+    let project = Project::new(
+        "tag_groups:\n  loyalty:\n    members:\n      named_users: {ada: [gold], bob: [gold]}\nnamed_users:\n  ada:\n    \
+         channels: [{channel_id: phone, device_type: ios}]\n",
+    );
+    let service = project.serve();
+    service.put("/local/devices/phone", &json!({"device_type": "ios"}));
+    project.good(&["apply", "--yes"]);
+    service.post("/api/named_users/tags", &json!({"audience": {"named_user_id": "bob"}, "set": {"loyalty": []}}));
+    says(&project.good(&["drift"]).stdout, &["to keep    pushplan pull tag_groups/loyalty"]);
+    says(&project.good(&["plan"]).stdout, &["keep it removed: pushplan pull tag_groups/loyalty"]);
+    let drift: Value = serde_json::from_str(&project.good(&["drift", "--format", "json"]).stdout).expect("JSON");
+    assert_eq!(drift["changes"][0]["keep"], "pushplan pull tag_groups/loyalty");
+    project.good(&["pull", "tag_groups/loyalty"]);
+    says(&project.good(&["plan"]).stdout, &["No changes."]);
+    // Nothing is left of it without its only channel: that is for a person to take out.
+    let body = json!({"channel_id": "phone", "device_type": "ios", "named_user_id": "ada"});
+    service.post("/api/named_users/disassociate", &body);
+    says(&project.good(&["drift"]).stdout, &["to keep    take it out of your files"]);
+}

@@ -252,11 +252,13 @@ fn the_ways_out_of_drift_lead_somewhere() {
     project.write(&ONE.replace("templates:\n  winback: {push: {notification: {alert: Hello there my friends}}}\n", ""));
 
     let told = project.good(&["drift"]).stdout;
-    says(&told, &["forget scheduled_pushes/sale, then", "forget templates/winback, then", "an apply deletes it"]);
+    says(
+        &told,
+        &["forget scheduled_pushes/sale, then", "to keep    pushplan pull templates/winback\n", "an apply deletes it"],
+    );
     let refused = project.run(&["apply", "--yes", "--on-drift", "stop"]);
     assert_eq!(refused.code, 7, "{refused}");
-    says(&refused.stderr, &["pushplan forget templates/winback and pushplan pull templates/winback"]);
-    project.good(&["forget", "templates/winback"]);
+    says(&refused.stderr, &["keep what your files no longer have with pushplan pull templates/winback"]);
     project.good(&["pull", "templates/winback"]);
     says(&project.good(&["plan"]).stdout, &["scheduled_pushes/sale"]);
     assert!(!project.good(&["plan"]).stdout.contains("templates/winback"));

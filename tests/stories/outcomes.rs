@@ -220,6 +220,9 @@ fn what_sends_nothing_at_a_time_has_no_outcome() {
         assert_eq!(ran.code, 64, "{ran}");
         says(&ran.stderr, &[words]);
     }
+    let ran = project.run(&["report", "push", "segments/vips"]);
+    assert_eq!(ran.code, 64, "{ran}");
+    says(&ran.stderr, &["segments/vips sends nothing at a time"]);
 }
 
 #[test]

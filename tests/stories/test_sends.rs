@@ -140,6 +140,24 @@ fn values_come_from_the_option_then_from_the_push_then_from_the_template() {
 }
 
 #[test]
+fn a_permission_that_the_checks_refuse_allows_nothing() {
+    let project = Project::new(MESSAGES);
+    let service = with_devices(&project, None);
+    let origin = &service.origin;
+    let toml = format!("[targets.far]\nbase_url = \"{origin}\"\ntest_recipients = [\"*\"]\n");
+    project.folder.write("pushplan.toml", toml);
+    let env = [
+        ("PUSHPLAN_ORIGIN", origin.as_str()),
+        ("PUSHPLAN_APP_KEY", "local-application-key0"),
+        ("PUSHPLAN_MASTER_SECRET", "local-master-secret-00"),
+    ];
+    let ran = project.run_as(&["send", "scheduled_pushes/sale", "--to", "named_user:qa-1", "--yes"], &env);
+    assert_eq!(ran.code, 3, "{ran}");
+    says(&ran.stderr, &["YM206", "pushplan.toml has errors, so that nothing is sent"]);
+    assert_eq!(service.asked(), [""; 0]);
+}
+
+#[test]
 fn a_placeholder_without_a_value_is_refused_by_its_name() {
     let project = Project::new(MESSAGES);
     let service = with_devices(&project, None);

@@ -181,6 +181,28 @@ fn names_that_are_alike_or_strange_have_addresses_of_their_own() {
 }
 
 #[test]
+fn a_name_is_shown_as_it_is_and_left_alone_by_itself() {
+    let (project, service) = applied(OURS, "prune = {segments = true}\n");
+    let long = "long name ".repeat(9);
+    for name in ["M*", "\u{7}bell", &long] {
+        service.segment(name, "x");
+    }
+    let ran = project.good(&["unmanaged"]);
+    says(&ran.stdout, &["segments/bell  \"\\x07bell\" "]);
+    let shown = ran.stdout.lines().position(|line| line.contains("segments/long-name")).expect("a line");
+    assert!(ran.stdout.lines().nth(shown + 1).is_some_and(|line| line.starts_with("    ")), "{ran}");
+    let ran = project.good(&["unmanaged", "segments/M*"]);
+    says(&flat(&ran), &["1 of them is of a kind that `prune` has deleted"]);
+    let told = ran.stdout.lines().find_map(|line| line.split_once("ignore_unmanaged")).expect("a line").1;
+    let toml = project.folder.read("pushplan.toml");
+    project.folder.write("pushplan.toml", format!("{toml}ignore_unmanaged{told}\n"));
+    service.segment("Mine", "x");
+    let ran = project.good(&["unmanaged"]);
+    assert!(!ran.stdout.contains("M*"), "{ran}");
+    says(&ran.stdout, &["segments/mine", "1 more is ignored"]);
+}
+
+#[test]
 fn what_is_ignored_is_counted_and_a_pattern_for_nothing_is_a_note() {
     let (project, service) = applied(OURS, "ignore_unmanaged = [\"templates/*\"]\n");
     service.segment("Test one", "x");

@@ -10,7 +10,7 @@ use super::{Place, at_place, of, taken_in, unreadable};
 use crate::cli::forms::Plain;
 use crate::cli::planning::append;
 use crate::cli::turn::{self, Turn};
-use crate::cli::{Context, Ended, runtime, who};
+use crate::cli::{Context, Ended, asking, runtime, who};
 use crate::failure::{Exit, Failure};
 use crate::ledger::{Chain, Entry, Ledger as State, Log, NotMoved, checkpoint, place};
 use crate::manifest::Project;
@@ -140,6 +140,7 @@ impl Verify {
 
 impl Compact {
     fn run(&self, context: &Context) -> Ended {
+        asking::project(&self.place, "written", context)?;
         let (log, target) = self.place.log()?;
         let (before, seq) = runtime()?.block_on(async {
             self.turn.ledger(context, &log, &target).await?;
@@ -167,6 +168,7 @@ impl Compact {
 
 impl Move {
     fn run(&self, context: &Context) -> Ended {
+        asking::project(&self.place, "written", context)?;
         let root = self.place.root()?;
         let project = Project::open(&root);
         let (log, target) = self.place.log()?;
@@ -232,6 +234,7 @@ impl Export {
 
 impl Restore {
     fn run(&self, context: &Context) -> Ended {
+        asking::project(&self.place, "written", context)?;
         let (log, _) = self.place.log()?;
         let file = self.file.display().to_string();
         let bytes = fs::read(&self.file).map_err(|error| Failure::usage(format!("{file} cannot be read: {error}")))?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Asked, Became, each, worst};
 use crate::cli::drift::{Format, Found, look};
 use crate::cli::planning::unreadable;
-use crate::cli::{Context, Ended, ledger, runtime};
+use crate::cli::{Context, Ended, asking, ledger, runtime};
 use crate::failure::Exit;
 use crate::plan::Choice;
 use crate::render::Again;
@@ -14,6 +14,7 @@ use crate::render::plan::drift::Shown;
 
 /// Looks at each target, several at a time, and shows what was done there.
 pub fn run(asked: &Asked, choice: &Choice, format: Format, detailed: bool, context: &Context) -> Ended {
+    asking::project(&asked.place(""), "asked", context)?;
     let (sites, whole) = asked.read_leniently()?;
     for site in &sites {
         if let Some(words) = ledger::pending(&site.log.kept().map_err(unreadable)?) {

@@ -10,7 +10,7 @@ use crate::kinds::{self, Found, KINDS, Kind, Read};
 use crate::ledger::Ledger;
 use crate::live::{Live, Seen};
 use crate::model::level::Level;
-use crate::pull::{Called, Choice, Declared, Left, Places};
+use crate::pull::{Called, Choice, Declared, Left, Placed, Places};
 use crate::render::one_line;
 use crate::render::pull as told;
 use crate::text;
@@ -76,6 +76,52 @@ impl Ours<'_> {
         let more = self.names.get(address).into_iter().flatten().map(String::as_str);
         let called = |name| Called { kind: &address.kind, key: Some(&address.key), name, id };
         std::iter::once(name).chain(more).any(|name| is_meant(called(name)))
+    }
+}
+
+/// What is ours and asked for by itself, and stands in no file any more: it is written anew, under the key that it has.
+#[derive(Debug)]
+pub struct Returning {
+    /// Ids with their kinds, and what the ledger knows them by.
+    keys: BTreeMap<(String, String), String>,
+    owned: BTreeSet<Address>,
+}
+
+impl Ours<'_> {
+    /// What is asked for by itself and in no file.
+    pub fn returning(&self, choice: &Choice) -> Returning {
+        let is_asked = |resource: &Address, id: &str| {
+            !self.declared.contains(resource) && self.calls(resource, "", id, &|it| choice.names(it))
+        };
+        let all = self.ledger.owned.iter();
+        let all = all.filter(|(address, owned)| !owned.past && is_asked(&address.resource(), &owned.id));
+        let (mut keys, mut owned) = (BTreeMap::new(), BTreeSet::new());
+        for (address, it) in all {
+            owned.insert(address.clone());
+            if address.part().is_none() {
+                keys.insert((address.kind.to_string(), it.id.clone()), address.key.clone());
+            }
+        }
+        Returning { keys, owned }
+    }
+}
+
+impl Returning {
+    /// A ledger that does not know it.
+    pub fn without(&self, ledger: &Ledger) -> Ledger {
+        let mut others = ledger.clone();
+        others.owned.retain(|address, _| !self.owned.contains(address));
+        others
+    }
+
+    /// Has all of it keep its key.
+    pub fn keep_keys(&self, placed: &mut [Placed]) {
+        for it in placed.iter_mut().filter(|it| it.is_new) {
+            let own = (it.thing.kind.key.to_owned(), it.thing.id.clone());
+            if let Some(key) = self.keys.get(&own) {
+                it.key.clone_from(key);
+            }
+        }
     }
 }
 

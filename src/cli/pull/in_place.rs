@@ -9,11 +9,12 @@ use super::mending::Mending;
 use crate::address::Address;
 use crate::failure::Failure;
 use crate::kinds;
-use crate::ledger::Adopted;
+use crate::kinds::remote::segments;
+use crate::ledger::{Adopted, Ledger, Owned};
 use crate::manifest::edit::{self, Editor, Placed, Settled, Unplaced, settle};
 use crate::manifest::{From, Input, Manifests, files, read_project_with};
 use crate::node::{At, Node, Reader};
-use crate::pull::{Changed, Clash, File, Part};
+use crate::pull::{Changed, Clash, Edited, File, Part, rebased};
 use crate::render::pull as told;
 use crate::source::Span;
 
@@ -31,6 +32,8 @@ pub struct InPlace {
 #[derive(Debug, Default)]
 pub struct Learned {
     pub adopted: Vec<Adopted>,
+    /// Those of which a part alone is in git as the service has it: that part counts as applied.
+    pub partly: Vec<Adopted>,
     /// Parts that are neither on the service nor in git any more.
     pub forgotten: Vec<Address>,
 }
@@ -74,7 +77,7 @@ impl InPlace {
     }
 
     /// What the ledger learns: all that is in git now as the service has it. What could not be placed is left as it was.
-    pub fn learned(&self) -> Learned {
+    pub fn learned(&self, ledger: &Ledger) -> Learned {
         let mut learned = Learned::default();
         for (address, placed) in &self.settled.placed {
             let said = said(address, placed);
@@ -82,6 +85,8 @@ impl InPlace {
                 let wanted = part.becomes.as_ref().map(|(wanted, _)| wanted);
                 let is_open = !placed.unplaced.is_empty() && said.get(&part.address.key) != wanted;
                 if is_open || !part.clashes.is_empty() {
+                    let owned = ledger.owned.get(&part.address);
+                    learned.partly.extend(owned.and_then(|owned| in_part(owned, said.get(&part.address.key), part)));
                     continue;
                 }
                 match &part.becomes {
@@ -94,10 +99,11 @@ impl InPlace {
     }
 
     /// The resources of which nothing has to be edited: git says of them what the service has.
-    pub fn agreed(&self) -> usize {
+    pub fn agreed(&self) -> Vec<Address> {
         let agrees =
-            |placed: &&Placed| placed.edits.is_empty() && placed.bodies.is_empty() && placed.unplaced.is_empty();
-        self.settled.placed.values().filter(agrees).count()
+            |placed: &Placed| placed.edits.is_empty() && placed.bodies.is_empty() && placed.unplaced.is_empty();
+        let agreed = self.settled.placed.iter().filter(|(_, placed)| agrees(placed));
+        agreed.map(|(address, _)| address.clone()).collect()
     }
 
     /// How many resources are left to be edited by hand.
@@ -139,6 +145,19 @@ impl InPlace {
         }
         Ok(())
     }
+}
+
+/// What the ledger learns of a thing that only a part of is in git as the service has it; `None`: nothing.
+fn in_part(owned: &Owned, said: Option<&Value>, part: &Part) -> Option<Adopted> {
+    let (wanted, adopted) = part.becomes.as_ref()?;
+    let audiences = kinds::api(&part.address).audiences();
+    let field = Edited { applied: Some(&owned.spec), said, wanted: Some(wanted), live: Some(&adopted.spec) };
+    let spec = rebased(audiences, "", field, &part.clashes).filter(|spec| *spec != owned.spec)?;
+    let named = segments(audiences, &spec);
+    let refs = adopted.refs.iter().chain(&owned.refs).filter(|(key, _)| named.contains(&key.as_str()));
+    let refs = refs.map(|(key, id)| (key.clone(), id.clone())).collect();
+    // What it was stamped with would say that all of it is known.
+    Some(Adopted { spec, refs, stamp: owned.stamp.clone(), ..adopted.clone() })
 }
 
 /// A resource that would not be valid as the service has it.

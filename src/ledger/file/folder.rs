@@ -110,10 +110,8 @@ impl Folder {
             }
             above.push(path.clone());
         }
-        // Without this file git would still work, and so does pushplan.
         if self.is_own() {
-            let ignore = self.root.join(OWN).join(".gitignore");
-            let _ = private_file().open(&ignore).and_then(|mut file| file.write_all(b"*\n"));
+            files::hide_from_git(&self.root.join(OWN));
         }
         for folder in above {
             let failed = |error| format!("{} cannot be brought to the disk: {}", folder.display(), describe(&error));

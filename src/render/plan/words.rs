@@ -385,14 +385,15 @@ fn all_sides(change: &Change, field: &Overwritten) -> String {
 
 /// How what somebody did on the service is kept.
 fn keep(view: &View, change: &Change) -> Option<Row> {
-    let pull = || {
-        Words::new("keep the service's version: ")
-            .copy(&view.again.other(&format!("pull {}", change.address.resource())))
-    };
+    let pull = |how: &str| view.again.other(&format!("pull {}{how}", change.address.resource()));
+    let theirs = |how: &str| Words::new("keep the service's version: ").copy(&pull(how));
     let words = match change.moved? {
         _ if view.plan.aim != Aim::Manifests || change.desired.is_none() => return None,
         Moved::Git => return None,
-        Moved::Service | Moved::Both => pull(),
+        Moved::Service => theirs(""),
+        // Where both sides changed a field, git's value stays unless somebody says so.
+        Moved::Both => theirs(" --theirs"),
+        Moved::Removed if view.plan.is_removed_part(change) => Words::new("keep it removed: ").copy(&pull("")),
         Moved::Removed => Words::new("keep it removed: take it out of your files"),
     };
     Some(Row::new(KEEP, words))

@@ -86,7 +86,7 @@ pub struct Change<'d> {
     pub times: Vec<Time>,
     /// Paths of fields that are left to the dashboard and differ too.
     pub ignored: Vec<String>,
-    /// The command that keeps it. Null where it was removed.
+    /// The command that keeps it. Null where a person has to take it out of the files.
     pub keep: Option<String>,
     /// The command that undoes it.
     pub undo: String,
@@ -168,7 +168,10 @@ impl<'d> Change<'d> {
             audiences: view.review.who(change).iter().map(Audience::new).collect(),
             times: Time::all(view, change),
             ignored: change.ignored.clone(),
-            keep: (!removed).then(|| shown.pull(&resource)),
+            keep: match removed {
+                false => Some(shown.keep(std::iter::once(change), &resource)),
+                true => shown.plan.is_removed_part(change).then(|| shown.pull(&resource)),
+            },
             undo: shown.put_back(&resource),
             resource,
         }

@@ -13,7 +13,7 @@ pub use text::text;
 use super::{Block, View, content, when, who, words};
 use crate::drift::{Added, Drift};
 use crate::kinds::{self, Create};
-use crate::plan::{Action, Plan};
+use crate::plan::{Action, Change, Plan};
 use crate::render::Again;
 use crate::render::layout::{Row, Words};
 use crate::text::{count, quoted, short};
@@ -84,20 +84,34 @@ impl<'d> Shown<'d> {
                         .copy(&self.put_back(&address)),
                     false => Words::default().copy(&self.put_back(&address)),
                 };
-                (Words::new("take it out of your files"), undo)
+                // Of a resource that is left, a part is taken out of the files by `pull`.
+                let keep = match block.changes().all(|change| self.plan.is_removed_part(change)) {
+                    true => Words::default().copy(&self.pull(&address)),
+                    false => Words::new("take it out of your files"),
+                };
+                (keep, undo)
             }
             (true, false) => (Words::default().copy(&forget), Words::new("declare it again")),
             (false, true) => {
-                (Words::default().copy(&self.pull(&address)), Words::default().copy(&self.put_back(&address)))
+                let keep = self.keep(block.changes(), &address);
+                (Words::default().copy(&keep), Words::default().copy(&self.put_back(&address)))
             }
             (false, false) => {
-                let keep = Words::default().copy(&forget).and(", then ").copy(&self.pull(&address));
+                let keep = Words::default().copy(&self.pull(&address));
                 (keep, Words::new("your files do not have it: an apply deletes it"))
             }
         };
         rows.push(Row::new("to keep", keep));
         rows.push(Row::new("to undo", undo));
         rows
+    }
+
+    /// The command that brings what was done into the files. What they changed as well is theirs unless somebody says so.
+    fn keep<'c>(&self, mut changes: impl Iterator<Item = &'c Change>, address: &str) -> String {
+        match changes.any(|change| self.drift.disputed.contains(&change.address)) {
+            true => self.pull(&format!("{address} --theirs")),
+            false => self.pull(address),
+        }
     }
 
     fn pull(&self, what: &str) -> String {
