@@ -222,10 +222,19 @@ fn same(a: &Node, b: &Node) -> bool {
 }
 
 /// Where the comments stand, in their order.
-fn comments(text: &str) -> Vec<Range<usize>> {
+pub fn comments(text: &str) -> Vec<Range<usize>> {
+    places(text, |event| matches!(event, Event::Comment(..)))
+}
+
+/// Where the aliases stand, in their order.
+pub fn aliases(text: &str) -> Vec<Range<usize>> {
+    places(text, |event| matches!(event, Event::Alias(..)))
+}
+
+fn places(text: &str, is_it: impl Fn(&Event) -> bool) -> Vec<Range<usize>> {
     let options = granit_parser::options! { max_buffered_comment_events: usize::MAX };
     let events = Parser::new_from_str_with_options(text, options).map_while(Result::ok);
-    events.filter(|(event, _)| matches!(event, Event::Comment(..))).filter_map(|(_, span)| span.byte_range()).collect()
+    events.filter(|(event, _)| is_it(event)).filter_map(|(_, span)| span.byte_range()).collect()
 }
 
 /// Where the texts stand that are written as blocks: their lines are indented as their authors like.

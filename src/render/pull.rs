@@ -113,7 +113,11 @@ pub fn edited(settled: &Settled, done: bool) -> Vec<String> {
         let values = text::count(placed.edits.len() + placed.bodies.len(), "place");
         let also =
             settled.also.get(address).map(|targets| format!("; it changes for {} as well", text::all_of(targets)));
-        one_line(&format!("{word} {address} in {values}{}", also.unwrap_or_default()))
+        let gone = settled.remarks_gone.get(address).map(|number| match done {
+            true => format!("; {} went with what was removed", text::count(*number, "comment")),
+            false => format!("; {} would go with what is removed", text::count(*number, "comment")),
+        });
+        one_line(&format!("{word} {address} in {values}{}{}", also.unwrap_or_default(), gone.unwrap_or_default()))
     };
     all.map(line).collect()
 }
@@ -235,26 +239,25 @@ fn way_out(gone: &Gone) -> String {
 pub fn unplaced(settled: &Settled, sources: &Sources, after: &BTreeMap<&str, &str>) -> Vec<String> {
     let mut lines = Vec::new();
     for (address, placed) in &settled.placed {
-        for Unplaced { path, live, places, clash } in &placed.unplaced {
+        for Unplaced { path, live, words, places, notes, clash } in &placed.unplaced {
             let what = if path.is_empty() { String::new() } else { format!(" {path}") };
             let places = places.iter().filter(|(span, _)| span.file().is_some());
-            let places: Vec<String> =
-                places.map(|(span, why)| format!("{}: {why}", place(*span, sources, after))).collect();
-            let places = places.join("; ");
+            let places = places.map(|(span, why)| format!("{}: {why}", place(*span, sources, after)));
+            let places = places.chain(notes.iter().cloned()).collect::<Vec<_>>().join("; ");
             if let Some(Clash { git, applied }) = clash {
                 lines.push(one_line(&format!(
                     "Edit by hand: {address}{what}: changed in git and on the service: git says {}, the service has {}, last \
                      applied was {} ({places}). Git's value stays. Write what is right there; or take the service's with \
                      `pushplan pull {address} --theirs`.",
-                    side(git.as_ref()),
-                    side(live.as_ref()),
-                    side(applied.as_ref()),
+                    side(git.value.as_ref(), git.words.as_ref()),
+                    side(live.as_ref(), words.as_ref()),
+                    side(applied.value.as_ref(), applied.words.as_ref()),
                 )));
                 continue;
             }
             let has = match live {
                 Some(_) if path.is_empty() => "it was changed on the service".to_owned(),
-                live => format!("the service has {}", side(live.as_ref())),
+                live => format!("the service has {}", side(live.as_ref(), words.as_ref())),
             };
             lines.push(one_line(&format!("Edit by hand: {address}{what}: {has} ({places})")));
         }
@@ -287,9 +290,10 @@ fn shifted(was: &str, is: &str, column: usize) -> usize {
     }
 }
 
-/// A value as one of several sides has it.
-fn side(value: Option<&Value>) -> String {
-    value.map_or_else(|| "nothing there".to_owned(), |value| text::short(&value.to_string(), VALUE))
+/// A value as one of several sides has it, in the words of manifests where they are known.
+fn side(value: Option<&Value>, words: Option<&String>) -> String {
+    let said = |value: &Value| words.cloned().unwrap_or_else(|| value.to_string());
+    value.map_or_else(|| "nothing there".to_owned(), |value| text::short(&said(value), VALUE))
 }
 
 /// So much of a value is shown.

@@ -121,3 +121,148 @@ fn the_default_of_a_variable_is_told_where_it_stands() {
     let at = text.find("\"${").expect("it is there");
     assert_eq!(told, [(at, "the default of a variable is filled in here")]);
 }
+
+const MEMBERS: &str = "\
+segments:
+  s:
+    criteria:
+      or:
+        # buyers, agreed with legal
+        - tag: a      # see CRM-12
+        # lapsed
+        - tag: b      # see CRM-13
+        - tag: c
+";
+
+/// The text after a change, and how many remarks went.
+fn of_segment(text: &str, criteria: Value) -> (String, usize) {
+    let (edited, settled) = after(text, "segments/s", &[("/criteria", criteria)]);
+    let placed = settled.placed.values().next().expect("a resource");
+    assert!(placed.unplaced.is_empty(), "{placed:?}");
+    (edited, settled.remarks_gone.values().sum())
+}
+
+#[test]
+fn another_word_for_the_same_members_is_one_line() {
+    let text = MEMBERS.to_owned();
+    let and = of_segment(&text, json!({ "AND": [{ "tag": "a" }, { "tag": "b" }, { "tag": "c" }] }));
+    assert_eq!(and, (text.replace("or:", "and:"), 0));
+    let upper = text.replace("or:", "OR:");
+    let and = of_segment(&upper, json!({ "AND": [{ "tag": "a" }, { "tag": "b2" }, { "tag": "c" }] }));
+    assert_eq!(and, (upper.replace("OR:", "AND:").replace("tag: b ", "tag: b2 "), 0));
+    let inner = "segments:\n  s:\n    criteria:\n      and:\n        - tag: x\n        - or:   # either\n            - tag: a # one\n            - tag: b # two\n";
+    let and = of_segment(inner, json!({ "AND": [{ "tag": "x" }, { "AND": [{ "tag": "a" }, { "tag": "b" }] }] }));
+    assert_eq!(and, (inner.replace("or:", "and:"), 0));
+    let other = "segments:\n  s:\n    criteria:\n      and:\n        # either\n        - or: [{tag: a}, {tag: b}]\n        - not: {tag: c}\n";
+    let expected = "segments:\n  s:\n    # either\n    criteria: {tag: [a, b]}\n";
+    assert_eq!(of_segment(other, json!({ "OR": [{ "tag": "a" }, { "tag": "b" }] })), (expected.to_owned(), 0));
+    let tag = "segments:\n  s:\n    criteria:\n      not:\n        # which\n        tag: a # see\n";
+    let segment = of_segment(tag, json!({ "NOT": { "segment": "a" } }));
+    assert_eq!(segment, (tag.replace("tag:", "segment:"), 0));
+}
+
+#[test]
+fn neighbours_that_change_keep_their_remarks() {
+    let text = MEMBERS.to_owned();
+    let edited = of_segment(&text, json!({ "OR": [{ "tag": "a2" }, { "tag": "b2" }, { "tag": "c" }] }));
+    assert_eq!(edited, (text.replace("tag: a ", "tag: a2 ").replace("tag: b ", "tag: b2 "), 0));
+    let countries = "segments:\n  s:\n    criteria:\n      country:\n        - DE   # Deutschland\n        - FR\n";
+    let any = |codes: &[&str]| {
+        let tags = codes.iter().map(|code| json!({ "tag": code, "group": "ua_locale_country" }));
+        json!({ "OR": tags.collect::<Vec<_>>() })
+    };
+    let edited = of_segment(countries, any(&["IT", "FR"]));
+    assert_eq!(edited, (countries.replace("DE ", "IT "), 0));
+}
+
+#[test]
+fn the_remarks_of_what_is_written_anew_stand_above_it() {
+    let text = MEMBERS.to_owned();
+    let expected = "\
+segments:
+  s:
+    # buyers, agreed with legal
+    # see CRM-12
+    # lapsed
+    # see CRM-13
+    criteria: {tag: a, group: crm}
+";
+    let tag = json!({ "tag": "a", "group": "crm" });
+    assert_eq!(of_segment(&text, tag.clone()), (expected.to_owned(), 0));
+    let above = text.replace("      or:", "      # who\n      or:   # any");
+    let lines = expected.replace("    # buyers", "    # who\n    # any\n    # buyers");
+    assert_eq!(of_segment(&above, tag.clone()), (lines, 0));
+    let beside = text.replace("criteria:", "criteria:   # all of it");
+    let lines = expected.replace("crm}", "crm}   # all of it");
+    assert_eq!(of_segment(&beside, tag), (lines, 0));
+    let one = "segments:\n  s:\n    criteria: {tag: a}   # see CRM-12\n";
+    let expected = "segments:\n  s:\n    # see CRM-12\n    criteria:\n      and:\n        - tag: a\n        - tag: b\n";
+    assert_eq!(of_segment(one, json!({ "AND": [{ "tag": "a" }, { "tag": "b" }] })), (expected.to_owned(), 0));
+    let item = "segments:\n  s:\n    criteria:\n      and:\n        - tag: x\n        # both\n        - and:\n            - tag: a # one\n            - tag: b # two\n";
+    let expected = "segments:\n  s:\n    criteria:\n      and:\n        - tag: x\n        # both\n        # one\n        # two\n        - tag: c\n";
+    assert_eq!(of_segment(item, json!({ "AND": [{ "tag": "x" }, { "tag": "c" }] })), (expected.to_owned(), 0));
+}
+
+#[test]
+fn the_remarks_of_what_is_removed_go_with_it_and_are_counted() {
+    let text = "\
+segments:
+  s:
+    criteria:
+      or:
+        # one
+        - tag: a
+        # two: never remove, legal
+        - tag: b  # b
+          # more of b
+        # three
+        - not: {tag: c}
+";
+    let expected =
+        text.replace("        # two: never remove, legal\n        - tag: b  # b\n          # more of b\n", "");
+    let edited = of_segment(text, json!({ "OR": [{ "tag": "a" }, { "NOT": { "tag": "c" } }] }));
+    assert_eq!(edited, (expected, 3));
+    let apart = text.replace("        - tag: b  # b", "\n        - tag: b  # b");
+    let expected = apart.replace("        - tag: b  # b\n          # more of b\n", "");
+    let edited = of_segment(&apart, json!({ "OR": [{ "tag": "a" }, { "NOT": { "tag": "c" } }] }));
+    assert_eq!(edited, (expected, 2), "what a blank line parts is about something else");
+}
+
+#[test]
+fn a_field_that_is_removed_takes_its_remarks_along() {
+    let text = "\
+templates:
+  t:
+    push:
+      notification:
+        alert: Hi
+        # about ios
+        ios: {badge: 1} # one
+        # about web
+        web: {title: T}
+";
+    let (edited, settled) = after(text, "templates/t", &[("/push/notification/ios", Value::Null)]);
+    assert_eq!(edited, text.replace("        # about ios\n        ios: {badge: 1} # one\n", ""));
+    assert_eq!(settled.remarks_gone.values().sum::<usize>(), 2);
+}
+
+#[test]
+fn a_channel_that_goes_takes_its_remarks_along() {
+    let text = "\
+named_users:
+  anna:
+    channels:
+      # phone
+      - {channel_id: aaaa, device_type: ios}
+      # tablet: never remove
+      - {channel_id: bbbb, device_type: ios}   # b
+      # watch
+      - {channel_id: cccc, device_type: ios}
+";
+    let channel = |id: &str| json!({ "channel_id": id, "device_type": "ios" });
+    let live = json!([channel("aaaa"), channel("cccc")]);
+    let (edited, settled) = after(text, "named_users/anna", &[("/channels", live)]);
+    let gone = "      # tablet: never remove\n      - {channel_id: bbbb, device_type: ios}   # b\n";
+    assert_eq!(edited, text.replace(gone, ""), "{settled:?}");
+    assert_eq!(settled.remarks_gone.values().sum::<usize>(), 2);
+}

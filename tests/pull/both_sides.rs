@@ -32,10 +32,7 @@ fn what_was_changed_in_git_as_well_is_never_overwritten() {
         assert_eq!(ran.code, 6, "{ran}");
         assert_eq!(project.folder.read(FILE), mine);
         says(&ran.stderr, &["Edit by hand: segments/s criteria: changed in git and on the service"]);
-        says(
-            &ran.stderr,
-            &["git says {\"tag\":\"git\"}, the service has {\"tag\":\"dash\"}, last applied was {\"tag\":\"a\"}"],
-        );
+        says(&ran.stderr, &["git says {tag: git}, the service has {tag: dash}, last applied was {tag: a}"]);
         says(&ran.stderr, &["messages.yaml:4:5: changed here as well", "`pushplan pull segments/s --theirs`"]);
     }
     // The way out that is told, here and elsewhere.

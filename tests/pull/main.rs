@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod both_sides;
+mod by_hand;
 mod in_place;
 mod parts;
 mod population;

@@ -85,7 +85,7 @@ fn members_are_edited_in_place() {
         );
         let expected = MINE
             .replace("ada: [gold]   # since 2019\n", "ada: [gold, platinum]   # since 2019\n        carl: [silver]\n")
-            .replace("        bob: [silver, vip]\n", "")
+            .replace("        # He asked for it.\n        bob: [silver, vip]\n", "")
             .replace("{phone-1: [gold], phone-2: [silver], phone-3: [silver]}", "{phone-3: [silver]}");
         assert_eq!(project.folder.read(FILE), expected, "{what}\n{ran}");
         in_sync(&project);
@@ -237,7 +237,7 @@ tag_groups:
     says(&ran.stderr, &["Edit by hand: tag_groups/loyalty members.named_users.ada: the service has [\"gold\"]"]);
     says(
         &ran.stderr,
-        &["messages.yaml:6:9: used here; messages.yaml:1:", "an anchor, whose value stands in several places"],
+        &["messages.yaml:6:14: used here; messages.yaml:1:", "an anchor, whose value stands in several places"],
     );
     assert_eq!(project.folder.read(FILE), manifest.replace("[silver]", "[gold]"));
     assert_eq!(project.changes(&[]), ["~ tag_groups/loyalty"]);

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::kinds;
 use crate::kinds::remote::segments;
 use crate::ledger::{Adopted, Ledger, Owned};
-use crate::manifest::edit::{self, Editor, Placed, Settled, Unplaced, settle};
+use crate::manifest::edit::{self, Editor, Placed, Settled, Side, Unplaced, settle};
 use crate::manifest::{From, Input, Manifests, files, read_project_with};
 use crate::node::{At, Node, Reader};
 use crate::pull::{Changed, Clash, Edited, File, Part, rebased};
@@ -46,7 +46,7 @@ impl InPlace {
         }
         let root = &manifests.project.root;
         let editor = Editor::new(manifests, Some(target));
-        let mut placed = BTreeMap::new();
+        let (mut placed, mut desired) = (BTreeMap::new(), BTreeMap::new());
         let mut parts: BTreeMap<Address, Vec<Part>> = BTreeMap::new();
         for one in changed {
             if let Some(mut edits) = editor.place(&one.address, &one.desired, &one.wanted) {
@@ -58,13 +58,15 @@ impl InPlace {
                     Some(None) => edits = refused(&editor, &one),
                 }
                 placed.insert(one.address.clone(), (edits, one.wanted));
+                desired.insert(one.address.clone(), one.desired);
                 parts.insert(one.address, one.parts);
             }
         }
         let mut settled = settle(manifests, Some(target), placed, |texts| read_project_with(root, inputs(texts), &[]));
         for (address, placed) in &mut settled.placed {
             let own = parts.get(address).into_iter().flatten();
-            placed.unplaced.extend(own.flat_map(|part| disputed(&editor, address, part)));
+            let desired = desired.get(address).unwrap_or(&Value::Null);
+            placed.unplaced.extend(own.flat_map(|part| disputed(&editor, address, desired, part)));
         }
         let own: BTreeMap<&str, &str> =
             manifests.sources.iter().map(|(_, source)| (source.path.as_str(), source.text.as_str())).collect();
@@ -164,20 +166,25 @@ fn in_part(owned: &Owned, said: Option<&Value>, part: &Part) -> Option<Adopted> 
 fn refused(editor: &Editor, one: &Changed) -> Placed {
     let places = editor.spot(&one.address, "").map(|span| (span, "as the service has it, the checks refuse it"));
     let places = places.into_iter().collect();
-    let whole = Unplaced { path: String::new(), live: Some(one.wanted.clone()), places, clash: None };
+    let whole = Unplaced { live: Some(one.wanted.clone()), places, ..Unplaced::default() };
     Placed { unplaced: vec![whole], expected: one.desired.clone(), ..Placed::default() }
 }
 
 /// The fields of a thing that git says something else of by now.
-fn disputed(editor: &Editor, address: &Address, part: &Part) -> Vec<Unplaced> {
+fn disputed(editor: &Editor, address: &Address, desired: &Value, part: &Part) -> Vec<Unplaced> {
     let within = part.address.part().map(|part| part.replace('/', "."));
     let unplaced = |clash: &Clash| {
         let way = [within.as_deref(), Some(clash.path.as_str())];
         let way: Vec<&str> = way.into_iter().flatten().filter(|part| !part.is_empty()).collect();
         let path = way.join(".");
         let places = editor.spot(address, &path).map(|span| (span, "changed here as well")).into_iter().collect();
-        let sides = edit::Clash { git: clash.git.clone(), applied: clash.applied.clone() };
-        Unplaced { path, live: clash.live.clone(), places, clash: Some(sides) }
+        let words = |value: Option<&Value>| editor.words(address, &path, desired, value);
+        let said = clash.git.as_ref().and_then(|git| editor.said(address, &path).or_else(|| words(Some(git))));
+        let git = Side { value: clash.git.clone(), words: said };
+        let applied = Side { value: clash.applied.clone(), words: words(clash.applied.as_ref()) };
+        let (live, words) = (clash.live.clone(), words(clash.live.as_ref()));
+        let clash = Some(edit::Clash { git, applied });
+        Unplaced { path, live, words, places, clash, notes: Vec::new() }
     };
     part.clashes.iter().map(unplaced).collect()
 }

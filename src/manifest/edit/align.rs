@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// One step from the old items to the new ones, in the order of both.
@@ -88,11 +88,13 @@ fn gap(
     steps: &mut Vec<Step>,
 ) {
     let (is_single, same_count) = (olds.len() == 1 && news.len() == 1, olds.len() == news.len());
+    let (from_old, from_new) = (olds.start, news.start);
     let takes_place = |was: usize, is: usize| match is_single {
         true => can_become(&old[was], &new[is], is_bare(was)),
         false => {
             let unnamed = identity(&old[was]).is_none() && identity(&new[is]).is_none();
-            unnamed && is_bare(was) && (same_count || shared(&old[was], &new[is]) > 0)
+            let in_place = same_count && was - from_old == is - from_new && is_alike(&old[was], &new[is]);
+            unnamed && (in_place || (is_bare(was) && (same_count || shared(&old[was], &new[is]) > 0)))
         }
     };
     let end = olds.end;
@@ -122,7 +124,19 @@ fn can_become(old: &Value, new: &Value, is_bare: bool) -> bool {
             let differ = was.iter().filter(|(key, value)| is.get(*key) != Some(value)).count();
             identity(old) == identity(new) || (differ <= 1 && was.len() == is.len())
         }
-        _ => old == new || is_bare,
+        _ => is_bare || is_alike(old, new),
+    }
+}
+
+/// Whether two items have the same shape, so that the one that takes the other's place is a change of what it says.
+pub fn is_alike(old: &Value, new: &Value) -> bool {
+    match (old, new) {
+        (Value::Object(was), Value::Object(is)) => {
+            let is_compound = |map: &Map<String, Value>| map.keys().all(|key| matches!(key.as_str(), "AND" | "OR"));
+            was.keys().eq(is.keys()) || (is_compound(was) && is_compound(is))
+        }
+        (Value::Array(_), Value::Array(_)) => true,
+        _ => !old.is_object() && !old.is_array() && !new.is_object() && !new.is_array(),
     }
 }
 
@@ -143,15 +157,15 @@ fn moved(old: &[Value], new: &[Value], mut steps: Vec<Step>) -> Vec<Step> {
 /// The same where the order says nothing: what stays keeps its place, and what is new stands at the end or takes the place of what
 /// goes.
 pub fn align_set(old: &[Value], new: &[Value], is_bare: &dyn Fn(usize) -> bool) -> Vec<Step> {
-    let mut gone: Vec<usize> =
-        (0..old.len()).filter(|n| !new.contains(&old[*n]) || old[..*n].contains(&old[*n])).collect();
+    // What is written twice stays so.
+    let mut gone: Vec<usize> = (0..old.len()).filter(|n| !new.contains(&old[*n])).collect();
     let mut come: Vec<usize> = (0..new.len()).filter(|n| !old.contains(&new[*n])).collect();
     let is_single = gone.len() == 1 && come.len() == 1;
     let mut steps = Vec::new();
     gone.retain(|was| {
         let named = |is: &&usize| identity(&old[*was]).is_some() && identity(&old[*was]) == identity(&new[**is]);
         let fits = |is: &&usize| match is_single {
-            true => can_become(&old[*was], &new[**is], is_bare(*was)),
+            true => can_become(&old[*was], &new[**is], true) && (old[*was].is_object() || is_bare(*was)),
             false => named(is) || (identity(&old[*was]).is_none() && is_bare(*was)),
         };
         let like = |is: &&usize| (named(is), shared(&old[*was], &new[**is]), usize::MAX - **is);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::align::align;
+use super::align::{align, is_alike};
 use super::walk::{Going, Holder, Refusal, Spot, Walk};
 use crate::node::{Entry, Node, Scalar, Style, Tree};
 use crate::source::Span;
@@ -13,6 +13,12 @@ use super::super::author;
 fn compound(value: &Value) -> Option<(&str, &[Value])> {
     let (key, members) = value.as_object().filter(|map| map.len() == 1)?.iter().next()?;
     matches!(key.as_str(), "AND" | "OR").then_some((key.as_str(), members.as_array()?.as_slice()))
+}
+
+/// Whether some members stay, or each becomes another of its shape: the list is the same one under another word.
+fn has_same_members(olds: &[Value], news: &[Value]) -> bool {
+    let alike = olds.len() == news.len() && olds.iter().zip(news).all(|(old, new)| is_alike(old, new));
+    alike || olds.iter().any(|old| news.contains(old))
 }
 
 /// The condition as a person would write it.
@@ -31,9 +37,9 @@ impl Walk<'_> {
         let head = head(at.node);
         let is = |word: &str| head.is_some_and(|head| head.key.eq_ignore_ascii_case(word));
         if let (Some(head), Some((word, olds)), Some((other, news))) = (head, compound(old), compound(new))
-            && word == other
             && is(word)
-            && let Some(Node { tree: Tree::List(members), .. }) = ordered.get(word)
+            && (word == other || has_same_members(olds, news))
+            && let Some(Node { tree: Tree::List(members), .. }) = ordered.get(other)
         {
             let spot = self.beneath(at, head);
             match &head.value.tree {
@@ -44,10 +50,15 @@ impl Walk<'_> {
                     };
                     let bare = self.bare(own);
                     let steps = align(olds, news, &|n| bare.get(n) == Some(&true));
+                    if word != other {
+                        let is_upper = head.key.chars().all(char::is_uppercase);
+                        let other = if is_upper { other.to_owned() } else { other.to_lowercase() };
+                        self.rename(at, &head.key, &other)?;
+                    }
                     return self.steps(spot, own, steps, change, |n| authored(&members[n]));
                 }
                 // The only member needs no list.
-                Tree::Map(_) if olds.len() == 1 && news.len() == 1 => {
+                Tree::Map(_) if word == other && olds.len() == 1 && news.len() == 1 => {
                     return self.condition(spot, &olds[0], &news[0], &members[0]);
                 }
                 _ => {}
@@ -72,7 +83,13 @@ impl Walk<'_> {
         let find = |node: &'n Node| node.entries()?.iter().find(|own| own.key == entry.key);
         let own = at.own.and_then(find);
         let flow = at.flow || at.own.is_some_and(|own| self.page(own).is_flow(own));
-        Spot { node: &entry.value, own: own.map(|own| &own.value), holder: Holder::Entry(own.unwrap_or(entry)), flow }
+        Spot {
+            node: &entry.value,
+            own: own.map(|own| &own.value),
+            holder: Holder::Entry(own.unwrap_or(entry)),
+            flow,
+            used: self.used(at, entry),
+        }
     }
 
     /// Makes one condition like another that is written as people do: where both begin with the same word, only what differs
@@ -84,6 +101,10 @@ impl Walk<'_> {
                     return Ok(());
                 }
                 self.scalar(at, new)
+            }
+            (Tree::Map(_), Tree::Map(_)) if other_word(at.node, new).is_some() => {
+                let (was, is) = other_word(at.node, new).unwrap_or_default();
+                self.rename(at, was, is)
             }
             (Tree::Map(_), Tree::Map(entries)) if !whole || begin_alike(at.node, new) => {
                 let own = |entry: &&Entry| !entry.is_own();
@@ -127,6 +148,18 @@ fn head(node: &Node) -> Option<&Entry> {
     node.entries()?
         .iter()
         .find(|entry| !entry.is_own() && !matches!(entry.key.as_str(), "group" | "operator" | "value"))
+}
+
+/// The word that a condition begins with and the one of another, where that is all that differs between them.
+fn other_word<'n>(old: &'n Node, new: &'n Node) -> Option<(&'n str, &'n str)> {
+    let said: Vec<&Entry> = old.entries()?.iter().filter(|entry| !entry.is_own()).collect();
+    let (was, is) = (head(old)?, head(new)?);
+    let like = |(one, other): (&&Entry, &Entry)| {
+        (one.key == other.key || std::ptr::eq(*one, was)) && one.value.to_json() == other.value.to_json()
+    };
+    let rest = new.entries()?;
+    let same = was.key != is.key && said.len() == rest.len() && said.iter().zip(rest).all(like);
+    same.then_some((was.key.as_str(), is.key.as_str()))
 }
 
 fn begin_alike(old: &Node, new: &Node) -> bool {

@@ -9,15 +9,22 @@
 
 mod align;
 mod condition;
+mod going;
+mod items;
 mod leaves;
+mod origin;
 mod page;
+mod remarks;
 mod settle;
 mod special;
 mod walk;
 mod warn;
+mod words;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -34,6 +41,9 @@ use crate::kinds;
 use crate::node::{Node, Tree};
 use crate::source::{FileId, Span};
 
+/// What a place is whose value stands in several.
+const AN_ANCHOR: &str = "an anchor, whose value stands in several places";
+
 /// A stretch of a file and what stands there afterwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
@@ -43,14 +53,18 @@ pub struct Edit {
 }
 
 /// A value that cannot be brought back into the manifests.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Unplaced {
     /// The field, such as `push.notification.alert`; empty: the whole resource.
     pub path: String,
     /// What the service has; `None`: it has nothing there.
     pub live: Option<Value>,
+    /// The same as it is to be written in the manifest, where that is more than one word.
+    pub words: Option<String>,
     /// Where the value is used and where it comes from, each with what that place is.
     pub places: Vec<(Span, &'static str)>,
+    /// Places outside the manifests, and what can be done there.
+    pub notes: Vec<String>,
     /// Git says something else of it that is not applied yet.
     pub clash: Option<Clash>,
 }
@@ -58,8 +72,15 @@ pub struct Unplaced {
 /// The other sides of a field that was changed in git and on the service. `None`: it is not there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clash {
-    pub git: Option<Value>,
-    pub applied: Option<Value>,
+    pub git: Side,
+    pub applied: Side,
+}
+
+/// A value, and how a manifest says it where that is more than one word.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Side {
+    pub value: Option<Value>,
+    pub words: Option<String>,
 }
 
 /// What becomes of one resource.
@@ -87,8 +108,10 @@ pub struct Editor<'m> {
     target: Option<&'m str>,
     /// Values that stand in several places because of an alias.
     shared: HashSet<Span>,
-    /// How often each file is named.
-    named: HashMap<String, usize>,
+    /// Where each file is named.
+    named: HashMap<String, Vec<Span>>,
+    /// Where remarks stand, in the files that were looked at.
+    remarks: RefCell<HashMap<FileId, Rc<[Range<usize>]>>>,
 }
 
 /// A resource with what it consists of.
@@ -109,7 +132,7 @@ impl<'m> Editor<'m> {
         }
         collected.defaults.values().for_each(|node| seen.node(node));
         let shared = seen.places.into_iter().filter(|(_, times)| *times > 1).map(|(span, _)| span).collect();
-        Self { manifests, target, shared, named: seen.files }
+        Self { manifests, target, shared, named: seen.files, remarks: RefCell::default() }
     }
 
     /// The edits that make a resource what the service has. `desired` and `live` are canonical and name segments by their keys.
@@ -133,7 +156,11 @@ impl<'m> Editor<'m> {
         let authored = author::authored(kind, &address.key, live);
         let mut walk = walk::Walk::new(self, &subject);
         walk.resource(&node, desired, live, &authored, &ordered);
-        Some(walk.finish(live))
+        let mut placed = walk.finish(live);
+        for one in &mut placed.unplaced {
+            one.words = self.words_at(address, &authored, &one.path);
+        }
+        Some(placed)
     }
 
     /// Where a field stands, such as `push.notification.alert`, or what is nearest above it.
@@ -160,10 +187,10 @@ impl<'m> Editor<'m> {
         let within = |declaration: &Declaration| begins_in(declaration.node.span, span);
         let why = match () {
             () if subject.over.iter().any(|over| within(over)) => "the overlay for this target",
-            () if self.shared.contains(&span) => "an anchor, whose value stands in several places",
+            () if self.shared.contains(&span) => AN_ANCHOR,
             () if within(subject.own) => return None,
             () if subject.defaults.is_some_and(|node| holds(node, span)) => "the defaults of its kind",
-            () => "an anchor, whose value stands in several places",
+            () => AN_ANCHOR,
         };
         Some((span, why))
     }
@@ -184,11 +211,11 @@ fn holds(node: &Node, span: Span) -> bool {
         }
 }
 
-/// How often each place occurs, and each file is named.
+/// How often each place occurs, and where each file is named.
 #[derive(Default)]
 struct Seen {
     places: HashMap<Span, usize>,
-    files: HashMap<String, usize>,
+    files: HashMap<String, Vec<Span>>,
 }
 
 impl Seen {
@@ -210,7 +237,7 @@ impl Seen {
                     if let ("body", Some([file])) = (entry.key.as_str(), entry.value.entries())
                         && let Tree::Scalar(name) = &file.value.tree
                     {
-                        *self.files.entry(files::plain(&name.text)).or_default() += 1;
+                        self.files.entry(files::plain(&name.text)).or_default().push(file.value.span);
                     }
                     self.node(&entry.value);
                 }

@@ -15,6 +15,21 @@ pub struct Page<'t> {
 /// A stretch of a text and what stands there afterwards.
 pub type Change = (Range<usize>, String);
 
+/// A value in the place of another, before anybody looks for the remarks that stood in it.
+#[derive(Debug)]
+pub struct Rewritten {
+    pub range: Range<usize>,
+    pub text: String,
+    /// The remark that keeps its place, behind the key.
+    pub kept: Option<Range<usize>>,
+}
+
+impl Rewritten {
+    pub fn all((range, text): Change) -> Self {
+        Self { range, text, kept: None }
+    }
+}
+
 /// The beginning of a text that is written as a block: its sign, and where that stands.
 struct Block<'t> {
     sign: &'t str,
@@ -22,26 +37,26 @@ struct Block<'t> {
 }
 
 impl<'t> Page<'t> {
-    fn line_start(&self, at: usize) -> usize {
+    pub fn line_start(&self, at: usize) -> usize {
         self.text[..at].rfind('\n').map_or(0, |end| end + 1)
     }
 
     /// The end of a line, without its break.
-    fn line_end(&self, at: usize) -> usize {
+    pub fn line_end(&self, at: usize) -> usize {
         let end = self.text[at..].find('\n').map_or(self.text.len(), |end| at + end);
         if self.text[at..end].ends_with('\r') { end - 1 } else { end }
     }
 
     /// Where the next line begins.
-    fn next_line(&self, at: usize) -> usize {
+    pub fn next_line(&self, at: usize) -> usize {
         self.text[at..].find('\n').map_or(self.text.len(), |end| at + end + 1)
     }
 
-    fn column(&self, at: usize) -> usize {
+    pub fn column(&self, at: usize) -> usize {
         at - self.line_start(at)
     }
 
-    fn begins_a_line(&self, at: usize) -> bool {
+    pub fn begins_a_line(&self, at: usize) -> bool {
         self.text[self.line_start(at)..at].bytes().all(|byte| byte == b' ')
     }
 
@@ -97,7 +112,7 @@ impl<'t> Page<'t> {
         }
     }
 
-    fn entry_end(&self, entry: &Entry) -> usize {
+    pub fn entry_end(&self, entry: &Entry) -> usize {
         let key = entry.key.span.range().end;
         let colon = self.text[key..].find(':').map_or(key, |at| key + at + 1);
         // What an alias stands for is written further up.
@@ -153,16 +168,16 @@ impl<'t> Page<'t> {
     }
 
     /// Another value behind a key.
-    pub fn value(&self, entry: &Entry, new: &Node, flow: bool) -> Option<Change> {
+    pub fn value(&self, entry: &Entry, new: &Node, flow: bool) -> Option<Rewritten> {
         let (old, end) = (entry.value.span.range(), self.end(&entry.value));
         if flow {
-            return Some((old, write::flow(new)));
+            return Some(Rewritten::all((old, write::flow(new))));
         }
         let key = entry.key.span.range();
         let colon = key.end + self.text[key.end..].find(':')? + 1;
         let is_block = self.block(&entry.value);
         let from = is_block.map_or(old.start, |block| block.at).max(colon);
-        // An anchor between the two belongs to what is there now. Remarks stay: behind what fits on the line, or before it.
+        // An anchor between the two belongs to what is there now.
         let between = self.text[colon..from].trim_end();
         if between.lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#')) {
             return None;
@@ -170,11 +185,14 @@ impl<'t> Page<'t> {
         let column = self.column(key.start);
         let written = write::behind(new, column, column + key.len() + 2);
         let written = written.strip_suffix('\n').unwrap_or(&written);
+        // The remark behind the key stays there.
+        let beside = between.lines().next().unwrap_or_default();
         let text = match written.starts_with('\n') {
-            true => format!("{between}{written}"),
-            false => format!("{written}{between}"),
+            true => format!("{beside}{written}"),
+            false => format!("{written}{beside}"),
         };
-        Some((colon..end.max(colon), text))
+        let kept = beside.find('#').map(|at| colon + at..colon + beside.len());
+        Some(Rewritten { range: colon..end.max(colon), text, kept })
     }
 
     /// Another item of a list.
@@ -210,7 +228,7 @@ impl<'t> Page<'t> {
     }
 
     /// The dash of an item, also where remarks stand between the two.
-    fn dash_above(&self, item: &Node) -> Option<usize> {
+    pub fn dash_above(&self, item: &Node) -> Option<usize> {
         let mut before = &self.text[..self.block(item).map_or(item.span.range().start, |block| block.at)];
         loop {
             before = before.trim_end_matches([' ', '\n', '\r']);
@@ -226,8 +244,12 @@ impl<'t> Page<'t> {
     }
 
     /// A line behind the one in which something ends.
-    fn line_behind(&self, end: usize, written: &str) -> Change {
-        let at = self.next_line(end);
+    pub fn line_behind(&self, end: usize, written: &str) -> Change {
+        self.line_at(self.next_line(end), written)
+    }
+
+    /// A line where another begins, or at the end of the text.
+    pub fn line_at(&self, at: usize, written: &str) -> Change {
         match self.text[..at].ends_with('\n') {
             true => (at..at, written.to_owned()),
             false => (at..at, format!("\n{}", written.strip_suffix('\n').unwrap_or(written))),
@@ -263,25 +285,6 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// Takes an entry out of a map; `goes`: which entries go in the same run.
-    pub fn no_entry(&self, map: &Node, number: usize, goes: &dyn Fn(usize) -> bool) -> Option<Change> {
-        let entries = map.entries()?;
-        let entry = entries.get(number)?;
-        let start = entry.key.span.range().start;
-        if self.is_flow(map) {
-            return Some(self.out_of_flow(number, entries.len(), goes, |n| {
-                (entries[n].key.span.range().start, self.entry_end(&entries[n]))
-            }));
-        }
-        if self.begins_a_line(start) {
-            return Some((self.line_start(start)..self.next_line(self.entry_end(entry)), String::new()));
-        }
-        // Behind a dash the next entry takes its place.
-        let next = entries.get(number + 1)?.key.span.range().start;
-        (!goes(number + 1) && self.text[self.entry_end(entry)..next].trim().is_empty())
-            .then(|| (start..next, String::new()))
-    }
-
     /// The sign of an empty map behind a key whose lines are all taken out.
     pub fn emptied(&self, key: Range<usize>) -> Option<Change> {
         let colon = key.end + self.text[key.end..].find(':')? + 1;
@@ -310,117 +313,15 @@ impl<'t> Page<'t> {
         let indent = self.column(dash);
         let written = format!("{:indent$}-{}", "", write::behind_dash(new, indent));
         match after {
-            Some(after) => Some(self.line_behind(self.end(items.get(after)?), &written)),
+            Some(after) => Some(self.line_at(self.item_till(items.get(after)?, indent), &written)),
             None => self.before_all(items).map(|at| (at..at, written)),
         }
     }
 
-    /// Takes an item out of a list; `goes`: which items go in the same run.
-    pub fn no_item(&self, list: &Node, number: usize, goes: &dyn Fn(usize) -> bool) -> Option<Change> {
-        let Tree::List(items) = &list.tree else { return None };
-        if self.is_flow(list) {
-            let place = |n: usize| (items[n].span.range().start, items[n].span.range().end);
-            return (number < items.len()).then(|| self.out_of_flow(number, items.len(), goes, place));
-        }
-        let item = items.get(number)?;
-        let dash = self.dash_above(item)?;
-        self.begins_a_line(dash).then(|| (self.line_start(dash)..self.next_line(self.end(item)), String::new()))
-    }
-
-    /// Takes an item of a block to another place as it is written, with the remarks about it: behind another, or before all.
-    pub fn moved_item(&self, list: &Node, number: usize, after: Option<usize>) -> Option<[Change; 2]> {
-        let Tree::List(items) = &list.tree else { return None };
-        let item = items.get(number)?;
-        let dash = self.dash_above(item).filter(|dash| self.begins_a_line(*dash))?;
-        let from = self.remarks_above(self.line_start(dash), self.column(dash));
-        let lines = from..self.next_line(self.end(item));
-        let mut written = self.text[lines.clone()].replace("\r\n", "\n");
-        if !written.ends_with('\n') {
-            written.push('\n');
-        }
-        let there = match after {
-            Some(after) => self.line_behind(self.end(items.get(after)?), &written),
-            None => self.before_all(items).map(|at| (at..at, written))?,
-        };
-        Some([(lines, String::new()), there])
-    }
-
     /// Where the first item begins with the remarks above it.
-    fn before_all(&self, items: &[Node]) -> Option<usize> {
+    pub fn before_all(&self, items: &[Node]) -> Option<usize> {
         let dash = self.dash_above(items.first()?)?;
         self.begins_a_line(dash).then(|| self.remarks_above(self.line_start(dash), self.column(dash)))
-    }
-
-    /// Where the remarks begin that stand directly above a line and as far in as it.
-    fn remarks_above(&self, line: usize, column: usize) -> usize {
-        let mut from = line;
-        while from > 0 {
-            let above = self.line_start(from - 1);
-            let text = &self.text[above..from];
-            let indent = text.len() - text.trim_start_matches(' ').len();
-            if indent != column || !text[indent..].starts_with('#') {
-                break;
-            }
-            from = above;
-        }
-        from
-    }
-
-    /// Whether a remark is about an item of a list alone: behind it, or directly above it.
-    pub fn has_remark(&self, item: &Node) -> bool {
-        let end = self.end(item);
-        let behind = self.text[end..self.line_end(end)].trim_start_matches([' ', ',']);
-        let from = self.dash_above(item).unwrap_or(item.span.range().start);
-        let line = self.line_start(from);
-        let above = self.begins_a_line(from) && self.remarks_above(line, self.column(from)) < line;
-        behind.starts_with('#') || above
-    }
-
-    /// Takes one of several things out of brackets, with the comma that it needs no more and the remarks about it: the comma
-    /// before it, or the one behind it where nothing is left before it.
-    fn out_of_flow(
-        &self,
-        number: usize,
-        count: usize,
-        goes: &dyn Fn(usize) -> bool,
-        place: impl Fn(usize) -> (usize, usize),
-    ) -> Change {
-        let (start, end) = place(number);
-        let begins = self.begins_a_line(start);
-        let from = if begins { self.remarks_above(self.line_start(start), self.column(start)) } else { start };
-        let behind = self.text[end..self.line_end(end)].trim_start();
-        let behind = behind.strip_prefix(',').unwrap_or(behind).trim_start();
-        let ends_line = behind.is_empty() || behind.starts_with('#');
-        let is_first = (0..number).all(goes);
-        // What stands between the one before and this, without the comma.
-        let kept = |before: usize| {
-            let between = &self.text[before..from];
-            let comma = between.find(',').filter(|at| between[..*at].trim().is_empty());
-            comma.map_or_else(|| between.to_owned(), |at| format!("{}{}", &between[..at], &between[at + 1..]))
-        };
-        if begins && ends_line {
-            let till = self.next_line(end);
-            let needs_comma = (number + 1..count).any(|n| !goes(n));
-            if is_first || needs_comma || goes(number - 1) {
-                return (from..till, String::new());
-            }
-            let before = place(number - 1).1;
-            return (before..till, kept(before));
-        }
-        match is_first {
-            true if number + 1 < count => {
-                let next = place(number + 1).0;
-                // The lines above the next are about that.
-                let till = if self.text[end..next].contains('#') && ends_line { self.line_end(end) } else { next };
-                (start..till, String::new())
-            }
-            true => (start..end, String::new()),
-            false => {
-                let before = place(number - 1).1;
-                let between = kept(before);
-                (before..end, if between.contains('#') { between } else { String::new() })
-            }
-        }
     }
 }
 

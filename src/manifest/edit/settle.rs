@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::super::{Desired, Manifests};
+use super::super::{Desired, Manifests, layout};
 use super::{Edit, Placed, Unplaced};
 use crate::address::Address;
+use crate::source::FileId;
 
 /// What is left of many edits once they were tried.
 #[derive(Debug, Default)]
@@ -17,6 +18,8 @@ pub struct Settled {
     pub placed: BTreeMap<Address, Placed>,
     /// The other targets for which an edit changes a resource as well.
     pub also: BTreeMap<Address, Vec<String>>,
+    /// How many remarks went with what was removed.
+    pub remarks_gone: BTreeMap<Address, usize>,
     /// Resources that say something else because of what they take from an edited one.
     pub following: BTreeSet<Address>,
 }
@@ -102,13 +105,14 @@ pub fn settle(
             wrong = suspects.iter().filter(is_other).map(|address| (*address).clone()).collect();
         }
         if wrong.is_empty() {
-            return settled(texts, placed, &before, &desired);
+            let remarks_gone = remarks_gone(manifests, &placed);
+            return Settled { remarks_gone, ..settled(texts, placed, &before, &desired) };
         }
         for address in wrong {
             let at = manifests.declared().find(|it| it.kind.key == address.kind && *it.key == address.key);
             let places = at.map(|it| (it.key.span, "written in a way that cannot be edited")).into_iter().collect();
             if let Some((placed, live)) = placed.get_mut(&address) {
-                let whole = Unplaced { path: String::new(), live: Some(live.clone()), places, clash: None };
+                let whole = Unplaced { live: Some(live.clone()), places, ..Unplaced::default() };
                 // It stays what it is.
                 let expected = spec(&before[0].1, &address).unwrap_or_default();
                 *placed = Placed { unplaced: vec![whole], expected, ..Placed::default() };
@@ -151,6 +155,37 @@ fn settled(
         settled.placed.insert(address, placed);
     }
     settled
+}
+
+/// How many remarks the edits of each resource take away.
+fn remarks_gone(manifests: &Manifests, placed: &BTreeMap<Address, (Placed, Value)>) -> BTreeMap<Address, usize> {
+    let mut gone = BTreeMap::new();
+    for (address, (placed, _)) in placed {
+        let text = |edit: &Edit| &manifests.sources.get(edit.file).text;
+        if !placed.edits.iter().any(|edit| text(edit)[edit.range.clone()].contains('#')) {
+            continue;
+        }
+        let after = carry_out(manifests, &placed.edits);
+        let files: BTreeSet<FileId> = placed.edits.iter().map(|edit| edit.file).collect();
+        let remarks_of = |text: &str| {
+            let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+            for range in layout::comments(text) {
+                *counts.entry(text[range].trim().to_owned()).or_default() += 1;
+            }
+            counts
+        };
+        let mut count = 0;
+        for source in files.into_iter().map(|file| manifests.sources.get(file)) {
+            let left = remarks_of(after.get(&source.path).map_or("", String::as_str));
+            let lost =
+                |(remark, times): (&String, &usize)| times.saturating_sub(left.get(remark).copied().unwrap_or(0));
+            count += remarks_of(&source.text).iter().map(lost).sum::<usize>();
+        }
+        if count > 0 {
+            gone.insert(address.clone(), count);
+        }
+    }
+    gone
 }
 
 /// How everything is written, before anything is filled in.

@@ -1,5 +1,6 @@
 //! Values that are not written as the service has them: times in a zone, lengths of time, bodies in files, variables.
 
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
@@ -8,12 +9,13 @@ use super::walk::{Refusal, Spot, Walk, entry_of, written};
 use crate::model::delay::Delay;
 use crate::model::schedule;
 use crate::node::{Entry, Node, Plain, Scalar, Style, Tree};
+use crate::source::Span;
 
 impl Walk<'_> {
     /// A time in the zone that its author wrote it in.
     pub fn schedule(&mut self, at: Spot, new: &Value, authored: Option<&Node>) -> Result<(), Refusal> {
         let made = authored.cloned().unwrap_or_else(|| written(new));
-        let time = new["scheduled_time"].as_str().and_then(schedule::of_spec);
+        let time = new["scheduled_time"].as_str().filter(|time| schedule::of_spec(time).is_some());
         let (Some(time), Some(entry)) = (time, entry_of(at.node, "scheduled_time")) else {
             return self.replace(at, &made);
         };
@@ -26,11 +28,7 @@ impl Walk<'_> {
             Tree::Scalar(scalar) => scalar.text.as_str(),
             _ => "",
         };
-        let Ok(instant) = TimeZone::UTC.to_timestamp(time) else { return self.replace(at, &made) };
-        let local = zone.to_datetime(instant);
-        if zone.to_ambiguous_timestamp(local).is_ambiguous() {
-            return self.replace(at, &made);
-        }
+        let Some(local) = in_zone(time, &zone) else { return self.replace(at, &made) };
         let form = match (local.second() != 0, old.contains(':')) {
             (true, _) => "%Y-%m-%dT%H:%M:%S",
             (false, true) => "%Y-%m-%dT%H:%M",
@@ -46,20 +44,52 @@ impl Walk<'_> {
         let Tree::Scalar(file) = &name.tree else { return };
         let root = &self.editor.manifests.project.root;
         let path = files::plain(&file.text);
-        let alone = self.editor.named.get(&path).is_some_and(|times| *times == 1);
-        let is_there = old.as_str().is_some_and(|old| {
-            let bytes = files::beneath(root, &file.text).ok().and_then(|path| std::fs::read(path).ok());
-            let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-            text.and_then(|text| variables::read_bare(&text)).is_some_and(|text| text == old)
-        });
-        if self.own(at).is_ok() && alone && is_there {
+        let others = self.editor.named.get(&path).into_iter().flatten().filter(|span| **span != name.span);
+        let mut others: Vec<(Span, &str)> = others.map(|span| (*span, "used here as well")).collect();
+        others.dedup();
+        let is_shared = self.editor.named.get(&path).is_none_or(|times| times.len() != 1);
+        let bytes = files::beneath(root, &file.text).ok().and_then(|path| std::fs::read(path).ok());
+        let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
+        let is_there = variables::read_bare(&text).is_some_and(|text| old.as_str() == Some(text.as_str()));
+        let own = self.own(at).map(drop);
+        if own.is_ok() && !is_shared && is_there {
             self.placed.bodies.insert(path, variables::escaped(new));
             return;
         }
-        let why = if alone { "a file with variables in it" } else { "a file that several resources use" };
-        let span = name.span;
-        self.unit(Some(old), Some(&new.into()), |_| Err(vec![(span, why)]));
+        let mut places = own.err().unwrap_or_default();
+        if is_shared {
+            places.push((name.span, "a file that several resources use"));
+            places.extend(others);
+            self.notes.push(format!("{path}: the file"));
+        } else if places.is_empty() {
+            places.push((name.span, "a file with variables in it"));
+            self.notes.extend(in_file(&path, &text));
+            match self.variable(&text) {
+                Some(value) => places.push((value, "its value")),
+                None => self.notes.extend(self.settable(&text)),
+            }
+        }
+        self.unit(Some(old), Some(&new.into()), |_| Err(places));
     }
+}
+
+/// Where a file beside the manifests has variables in it.
+fn in_file(path: &str, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (n, line) in text.lines().enumerate() {
+        for rest in line.replace("$${", "").split("${var.").skip(1) {
+            let name = rest.split('}').next().unwrap_or_default();
+            found.push(format!("{path}:{}: `${{var.{name}}}` is filled in here", n + 1));
+        }
+    }
+    found
+}
+
+/// A time of the service in a zone; `None`: it is none, or stands for two times there.
+pub(super) fn in_zone(time: &str, zone: &TimeZone) -> Option<DateTime> {
+    let instant = TimeZone::UTC.to_timestamp(schedule::of_spec(time)?).ok()?;
+    let local = zone.to_datetime(instant);
+    (!zone.to_ambiguous_timestamp(local).is_ambiguous()).then_some(local)
 }
 
 /// The scalar for a value that takes the place of another.

@@ -4,22 +4,22 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::align::{Step, align, align_set, is_same_set};
 use super::leaves::differing;
-use super::page::{Change, Page};
+use super::page::{Change, Page, Rewritten};
 use super::special::{has_variable, holds_variable, names_file, only_text, scalar_of};
 use super::{Edit, Editor, Placed, Subject, Unplaced};
-use crate::kinds::{Resource, Template};
 use crate::node::{At, Entry, Node, Scalar, Tree};
 use crate::source::Span;
 
-use super::super::author;
+use super::super::{author, write};
 
 pub(super) struct Walk<'w> {
     pub editor: &'w Editor<'w>,
-    subject: &'w Subject<'w>,
+    pub subject: &'w Subject<'w>,
     pub path: Vec<String>,
     pub placed: Placed,
+    /// What else is to be said of the value that is refused next.
+    pub notes: Vec<String>,
     /// Fields that stay what they are in the manifests, by their paths.
     pub kept: Vec<(Vec<String>, Option<Value>)>,
 }
@@ -32,6 +32,8 @@ pub(super) struct Spot<'n> {
     pub holder: Holder<'n>,
     /// It stands between brackets.
     pub flow: bool,
+    /// The nearest key above it that stands in the resource itself.
+    pub used: Option<Span>,
 }
 
 /// What a value belongs to.
@@ -54,7 +56,7 @@ pub(super) type Refusal = Vec<(Span, &'static str)>;
 
 impl<'w> Walk<'w> {
     pub fn new(editor: &'w Editor<'w>, subject: &'w Subject<'w>) -> Self {
-        Self { editor, subject, path: Vec::new(), placed: Placed::default(), kept: Vec::new() }
+        Self { editor, subject, path: Vec::new(), placed: Placed::default(), notes: Vec::new(), kept: Vec::new() }
     }
 
     pub fn finish(self, live: &Value) -> Placed {
@@ -67,12 +69,12 @@ impl<'w> Walk<'w> {
 
     pub fn resource(&mut self, node: &Node, desired: &Value, live: &Value, authored: &Node, ordered: &Node) {
         let own = Some(&self.subject.own.node).filter(|node| node.entries().is_some());
-        let spot = Spot { node, own, holder: Holder::Resource, flow: false };
+        let spot = Spot { node, own, holder: Holder::Resource, flow: false, used: None };
         self.value(spot, desired, live, Some(authored), Some(ordered));
     }
 
     /// A field whose value on the service differs from that in the manifests.
-    fn value(&mut self, at: Spot, old: &Value, new: &Value, authored: Option<&Node>, ordered: Option<&Node>) {
+    pub fn value(&mut self, at: Spot, old: &Value, new: &Value, authored: Option<&Node>, ordered: Option<&Node>) {
         if old == new {
             return;
         }
@@ -136,16 +138,27 @@ impl<'w> Walk<'w> {
         let (edits, bodies) = (self.placed.edits.len(), self.placed.bodies.clone());
         let (kept, told) = (self.kept.len(), self.placed.unplaced.len());
         let mut places = edit(self).err().unwrap_or_default();
-        places.extend(self.placed.unplaced.drain(told..).flat_map(|one| one.places));
+        for one in self.placed.unplaced.drain(told..) {
+            places.extend(one.places);
+            self.notes.extend(one.notes);
+        }
+        let mut notes = std::mem::take(&mut self.notes);
         if !places.is_empty() || self.kept.len() > kept {
             self.placed.edits.truncate(edits);
             self.placed.bodies = bodies;
             self.kept.truncate(kept);
             places.dedup();
+            notes.dedup();
             self.kept.push((self.path.clone(), old.cloned()));
             let mut leaves = Vec::new();
             differing(self.path.join("."), old, new, &mut leaves);
-            let unplaced = |(path, live)| Unplaced { path, live, places: places.clone(), clash: None };
+            let unplaced = |(path, live)| Unplaced {
+                path,
+                live,
+                places: places.clone(),
+                notes: notes.clone(),
+                ..Unplaced::default()
+            };
             self.placed.unplaced.extend(leaves.into_iter().map(unplaced));
         }
     }
@@ -177,7 +190,21 @@ impl<'w> Walk<'w> {
             keys: old.keys().filter(|key| !new.contains_key(*key)).map(String::as_str).collect(),
             others_come: new.keys().any(|key| !said.contains(key.as_str())),
         };
-        for key in keys.into_iter().filter(|key| changed(key) || implied(key)) {
+        // What has another key and is the same is not written anew.
+        let renamed: Vec<(&str, &str)> = new.keys().filter_map(|key| renamed(at.node, key, old, new)).collect();
+        let has_other_key = |key: &str| renamed.iter().any(|(was, is)| *was == key || *is == key);
+        for (was, is) in &renamed {
+            let kept = self.kept.len();
+            self.path.push((*is).to_owned());
+            self.unit(None, new.get(*is), |walk| walk.rename(at, was, is));
+            self.path.pop();
+            if self.kept.len() > kept {
+                let path = self.path.iter().cloned().chain([(*was).to_owned()]).collect();
+                self.kept.push((path, old.get(*was).cloned()));
+            }
+        }
+        let keys = keys.into_iter().filter(|key| !has_other_key(key));
+        for key in keys.filter(|key| changed(key) || implied(key)) {
             let (was, is) = (old.get(key), new.get(key));
             let form = authored.and_then(|node| node.get(key));
             let made = || form.cloned().unwrap_or_else(|| written(is.unwrap_or(&Value::Null)));
@@ -210,7 +237,7 @@ impl<'w> Walk<'w> {
         let own = at.own.and_then(|own| entry_of(own, &entry.key));
         let flow = at.flow || at.own.is_some_and(|own| self.page(own).is_flow(own));
         let holder = own.map_or(Holder::Entry(entry), Holder::Entry);
-        Spot { node: &entry.value, own: own.map(|own| &own.value), holder, flow }
+        Spot { node: &entry.value, own: own.map(|own| &own.value), holder, flow, used: self.used(at, entry) }
     }
 
     pub fn page(&self, node: &Node) -> Page<'w> {
@@ -225,32 +252,6 @@ impl<'w> Walk<'w> {
         Ok(())
     }
 
-    /// The value as the resource itself writes it, if it stands there and nowhere else.
-    pub fn own<'n>(&self, at: Spot<'n>) -> Result<&'n Node, Refusal> {
-        let used = (self.subject.own.key.span, "used here");
-        if let Some(origin) = self.editor.origin(self.subject, at.node.span) {
-            let used = match at.holder {
-                Holder::Entry(entry) if self.subject.own.node.span.contains(entry.key.span) => {
-                    (entry.key.span, "used here")
-                }
-                _ => used,
-            };
-            return Err(vec![used, origin]);
-        }
-        at.own.ok_or_else(|| vec![used])
-    }
-
-    /// What a value that is not written comes from.
-    fn elsewhere(&self, at: Spot) -> Refusal {
-        let mut places = vec![(self.subject.own.key.span, "used here")];
-        if let Some(Node { span, tree: Tree::Scalar(name) }) = at.node.get("template") {
-            places = vec![(*span, "filled in from this template")];
-            let template = self.editor.manifests.collected.base.get(Template::KEY, &name.text);
-            places.extend(template.map(|it| (it.key.span, "the template")));
-        }
-        places
-    }
-
     pub fn scalar(&mut self, at: Spot, new: &Scalar) -> Result<(), Refusal> {
         let own = self.own(at)?;
         let Tree::Scalar(written) = &own.tree else {
@@ -260,31 +261,23 @@ impl<'w> Walk<'w> {
             let here = (own.span, "a variable is filled in here");
             return Err(match self.variable(&written.text) {
                 Some(value) => vec![here, (value, "its value")],
-                None => vec![(own.span, "the default of a variable is filled in here")],
+                None => {
+                    self.notes.extend(self.settable(&written.text));
+                    vec![(own.span, "the default of a variable is filled in here")]
+                }
             });
         }
-        let change = self.page(own).scalar(own, new, at.flow);
-        self.edit(own, Some(change))
-    }
-
-    /// Where the value of a text's first variable is given; `None`: nowhere, and its default is used.
-    fn variable(&self, text: &str) -> Option<Span> {
-        let text = text.replace("$${", "");
-        let (_, rest) = text.split_once("${var.")?;
-        let name = rest.split(['}', ':']).next().unwrap_or_default();
-        let target = self.editor.target.and_then(|name| self.editor.manifests.project.target(name));
-        if rest[name.len()..].starts_with(":-") && !target.is_some_and(|target| target.values().contains_key(name)) {
-            return None;
-        }
-        let Some(file) = self.editor.manifests.project_file() else { return Some(Span::NONE) };
-        let text = self.editor.text(file);
-        let section =
-            self.editor.target.and_then(|target| text.find(&format!("[targets.{target}.variables]"))).unwrap_or(0);
-        let line = format!("\n{name} ");
-        Some(match text[section..].find(&line).or_else(|| text[section..].find(&format!("\n{name}="))) {
-            Some(at) => Span::new(file, section + at + 1..section + at + 1 + name.len()),
-            None => Span::new(file, section..section),
-        })
+        let page = self.page(own);
+        let (range, text) = page.scalar(own, new, at.flow);
+        // The remark behind the sign of a block stays there, as long as there is a sign.
+        let remarks = own.span.file().map(|file| self.editor.remarks(file, &range));
+        let remarks = remarks.as_deref().unwrap_or_default();
+        let first = text.lines().next().unwrap_or_default();
+        let kept =
+            remarks.iter().find(|it| range.contains(&it.start) && first.ends_with(page.text[(*it).clone()].trim()));
+        let from = range.start;
+        let changes = page.with_remarks(from, Rewritten { kept: kept.cloned(), range, text }, remarks);
+        changes.into_iter().try_for_each(|change| self.edit(own, Some(change)))
     }
 
     pub fn replace(&mut self, at: Spot, new: &Node) -> Result<(), Refusal> {
@@ -296,15 +289,16 @@ impl<'w> Walk<'w> {
             return self.scalar(at, scalar);
         }
         let page = self.page(own);
-        let change = match at.holder {
-            Holder::Entry(entry) => page.value(entry, new, at.flow),
-            Holder::Item => page.item(own, new, at.flow),
-            Holder::Resource => {
-                let entry = Entry { key: self.subject.own.key.clone(), value: own.clone() };
-                page.value(&entry, new, at.flow)
-            }
+        let resource = Entry { key: self.subject.own.key.clone(), value: own.clone() };
+        let (change, from) = match at.holder {
+            Holder::Entry(entry) => (page.value(entry, new, at.flow), entry.key.span),
+            Holder::Resource => (page.value(&resource, new, at.flow), resource.key.span),
+            Holder::Item => (page.item(own, new, at.flow).map(Rewritten::all), own.span),
         };
-        self.edit(own, change)
+        let (Some(file), Some(rewritten)) = (own.span.file(), change) else { return self.edit(own, None) };
+        let remarks = self.editor.remarks(file, &rewritten.range);
+        let changes = page.with_remarks(from.range().start, rewritten, &remarks);
+        changes.into_iter().try_for_each(|change| self.edit(own, Some(change)))
     }
 
     /// A new field, behind the one that stands before it in the contract.
@@ -314,16 +308,23 @@ impl<'w> Walk<'w> {
         }
         let Some(own) = at.own else { return Err(self.own(at).err().unwrap_or_default()) };
         if self.editor.shared.contains(&own.span) {
-            return Err(vec![
-                (self.subject.own.key.span, "used here"),
-                (own.span, "an anchor, whose value stands in several places"),
-            ]);
+            return Err(self.anchored(at, own.span));
         }
         let entries = own.entries().unwrap_or_default();
         let after = before.iter().rev().find_map(|name| entries.iter().position(|entry| *entry.key == *name));
         let new = Entry { key: At::new(key.to_owned(), Span::NONE), value: new };
         let change = self.page(own).new_entry(own, after, &new);
         self.edit(own, change)
+    }
+
+    /// Another key for a value that stays where it is.
+    pub fn rename(&mut self, map: Spot, was: &str, is: &str) -> Result<(), Refusal> {
+        let Some(entry) = entry_of(map.node, was) else { return Err(self.elsewhere(map)) };
+        self.own(self.below(map, entry))?;
+        let Some((own, entry)) = map.own.and_then(|own| Some((own, entry_of(own, was)?))) else {
+            return Err(self.elsewhere(map));
+        };
+        self.edit(own, Some((entry.key.span.range(), write::key(is))))
     }
 
     pub fn remove(&mut self, map: Spot, at: Spot, key: &str, going: &Going) -> Result<(), Refusal> {
@@ -349,97 +350,21 @@ impl<'w> Walk<'w> {
         self.value(at, old, new, authored, None);
         Ok(())
     }
+}
 
-    fn list(&mut self, at: Spot, old: &[Value], new: &[Value], authored: &[Node]) -> Result<(), Refusal> {
-        let (Tree::List(nodes), own) = (&at.node.tree, self.own(at)?) else { return Ok(()) };
-        let read: Vec<Value> = nodes.iter().map(read_of).collect();
-        // All lists of texts are sets, in whatever order they stand; of others, those that read in another order than they stand.
-        let is_set = read.iter().all(Value::is_string) || (read != old && is_same_set(&read, old));
-        let made = |n: usize| authored.get(n).cloned().unwrap_or_else(|| written(&new[n]));
-        if (!is_set && nodes.len() != old.len()) || new.is_empty() {
-            let all = (0..new.len()).map(made).collect();
-            return self.replace(at, &Node { span: Span::NONE, tree: Tree::List(all) });
-        }
-        let bare = self.bare(own);
-        let is_bare = |n: usize| bare.get(n) == Some(&true);
-        let steps = if is_set { align_set(&read, new, &is_bare) } else { align(old, new, &is_bare) };
-        let old = if is_set { &read } else { old };
-        self.steps(
-            at,
-            own,
-            steps,
-            |walk, spot, was, is| {
-                walk.value(spot, &old[was], &new[is], authored.get(is), None);
-                Ok(())
-            },
-            made,
-        )
-    }
-
-    /// Which items of a list have no remark of their own.
-    pub fn bare(&self, list: &Node) -> Vec<bool> {
-        let page = self.page(list);
-        let Tree::List(items) = &list.tree else { return Vec::new() };
-        items.iter().map(|item| !page.has_remark(item)).collect()
-    }
-
-    /// Carries out the steps from the items of a list to those that take their place.
-    pub fn steps(
-        &mut self,
-        at: Spot,
-        own: &Node,
-        steps: Vec<Step>,
-        mut change: impl FnMut(&mut Self, Spot, usize, usize) -> Result<(), Refusal>,
-        made: impl Fn(usize) -> Node,
-    ) -> Result<(), Refusal> {
-        let (Tree::List(nodes), Tree::List(owns)) = (&at.node.tree, &own.tree) else { return Ok(()) };
-        let page = self.page(own);
-        let flow = at.flow || page.is_flow(own);
-        let going: Vec<usize> = steps.iter().filter_map(Step::removed).collect();
-        let goes = |n: usize| going.contains(&n);
-        let all_go = going.len() == owns.len();
-        let comes = |step: &Step| matches!(step, Step::Add { .. } | Step::Move { .. });
-        if all_go && !steps.iter().any(comes) {
-            return Err(vec![(own.span, "nothing would be left of this")]);
-        }
-        let start = own.span.range().start;
-        let alias = owns.iter().find(|item| item.span.file() != own.span.file() || item.span.range().start < start);
-        let moves = |step: &Step| matches!(step, Step::Remove { .. } | Step::Add { .. } | Step::Move { .. });
-        if let Some(alias) = alias.filter(|_| steps.iter().any(moves)) {
-            let used = match at.holder {
-                Holder::Entry(entry) => entry.key.span,
-                _ => self.subject.own.key.span,
-            };
-            return Err(vec![(used, "used here"), (alias.span, "an anchor, whose value stands in several places")]);
-        }
-        if all_go && page.is_flow(own) {
-            let new = steps.iter().filter_map(|step| match step {
-                Step::Add { new, .. } | Step::Move { new, .. } => Some(made(*new)),
-                _ => None,
-            });
-            return self.replace(at, &Node { span: Span::NONE, tree: Tree::List(new.collect()) });
-        }
-        for step in steps {
-            match step {
-                Step::Keep => {}
-                Step::Change { old, new } => {
-                    let spot = Spot { node: &nodes[old], own: owns.get(old), holder: Holder::Item, flow };
-                    change(self, spot, old, new)?;
-                }
-                Step::Remove { old } => self.edit(own, page.no_item(own, old, &goes))?,
-                Step::Move { old, new, after } if page.is_flow(own) => {
-                    self.edit(own, page.no_item(own, old, &goes))?;
-                    self.edit(own, page.new_item(own, after, &made(new)))?;
-                }
-                Step::Move { old, after, .. } => match page.moved_item(own, old, after) {
-                    Some(changes) => changes.into_iter().try_for_each(|change| self.edit(own, Some(change)))?,
-                    None => self.edit(own, None)?,
-                },
-                Step::Add { after, new } => self.edit(own, page.new_item(own, after, &made(new)))?,
-            }
-        }
-        Ok(())
-    }
+/// The key that a new one takes the place of: it goes, and what it has is what the new one has.
+fn renamed<'k>(
+    node: &Node,
+    key: &'k str,
+    old: &'k Map<String, Value>,
+    new: &'k Map<String, Value>,
+) -> Option<(&'k str, &'k str)> {
+    let value = new.get(key).filter(|it| it.is_object() || it.is_array())?;
+    let goes = |(was, it): &(&String, &Value)| !new.contains_key(*was) && *it == value && entry_of(node, was).is_some();
+    let mut like = old.iter().filter(goes);
+    let only = like.next().filter(|_| like.next().is_none() && !old.contains_key(key))?;
+    let claimed = new.iter().filter(|(other, it)| !old.contains_key(*other) && *it == value).count();
+    (claimed == 1).then_some((only.0.as_str(), key))
 }
 
 pub(super) fn entry_of<'n>(node: &'n Node, key: &str) -> Option<&'n Entry> {
@@ -455,7 +380,7 @@ fn items_of(node: Option<&Node>) -> &[Node] {
 }
 
 /// What a value says, without what its author keeps beside.
-fn read_of(node: &Node) -> Value {
+pub(super) fn read_of(node: &Node) -> Value {
     match &node.tree {
         Tree::Scalar(_) => node.to_json(),
         Tree::List(items) => items.iter().map(read_of).collect(),
@@ -474,7 +399,7 @@ pub(super) fn written(value: &Value) -> Node {
 }
 
 /// Puts a value where a path leads, or takes away what is there.
-fn put(value: &mut Value, path: &[String], new: Option<Value>) {
+pub(super) fn put(value: &mut Value, path: &[String], new: Option<Value>) {
     let Some((last, way)) = path.split_last() else {
         *value = new.unwrap_or(Value::Null);
         return;
