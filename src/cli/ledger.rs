@@ -94,7 +94,10 @@ pub fn of(project: &Project, root: &Path, target: &str) -> Result<Chain, Failure
 fn at_place(place: Option<&str>, root: &Path, target: &str) -> Result<Chain, Failure> {
     let store = place::open(place, root, target);
     let store = store.map_err(|why| Failure::new(format!("the ledger of `{target}` has no place: {why}")))?;
-    Ok(Chain::new(store, root, target))
+    Ok(match place {
+        None | Some("file:") => Chain::new(store, root, target),
+        Some(_) => Chain::away_from_home(store, root, target),
+    })
 }
 
 /// Writes into the ledger what an earlier run could not, and says so.

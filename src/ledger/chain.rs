@@ -36,6 +36,8 @@ struct Inner {
     fresh: String,
     /// The last record that was read or written here.
     last: Mutex<Option<Seal>>,
+    /// Where the ledger may have been before somebody wrote another place into the settings.
+    home: Option<FileStore>,
 }
 
 impl Chain {
@@ -47,7 +49,17 @@ impl Chain {
             target: target.to_owned(),
             fresh: Uuid::new_v4().to_string(),
             last: Mutex::new(None),
+            home: None,
         }))
+    }
+
+    /// The same, where a ledger that stayed behind beside the manifests is noticed: nobody begins anew by mistake.
+    pub fn away_from_home(store: Arc<dyn Store>, root: &Path, target: &str) -> Self {
+        let mut chain = Self::new(store, root, target);
+        if let Some(inner) = Arc::get_mut(&mut chain.0) {
+            inner.home = Some(FileStore::new(root, target));
+        }
+        chain
     }
 
     /// The ledger of a target in files beneath the project's folder.
@@ -93,6 +105,9 @@ impl Log for Chain {
         let last = records.last().map(|sealed| sealed.seal.clone());
         if after > last.as_ref().map_or(0, |seal| seal.seq) {
             return Err(inner.cut_short(inner.read(Start::Newest).await?.last().map_or(0, |one| one.seal.seq), after));
+        }
+        if records.is_empty() && after == 0 {
+            inner.nothing_at_home().await?;
         }
         if let Some(Record::Moved { to }) = records.last().map(|sealed| &sealed.entry.record) {
             return Err(inner.moved(to));
@@ -147,6 +162,17 @@ impl Inner {
             records.push(sealed);
         }
         Ok(records)
+    }
+
+    /// An empty place is the beginning of a ledger, unless there is one beside the manifests.
+    async fn nothing_at_home(&self) -> Result<(), Unreadable> {
+        let Some(home) = &self.home else { return Ok(()) };
+        let newest = home.read(Start::Newest).await.map_err(|error| self.unread(error))?.pop();
+        let newest = newest.map(|stored| self.verify(&[stored])).transpose()?.and_then(|mut records| records.pop());
+        match newest.map(|sealed| sealed.entry) {
+            None | Some(Entry { record: Record::Moved { .. }, .. }) => Ok(()),
+            Some(Entry { seq, .. }) => Err(self.left_behind(seq, &home.shown())),
+        }
     }
 
     /// The record that a new one is to follow; `None` for the first.

@@ -102,6 +102,24 @@ fn a_ledger_moves_and_its_old_place_takes_no_record() {
 }
 
 #[test]
+fn a_new_place_in_the_settings_is_no_reason_to_make_everything_again() {
+    let (project, service) = applied();
+    fs::create_dir(project.folder.path().join("shared")).expect("a folder");
+    let settings = project.folder.read("pushplan.toml");
+    project.folder.write("pushplan.toml", format!("{settings}ledger = \"file:shared\"\n"));
+    for arguments in [&["plan"][..], &["apply", "--yes"], &["drift"]] {
+        let ran = project.run(arguments);
+        assert_eq!(ran.code, 1, "{arguments:?}: {ran}");
+        says(&ran.stderr, &["which has no record, and .pushplan/ledger/local/ has 4", "made a second time"]);
+        says(&ran.stderr, &["pushplan ledger move --from file: --to PLACE --target local"]);
+    }
+    assert_eq!(service.writes().len(), 1, "{:?}", service.writes());
+    let ran = project.good(&["ledger", "move", "--from", "file:", "--to", "file:shared"]);
+    assert!(!ran.stdout.contains("Write this into"), "{ran}");
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+}
+
+#[test]
 fn a_place_that_holds_another_ledger_is_not_written_over() {
     let (project, _service) = applied();
     let (other, _other_service) = applied();

@@ -69,6 +69,10 @@ struct Move {
     #[arg(long, value_name = "PLACE")]
     to: String,
 
+    /// The old place, where the target's setting already names the new one [default: where it is]
+    #[arg(long, value_name = "PLACE")]
+    from: Option<String>,
+
     #[command(flatten)]
     turn: Turn,
 
@@ -171,7 +175,10 @@ impl Move {
         asking::project(&self.place, "written", context)?;
         let root = self.place.root()?;
         let project = Project::open(&root);
-        let (log, target) = self.place.log()?;
+        let (mut log, target) = self.place.log()?;
+        if let Some(from) = &self.from {
+            log = at_place(Some(from), &root, &target)?;
+        }
         if let Some(why) = place::objection(&self.to) {
             return Err(Failure::usage(format!("the ledger cannot move there: {why}")));
         }

@@ -52,6 +52,17 @@ impl Inner {
         Unreadable { message: format!("the ledger of `{}` has moved to {to}", self.target), help: Some(help) }
     }
 
+    /// The settings name a new place, and the records are still in the old one.
+    pub(super) fn left_behind(&self, records: Seq, home: &str) -> Unreadable {
+        let (target, place) = (&self.target, self.store.shown());
+        let message = format!(
+            "the ledger of `{target}` is to be in {place}, which has no record, and {home} has {records}: from an empty ledger, \
+             everything would be made a second time"
+        );
+        let help = format!("bring it there: pushplan ledger move --from file: --to PLACE --target {target}");
+        Unreadable { message, help: Some(help) }
+    }
+
     fn refuse(&self, what: &str, help: String) -> Unreadable {
         Unreadable { message: format!("the ledger of `{}` cannot be used: {what}", self.target), help: Some(help) }
     }
