@@ -44,6 +44,7 @@ pub mod promote;
 pub mod pull;
 pub mod query;
 pub mod reach;
+pub mod reconcile;
 pub mod rekey;
 #[cfg(feature = "program")]
 pub mod render;

@@ -25,6 +25,7 @@ const LAYERS: &[&[&str]] = &[
         "promote",
         "pull",
         "reach",
+        "reconcile",
         "rekey",
         "review",
         "test_send",

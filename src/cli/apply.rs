@@ -77,7 +77,7 @@ impl Allowed {
 }
 
 /// What is said of an apply that is ended at once.
-const AT_ONCE: &str = "Ended at once. What was on its way may have been done: `pushplan plan` looks for it.";
+pub(super) const AT_ONCE: &str = "Ended at once. What was on its way may have been done: `pushplan plan` looks for it.";
 
 /// How a plan is applied.
 #[derive(Clone, Debug, Args)]
@@ -357,6 +357,20 @@ impl How {
         planned: Planned,
         context: &Context,
     ) -> Result<(Report, Option<Signal>), Failure> {
+        let stop = Stop::listen(AT_ONCE).map_err(|error| Failure::new(error.to_string()))?;
+        let report = self.drive_until(&stop, site, opened, planned, context).await;
+        Ok((report, stop.by()))
+    }
+
+    /// The same, where somebody listens already for being asked to stop.
+    pub(super) async fn drive_until(
+        &self,
+        stop: &Stop,
+        site: &Site,
+        opened: &Opened,
+        planned: Planned,
+        context: &Context,
+    ) -> Report {
         let settings = Settings {
             concurrency: usize::from(self.concurrency),
             send_within: site.send_within,
@@ -368,7 +382,6 @@ impl How {
             },
             ..Settings::new(uuid::Uuid::new_v4().to_string(), who::actor())
         };
-        let stop = Stop::listen(AT_ONCE).map_err(|error| Failure::new(error.to_string()))?;
         let Planned { plan, ledger } = planned;
         let mut progress = Progress::start(&context.out, &plan, self.showing());
         let asked = async {
@@ -390,7 +403,7 @@ impl How {
         keep(&report, site, context);
         // Everything is written; what makes reading faster may fail.
         let _ = site.log.checkpoint(&who::actor(), Timestamp::now()).await;
-        Ok((report, stop.by()))
+        report
     }
 
     fn showing(&self) -> Showing {

@@ -95,6 +95,11 @@ impl Places {
         Self { project, targets: Targets { target, all_targets: false } }
     }
 
+    /// The folder of the project.
+    pub fn root(&self) -> Result<PathBuf, Failure> {
+        Place::new(self.project.clone(), None).root()
+    }
+
     /// One target or several. What chooses a single one is one.
     pub fn which(&self) -> Result<Which, Failure> {
         let Self { project, targets } = self;
@@ -220,13 +225,13 @@ pub struct Became<T> {
 
 /// Does the same with each target, several at a time, and gives what came of it in the order of the targets. A target is open
 /// while it is worked on.
-pub async fn each<T, F, Work>(sites: &[Arc<Site>], work: F) -> Vec<Became<T>>
+pub async fn each<T, F, Work>(shared: Shared, sites: &[Arc<Site>], work: F) -> Vec<Became<T>>
 where
     T: Send + 'static,
     Work: Future<Output = Result<T, Failure>> + Send,
     F: Fn(Arc<Site>, Arc<Opened>) -> Work + Clone + Send + Sync + 'static,
 {
-    let shared = Arc::new(Shared::default());
+    let shared = Arc::new(shared);
     let mut ended: Vec<Option<(Result<T, Failure>, String)>> = sites.iter().map(|_| None).collect();
     let mut under_way = JoinSet::new();
     let mut waiting = sites.iter().cloned().enumerate();

@@ -30,6 +30,7 @@ mod private;
 mod project;
 mod promote;
 mod pull;
+mod reconcile;
 mod report;
 mod resolve;
 mod revert;
@@ -98,6 +99,7 @@ enum Command {
     Preview(preview::Preview),
     Promote(promote::Promote),
     Pull(pull::Pull),
+    Reconcile(reconcile::Reconcile),
     Report(report::Report),
     Resolve(resolve::Resolve),
     Revert(revert::Revert),
@@ -152,6 +154,7 @@ pub fn main() -> ExitCode {
         Command::Preview(command) => command.run(&context),
         Command::Promote(command) => command.run(&context),
         Command::Pull(command) => command.run(&context),
+        Command::Reconcile(command) => command.run(&context),
         Command::Report(command) => command.run(&context),
         Command::Resolve(command) => command.run(&context),
         Command::Revert(command) => command.run(&context),

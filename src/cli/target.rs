@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::local;
-use crate::client::{Clients, Credentials, Keyring, Origin, Patience, Reading, Transport, Writing};
+use crate::client::{Clients, Credentials, Keyring, Origin, Patience, Reading, Timing, Transport, Writing};
 use crate::failure::{Exit, Failure};
 use crate::manifest::{PROJECT_FILE, Project, Target};
 use crate::model::level::Level;
@@ -99,6 +99,13 @@ pub struct Shared {
     clients: Clients,
 }
 
+impl Shared {
+    /// The same, where somebody wants to know how long requests take.
+    pub fn timed(timing: Arc<dyn Timing>) -> Self {
+        Self { clients: Clients::timed(timing), ..Self::default() }
+    }
+}
+
 /// Opens a target. Nothing is asked of a service that is not the project's own.
 pub async fn open(project: &Project, name: Option<&str>) -> Result<Opened, Failure> {
     open_with(&Shared::default(), project, name).await
@@ -120,7 +127,7 @@ pub async fn open_with(shared: &Shared, project: &Project, name: Option<&str>) -
             let way = Way { clients: &shared.clients, level, place, origin, credentials };
             opened(name, target, way, None)
         }
-        None if name == LOCAL => open_local(project, name, target).await,
+        None if name == LOCAL => open_local(&shared.clients, project, name, target).await,
         None => Err(Failure::new(format!("the target `{name}` has no base_url"))
             .help(format!("say in {PROJECT_FILE} where it is; `{LOCAL}` alone is the built-in service"))),
     }
@@ -152,7 +159,7 @@ pub fn wanted(target: &Target, is_built_in: bool) -> Level {
     target.api.as_ref().map_or(usual, |level| level.value)
 }
 
-async fn open_local(project: &Project, name: String, target: &Target) -> Result<Opened, Failure> {
+async fn open_local(clients: &Clients, project: &Project, name: String, target: &Target) -> Result<Opened, Failure> {
     let wanted = wanted(target, true);
     let mut ahead = SignedDuration::ZERO;
     let (origin, served, service) = match local::find(&project.root).await? {
@@ -168,7 +175,7 @@ async fn open_local(project: &Project, name: String, target: &Target) -> Result<
     // A service that was started with less has no more.
     let level = served.api.min(wanted);
     let (credentials, place) = (served.credentials(), "built-in".to_owned());
-    let way = Way { clients: &Clients::default(), level, place, origin, credentials };
+    let way = Way { clients, level, place, origin, credentials };
     let opened = opened(name, target, way, service)?;
     // What an answer takes is no difference.
     Ok(if ahead.abs() > CLOCKS { Opened { ahead, ..opened } } else { opened })

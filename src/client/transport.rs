@@ -1,8 +1,9 @@
 //! One request, once, and what came of it.
 
 use std::error::Error;
+use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -60,13 +61,26 @@ pub struct Transport {
 
 /// Connections, which ways to several applications can share: to make what makes them takes longer than a request.
 #[derive(Clone, Debug, Default)]
-pub struct Clients(Arc<[OnceLock<Client>; 4]>);
+pub struct Clients {
+    made: Arc<[OnceLock<Client>; 4]>,
+    timing: Option<Arc<dyn Timing>>,
+}
+
+/// Is told how long each request took, to the last byte of its answer or until it was lost.
+pub trait Timing: Debug + Send + Sync {
+    fn took(&self, method: Method, time: Duration);
+}
 
 impl Clients {
+    /// The same, where somebody wants to know how long requests take.
+    pub fn timed(timing: Arc<dyn Timing>) -> Self {
+        Self { timing: Some(timing), ..Self::default() }
+    }
+
     /// What makes connections to such a service. It is made when it is first needed: where a machine has no certificates, that
     /// fails.
     fn of(&self, origin: &Origin) -> &OnceLock<Client> {
-        &self.0[usize::from(origin.is_loopback()) + 2 * usize::from(origin.is_https())]
+        &self.made[usize::from(origin.is_loopback()) + 2 * usize::from(origin.is_https())]
     }
 }
 
@@ -121,6 +135,19 @@ impl Transport {
 
     /// The same, with all that came back.
     pub async fn send_whole(
+        &self,
+        request: &Request,
+        may_leave: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Result<Whole, Loss> {
+        let began = Instant::now();
+        let came = self.exchange(request, may_leave).await;
+        if let Some(timing) = &self.clients.timing {
+            timing.took(request.method, began.elapsed());
+        }
+        came
+    }
+
+    async fn exchange(
         &self,
         request: &Request,
         may_leave: impl Fn() -> bool + Send + Sync + 'static,

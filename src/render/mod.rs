@@ -24,6 +24,7 @@ pub mod preview;
 mod progress;
 pub mod pull;
 mod ready;
+pub mod reconcile;
 pub mod report;
 pub mod schema;
 pub mod sides;

@@ -25,6 +25,7 @@ mod outcomes;
 mod own_keys;
 mod ownership;
 mod past;
+mod reconcile;
 mod renaming;
 mod reports;
 mod saved;

@@ -84,9 +84,15 @@ impl Project {
 
     /// The binary, started and not awaited.
     pub fn start(&self, arguments: &[&str]) -> Child {
+        self.start_as(arguments, &[])
+    }
+
+    /// The same with something in the environment.
+    pub fn start_as(&self, arguments: &[&str], env: &[(&str, &str)]) -> Child {
         Command::new(env!("CARGO_BIN_EXE_pushplan"))
             .args(arguments)
             .current_dir(self.folder.path())
+            .envs(env.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -161,6 +167,16 @@ impl Service {
             let status = answer.status().as_u16();
             (status, answer.json().await.unwrap_or(Value::Null))
         })
+    }
+
+    /// Who may do everything, as the environment says it.
+    pub fn credentials(&self) -> [(&'static str, &str); 3] {
+        [("PUSHPLAN_ORIGIN", &self.origin), ("PUSHPLAN_APP_KEY", KEY), ("PUSHPLAN_MASTER_SECRET", SECRET)]
+    }
+
+    /// Sends a signal to it.
+    pub fn signal(&self, name: &str) {
+        signal(self.child.as_ref().expect("it runs"), name);
     }
 
     pub fn get(&self, path: &str) -> Value {

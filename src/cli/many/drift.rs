@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Asked, Became, each, worst};
 use crate::cli::drift::{Format, Found, look};
 use crate::cli::planning::unreadable;
+use crate::cli::target::Shared;
 use crate::cli::{Context, Ended, asking, ledger, runtime};
 use crate::failure::Exit;
 use crate::plan::Choice;
@@ -22,7 +23,7 @@ pub fn run(asked: &Asked, choice: &Choice, format: Format, detailed: bool, conte
         }
     }
     let (wanted, quiet) = (Arc::new(choice.clone()), Arc::new(context.clone()));
-    let all: Vec<Became<Found>> = runtime()?.block_on(each(&sites, move |site, opened| {
+    let all: Vec<Became<Found>> = runtime()?.block_on(each(Shared::default(), &sites, move |site, opened| {
         let (choice, context) = (wanted.clone(), quiet.clone());
         async move { look(&site, &opened, &choice, &context).await }
     }));

@@ -9,6 +9,7 @@ use crate::address::is_key;
 use crate::cli::forms::{Format, Forms};
 use crate::cli::plan::write;
 use crate::cli::planning::{Planned, Site, Wish, unreadable};
+use crate::cli::target::Shared;
 use crate::cli::{Context, Ended, ledger, runtime};
 use crate::failure::{Exit, Failure};
 use crate::guard::{Guard, guards};
@@ -28,7 +29,7 @@ pub fn make(sites: &[Arc<Site>], wish: &Wish, context: &Context) -> Result<Vec<B
         }
     }
     let (wish, context) = (Arc::new(wish.clone()), Arc::new(context.clone()));
-    Ok(runtime()?.block_on(each(sites, move |site, opened| {
+    Ok(runtime()?.block_on(each(Shared::default(), sites, move |site, opened| {
         let (wish, context) = (wish.clone(), context.clone());
         async move { site.plan(&opened, &wish, &context).await }
     })))

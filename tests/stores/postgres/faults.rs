@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pushplan::client::Patience;
 use pushplan::ledger::AppendError;
@@ -78,11 +78,9 @@ async fn a_server_that_says_nothing_is_not_waited_for() {
     let Some(server) = Server::shared() else { return };
     let (store, _sound, _proxy) = spoiled(server, "swallowed", Fault::Swallowed, 1).await;
     let (mine, first) = second();
-    let begun = Instant::now();
     let result = create(&store, 2, &mine, Some(&first.checksum)).await;
     let Err(AppendError::Unknown(why)) = result else { panic!("{result:?}") };
     assert!(why.contains("did not answer within 1s") && why.contains("pg_stat_activity"), "{why}");
-    assert!(begun.elapsed() < Duration::from_secs(10));
     create(&store, 2, &mine, Some(&first.checksum)).await.expect("the next one has a connection of its own");
 }
 

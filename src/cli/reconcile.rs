@@ -1,0 +1,264 @@
+mod board;
+mod round;
+mod server;
+mod webhook;
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+
+use super::apply::{self, AT_ONCE, How, WhenFailed};
+use super::many::Places;
+use super::signals::Stop;
+use super::turn::Turn;
+use super::{Context, Ended, runtime};
+use crate::failure::{Exit, Failure};
+use crate::manifest::Project;
+use crate::model::delay::Delay;
+use crate::reconcile::{Counts, Looked, News, Round, Schedule};
+use crate::render::one_line;
+use crate::render::reconcile::{self as shown, json};
+use board::Board;
+use round::{Rounds, exit_of};
+use server::Server;
+use webhook::Webhook;
+
+/// Where the webhook is found if it is not on the command line.
+const WEBHOOK: &str = "PUSHPLAN_WEBHOOK";
+
+/// Keep the service as the manifests say: look at an interval, and report or correct what drifts.
+///
+/// Each round reads the manifests anew and plans. Where they have errors, nothing is applied. With `--drift fix` the plan is
+/// applied as `apply --yes` does it: what a guard refuses is reported, and nothing forces it. While somebody else is applying to
+/// a target, the round leaves that target out. After a failure the next round waits twice as long, up to eight intervals or an
+/// hour.
+///
+/// It ends with SIGTERM or Ctrl-C and exits with 0: what is on its way is awaited, and nothing more is begun.
+#[derive(Debug, Args)]
+pub struct Reconcile {
+    #[command(flatten)]
+    places: Places,
+
+    /// Time from the beginning of a round to that of the next, such as 90s, 5m or 1h
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = length)]
+    every: Duration,
+
+    /// What to do about drift
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = OnDrift::Report)]
+    drift: OnDrift,
+
+    /// Address that answers GET /healthz and Prometheus' GET /metrics, such as 127.0.0.1:9464
+    #[arg(long, value_name = "ADDR:PORT", conflicts_with = "once")]
+    listen: Option<SocketAddr>,
+
+    /// Where a JSON object is posted whenever something begins to drift or that has changed: https, or on this machine
+    /// [default: what PUSHPLAN_WEBHOOK holds]
+    #[arg(long, value_name = "URL")]
+    webhook: Option<String>,
+
+    /// Do one round, and exit as `apply --yes` would, or with `--drift report` as `plan --detailed-exitcode` would
+    #[arg(long)]
+    once: bool,
+
+    /// Give up a look at a target after so long
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = length)]
+    within: Duration,
+
+    /// Requests that change something under way at a time
+    #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
+    concurrency: u16,
+
+    /// What to do when a change fails: begin nothing more on that target, or go on with what does not depend on it
+    #[arg(long, value_enum, default_value_t = WhenFailed::Stop)]
+    on_error: WhenFailed,
+
+    /// Decides how waits after failures are spread [default: each start another]
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+
+    /// Form: a line for each round and change, as text or as JSON
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OnDrift {
+    /// Make the service what the manifests say
+    Fix,
+    /// Change nothing
+    Report,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Jsonl,
+}
+
+fn length(text: &str) -> Result<Duration, String> {
+    let delay = Delay::parse(text).filter(|delay| delay.0 > 0);
+    let delay = delay.ok_or("expected a length of time such as 90s, 10m or 1h30m")?;
+    u64::try_from(delay.0).map(Duration::from_secs).map_err(|error| error.to_string())
+}
+
+impl Reconcile {
+    pub fn run(&self, context: &Context) -> Ended {
+        let from_env = || std::env::var(WEBHOOK).ok().filter(|url| !url.is_empty());
+        let webhook = self.webhook.clone().or_else(from_env).map(|url| Webhook::new(&url)).transpose()?;
+        // A command line that means nothing is told at once, and not round after round.
+        self.places.which()?;
+        runtime()?.block_on(self.rounds(webhook.as_ref(), context))
+    }
+
+    async fn rounds(&self, webhook: Option<&Webhook>, context: &Context) -> Ended {
+        let stop = Stop::listen(AT_ONCE).map_err(|error| Failure::new(error.to_string()))?;
+        let fixes = self.drift == OnDrift::Fix;
+        let board = Arc::new(Board::new(self.every, fixes));
+        let server = match self.listen {
+            Some(address) => Some(Server::start(address, board.clone()).await?),
+            None => None,
+        };
+        if let Some(server) = &server {
+            self.say(context, &format!("Listening on http://{}", server.address), || {
+                json::listening(&format!("http://{}", server.address))
+            });
+        }
+        let how = How {
+            concurrency: self.concurrency,
+            on_error: self.on_error,
+            // The rounds tell what became of it.
+            format: apply::Format::Json,
+            turn: Turn::default(),
+        };
+        let rounds = Rounds {
+            places: &self.places,
+            how,
+            fixes,
+            within: self.within,
+            board: board.clone(),
+            stop: &stop,
+            context,
+        };
+        let seed = self.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().1);
+        let schedule = Schedule::new(self.every, seed);
+        let mut told = News::default();
+        let mut posted = News::default();
+        for number in 1.. {
+            let began = Instant::now();
+            let looked = rounds.round().await;
+            if let (1, Looked::Nowhere(failure)) = (number, &looked)
+                && failure.exit == Exit::Usage
+            {
+                return Err(failure.clone());
+            }
+            let round = Round { number, at: Timestamp::now(), took: began.elapsed(), looked };
+            let failures = note(&board, &round);
+            learn(&mut told, &round.looked);
+            learn(&mut posted, &round.looked);
+            let is_last = self.once || stop.by().is_some();
+            let next = (!is_last).then(|| schedule.wait(number, round.took, failures));
+            self.tell(context, &round, &told, next);
+            told.settle();
+            if let Some(webhook) = webhook {
+                self.post(webhook, &mut posted, &board, &stop, context).await;
+            }
+            if self.once {
+                return Ok(exit_of(&round.looked));
+            }
+            let wait = next.unwrap_or_default().saturating_sub(began.elapsed().saturating_sub(round.took));
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                () = stop.asked() => {}
+            }
+            if stop.by().is_some() {
+                break;
+            }
+        }
+        self.say(context, "Stopped.", || json::stopped(Timestamp::now()));
+        Ok(Exit::Done)
+    }
+
+    /// Says something in the form that was asked for.
+    fn say(&self, context: &Context, text: &str, line: impl Fn() -> String) {
+        match self.format {
+            Format::Text => context.out.print(text),
+            Format::Jsonl => context.out.json(&line()),
+        }
+    }
+
+    /// A line for the round, and one for each change since the round before.
+    fn tell(&self, context: &Context, round: &Round, news: &News, next: Option<Duration>) {
+        let news = news.pending();
+        match self.format {
+            Format::Text => {
+                context.out.print(&shown::round(round, next));
+                let reasons = shown::reasons(round);
+                reasons.iter().chain(&news.iter().flat_map(shown::news).collect::<Vec<_>>()).for_each(|line| {
+                    context.out.print(line);
+                });
+            }
+            Format::Jsonl => {
+                context.out.json(&json::round(round, next));
+                news.iter().for_each(|told| context.out.json(&json::news(told, round.at)));
+            }
+        }
+    }
+
+    /// Posts what is new. What could not be posted is still new in the next round.
+    async fn post(&self, webhook: &Webhook, news: &mut News, board: &Board, stop: &Stop, context: &Context) {
+        let pending = news.pending();
+        if pending.is_empty() {
+            return;
+        }
+        let fixes = self.drift == OnDrift::Fix;
+        let post = json::post(&pending, self.project().as_deref(), fixes, Timestamp::now());
+        match webhook.post(&post, stop).await {
+            Ok(()) => {
+                board.numbers().posted += 1;
+                news.settle();
+            }
+            Err(why) => {
+                board.numbers().not_posted += 1;
+                self.say(context, &one_line(&format!("Webhook: {why}")), || json::not_posted(Timestamp::now(), &why));
+            }
+        }
+    }
+
+    /// The name of the project, where it has one.
+    fn project(&self) -> Option<String> {
+        let project = Project::open(&self.places.root().ok()?);
+        project.file.project.as_ref()?.name.as_ref().map(|name| name.value.clone())
+    }
+}
+
+/// Counts a round; says how many in a row have failed up to it.
+fn note(board: &Board, round: &Round) -> u32 {
+    let mut numbers = board.numbers();
+    numbers.ended(round.looked.outcome(), round.at);
+    let targets = round.looked.targets();
+    if let Looked::At(targets) = &round.looked {
+        let names: BTreeSet<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+        numbers.targets.retain(|name, _| names.contains(name.as_str()));
+    }
+    for target in targets {
+        if let Some(standing) = &target.standing {
+            numbers.targets.insert(target.name.clone(), Counts::from(standing));
+        }
+        target.steps.iter().for_each(|(verb, is_done)| numbers.step(*verb, *is_done));
+    }
+    numbers.failures
+}
+
+fn learn(news: &mut News, looked: &Looked) {
+    let Looked::At(targets) = looked else { return };
+    news.keep(&targets.iter().map(|target| target.name.as_str()).collect());
+    for target in targets {
+        if let Some(standing) = &target.standing {
+            news.learn(&target.name, standing.clone(), target.corrected.clone());
+        }
+    }
+}

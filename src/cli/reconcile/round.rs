@@ -1,0 +1,265 @@
+//! One round: every target is looked at, and what drifts is made as the manifests say where that is asked for.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::board::Board;
+use crate::apply::{Ending, Fate, Report};
+use crate::cli::apply::{How, exit};
+use crate::cli::many::{Became, Places, Which, each};
+use crate::cli::planning::{Planned, Site, Wish};
+use crate::cli::signals::{Signal, Stop};
+use crate::cli::target::{self, Opened, Shared};
+use crate::cli::turn::{self, Held, Turn};
+use crate::cli::{Context, ledger};
+use crate::failure::{Exit, Failure};
+use crate::guard::{Guard, guards};
+use crate::model::delay::Delay;
+use crate::reconcile::{Looked, Outcome, Standing, Target};
+use crate::render::one_line;
+
+/// How old a plan may be when it is applied: other targets are applied before it.
+const FRESH: Duration = Duration::from_secs(60);
+
+/// How rounds go.
+#[derive(Debug)]
+pub struct Rounds<'a> {
+    pub places: &'a Places,
+    pub how: How,
+    pub fixes: bool,
+    /// How long a look at a target may take.
+    pub within: Duration,
+    pub board: Arc<Board>,
+    pub stop: &'a Stop,
+    pub context: &'a Context,
+}
+
+/// What came of a look at a target.
+enum Seen {
+    Planned(Box<Planned>),
+    Held(Box<Held>),
+    /// Somebody asked to stop meanwhile.
+    Stopped,
+}
+
+impl Rounds<'_> {
+    /// One round. The files are read anew: they may be others by now.
+    pub async fn round(&self) -> Looked {
+        let sites = match self.read() {
+            Ok(sites) => sites,
+            Err(failure) => return Looked::Nowhere(failure),
+        };
+        let look = Look { fixes: self.fixes, within: self.within, stop: self.stop.clone() };
+        let context = self.context.clone();
+        let made = Instant::now();
+        let all = each(self.shared(), &sites, move |site, opened| {
+            let (look, context) = (look.clone(), context.clone());
+            async move { look.at(&site, &opened, &context).await }
+        });
+        let mut targets = Vec::new();
+        for Became { site, ended } in all.await {
+            targets.push(match ended {
+                Err(failure) => failed(&site, failure),
+                Ok(Seen::Held(held)) => {
+                    Target::unknown(&site.target, Outcome::Held, Exit::Failed, Some(held.failure()))
+                }
+                Ok(Seen::Stopped) => self.stopped(&site),
+                Ok(Seen::Planned(planned)) if self.fixes => self.correct(&site, *planned, made).await,
+                Ok(Seen::Planned(planned)) => reported(&site, &planned),
+            });
+        }
+        Looked::At(targets)
+    }
+
+    fn read(&self) -> Result<Vec<Arc<Site>>, Failure> {
+        let now = Timestamp::now();
+        match self.places.which()? {
+            Which::One(place) => Ok(vec![Arc::new(place.read(self.context, now)?)]),
+            Which::Several(asked) => asked.read(self.context, now, false),
+        }
+    }
+
+    fn shared(&self) -> Shared {
+        Shared::timed(self.board.clone())
+    }
+
+    fn stopped(&self, site: &Site) -> Target {
+        let exit = self.stop.by().map_or(Exit::Interrupted, Signal::exit);
+        Target::unknown(&site.target, Outcome::Stopped, exit, None)
+    }
+
+    /// Makes a target what the plan says, unless a guard refuses. What a guard refuses is told and left.
+    async fn correct(&self, site: &Site, planned: Planned, made: Instant) -> Target {
+        let mut target = reported(site, &planned);
+        if let Some(standing) = target.standing.as_ref().filter(|standing| !standing.refused.is_empty()) {
+            let why = standing.refused.iter().map(|one| one.message.as_str()).collect::<Vec<_>>().join("; ");
+            target.why = Some(Failure::new(why).exit(Exit::Refused));
+            return Target { outcome: Outcome::Refused, exit: Exit::Refused, ..target };
+        }
+        if planned.plan.steps.is_empty() {
+            return Target { exit: Exit::Done, ..target };
+        }
+        if self.stop.by().is_some() {
+            return Target { outcome: Outcome::Stopped, ..self.stopped(site) };
+        }
+        let opened = match target::open_with(&self.shared(), &site.manifests.project, Some(&site.target)).await {
+            Ok(opened) => opened,
+            Err(failure) => return failed(site, failure),
+        };
+        let target = match made.elapsed() < FRESH {
+            true => self.apply(site, &opened, planned, target).await,
+            false => self.look_again(site, &opened).await,
+        };
+        opened.close().await;
+        target
+    }
+
+    /// Looks once more before it applies: what was found is too old by now.
+    async fn look_again(&self, site: &Site, opened: &Opened) -> Target {
+        let look = Look { fixes: true, within: self.within, stop: self.stop.clone() };
+        match look.at(site, opened, self.context).await {
+            Err(failure) => failed(site, failure),
+            Ok(Seen::Held(held)) => Target::unknown(&site.target, Outcome::Held, Exit::Failed, Some(held.failure())),
+            Ok(Seen::Stopped) => self.stopped(site),
+            Ok(Seen::Planned(planned)) => {
+                let target = reported(site, &planned);
+                let is_refused = target.standing.as_ref().is_some_and(|standing| !standing.refused.is_empty());
+                if is_refused || planned.plan.steps.is_empty() {
+                    // The next round deals with what has changed meanwhile.
+                    return target;
+                }
+                self.apply(site, opened, *planned, target).await
+            }
+        }
+    }
+
+    async fn apply(&self, site: &Site, opened: &Opened, planned: Planned, target: Target) -> Target {
+        let plan = planned.plan.clone();
+        let report = self.how.drive_until(self.stop, site, opened, planned, self.context).await;
+        let mut standing = target.standing.unwrap_or_default();
+        let corrected = standing.correct(|address| {
+            let mut steps = report.steps.iter().filter(|step| step.address == *address).peekable();
+            steps.peek().is_some() && steps.all(|step| step.fate.is_done())
+        });
+        let begun = report.steps.iter().filter(|step| !matches!(step.fate, Fate::Skipped { .. } | Fate::NotStarted));
+        let steps = begun.map(|step| (step.verb, step.fate.is_done())).collect();
+        let did = report.did_anything(&plan);
+        let outcome = match report.ending {
+            Ending::Done if !standing.items.is_empty() => Outcome::Drift,
+            Ending::Done if corrected.is_empty() => Outcome::InSync,
+            Ending::Done => Outcome::Corrected,
+            Ending::Interrupted => Outcome::Stopped,
+            // Somebody else has begun before anything was sent.
+            Ending::Conflict if !did => Outcome::Held,
+            _ if did => Outcome::Partly,
+            _ => Outcome::Failed,
+        };
+        // Whoever was quicker may have changed anything.
+        let standing = (outcome != Outcome::Held).then_some(standing);
+        let exit = exit(&report, &plan, self.stop.by());
+        Target { outcome, exit, standing, corrected, steps, why: trouble(&report, exit), ..target }
+    }
+}
+
+/// What was in the way of a run.
+fn trouble(report: &Report, exit: Exit) -> Option<Failure> {
+    let first = report.steps.iter().find_map(|step| match &step.fate {
+        Fate::Failed { why } | Fate::Unknown { why } => Some(format!("{}: {why}", step.address)),
+        Fate::Done { .. } | Fate::Skipped { .. } | Fate::NotStarted => None,
+    });
+    let message = match &report.ending {
+        Ending::Done => return None,
+        Ending::Interrupted => "it was stopped before everything was made; the next start goes on".to_owned(),
+        Ending::Conflict => "somebody else has begun to apply".to_owned(),
+        Ending::Ledger { why } => format!("the ledger could not be written: {why}"),
+        Ending::Partly => first.unwrap_or_else(|| "not everything could be made".to_owned()),
+    };
+    Some(Failure::new(message).exit(exit))
+}
+
+/// A target of which nothing is known but why.
+fn failed(site: &Site, failure: Failure) -> Target {
+    Target::unknown(&site.target, Outcome::Failed, failure.exit, Some(failure))
+}
+
+/// A target as a plan finds it.
+fn reported(site: &Site, planned: &Planned) -> Target {
+    let refused = guards(&planned.plan, &site.limits());
+    let stops = refused.iter().any(|one| one.guard == Guard::Drift);
+    let standing = Standing::of(&planned.plan, refused);
+    let (outcome, exit) = match standing.items.is_empty() {
+        _ if stops => (Outcome::Drift, Exit::Refused),
+        true => (Outcome::InSync, Exit::Done),
+        false => (Outcome::Drift, Exit::Changes),
+    };
+    Target { standing: Some(standing), ..Target::unknown(&site.target, outcome, exit, None) }
+}
+
+/// How a target is looked at.
+#[derive(Clone)]
+struct Look {
+    fixes: bool,
+    within: Duration,
+    stop: Stop,
+}
+
+impl Look {
+    /// Plans, once nobody else is at work. Whoever is stopped meanwhile has only asked.
+    async fn at(&self, site: &Site, opened: &Opened, context: &Context) -> Result<Seen, Failure> {
+        let before = async {
+            let ledger = Turn::default().start().ledger(context, &site.log, &site.target).await?;
+            Ok::<_, Failure>(match ledger {
+                Err(held) => Some(held),
+                Ok(ledger) => {
+                    let over = ledger.run.as_ref().and_then(|running| turn::over(running, Timestamp::now()));
+                    if let Some(over) = over.filter(|_| self.fixes) {
+                        context.out.note(&one_line(&format!("{over} Taking over.")));
+                    }
+                    None
+                }
+            })
+        };
+        match self.limited(before).await? {
+            None => return Ok(Seen::Stopped),
+            Some(Some(held)) => return Ok(Seen::Held(Box::new(held))),
+            Some(None) => {}
+        }
+        if self.fixes {
+            // This writes, so that it is not broken off.
+            ledger::take_in(context, &site.log).await?;
+        }
+        let planned = self.limited(site.plan(opened, &Wish::default(), context)).await?;
+        Ok(planned.map_or(Seen::Stopped, |planned| Seen::Planned(Box::new(planned))))
+    }
+
+    /// Waits for something that only asks; `None` where somebody asks to stop first.
+    async fn limited<T>(&self, asking: impl Future<Output = Result<T, Failure>>) -> Result<Option<T>, Failure> {
+        tokio::select! {
+            ended = tokio::time::timeout(self.within, asking) => match ended {
+                Ok(ended) => ended.map(Some),
+                Err(_) => {
+                    let within = Delay(i64::try_from(self.within.as_secs()).unwrap_or(i64::MAX));
+                    Err(Failure::new(format!("a look at it took longer than {within}, and was given up"))
+                        .help("the service or the ledger answers slowly or not at all; --within gives it more time"))
+                }
+            },
+            () = self.stop.asked() => Ok(None),
+        }
+    }
+}
+
+/// How a command ends that did one round.
+pub fn exit_of(looked: &Looked) -> Exit {
+    let targets = match looked {
+        Looked::Nowhere(failure) => return failure.exit,
+        Looked::At(targets) => targets,
+    };
+    let did = targets.iter().any(|target| target.steps.iter().any(|(_, is_done)| *is_done));
+    match crate::cli::many::worst(targets.iter().map(|target| target.exit)) {
+        exit @ (Exit::Done | Exit::Changes | Exit::Interrupted | Exit::Terminated) => exit,
+        _ if did => Exit::Partly,
+        exit => exit,
+    }
+}

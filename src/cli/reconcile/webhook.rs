@@ -1,0 +1,116 @@
+//! Posting news to somebody who wants to know.
+
+use std::time::Duration;
+
+use reqwest::header::CONTENT_TYPE;
+use reqwest::redirect::Policy;
+use reqwest::{Client, Url};
+use serde_json::Value;
+
+use crate::cli::signals::Stop;
+use crate::client::Origin;
+use crate::failure::Failure;
+
+/// How long one attempt may take, to the first line of the answer.
+const WITHIN: Duration = Duration::from_secs(5);
+/// How often it is tried. What is not taken then is tried again in the next round.
+const ATTEMPTS: u32 = 3;
+/// The wait before the second attempt; twice as long before each further one.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+
+/// Where news go. The URL may hold a secret: it is never shown, but for its origin.
+pub struct Webhook {
+    url: Url,
+    origin: Origin,
+    client: Client,
+}
+
+impl Webhook {
+    /// A webhook is https, or on this machine.
+    pub fn new(text: &str) -> Result<Self, Failure> {
+        let wrong = |why: &str| {
+            Failure::usage(format!("the webhook {why}"))
+                .help("give an https URL, such as https://hooks.example/pushplan")
+        };
+        let url = Url::parse(text).map_err(|_| wrong("is not a URL"))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(wrong("holds a name or a password, which are not sent"));
+        }
+        let scheme_and_host = url.origin().ascii_serialization();
+        let origin = Origin::parse(&scheme_and_host)
+            .map_err(|_| wrong("is neither https nor on this machine: all could read what is posted"))?;
+        // Another part of the program may have chosen a provider; any will do.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = Client::builder()
+            .user_agent(concat!("pushplan/", env!("CARGO_PKG_VERSION")))
+            .redirect(Policy::none())
+            .retry(reqwest::retry::never())
+            .timeout(WITHIN)
+            .pool_max_idle_per_host(0);
+        if origin.is_loopback() {
+            builder = builder.no_proxy();
+        }
+        if !origin.is_https() {
+            // Nothing is encrypted, so a machine without certificates will do.
+            builder = builder.tls_certs_only([]);
+        }
+        let client = builder.build().map_err(|_| Failure::new(format!("no connection to {origin} can be made")))?;
+        Ok(Self { url, origin, client })
+    }
+
+    /// Posts, and again where that fails. Whoever asks to stop waits for one attempt at most.
+    pub async fn post(&self, news: &Value, stop: &Stop) -> Result<(), String> {
+        let mut wait = FIRST_WAIT;
+        for attempt in 1.. {
+            let Err(why) = self.once(news).await else { return Ok(()) };
+            if attempt >= ATTEMPTS || stop.by().is_some() {
+                return Err(format!("{} did not take the news: {why}", self.origin));
+            }
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                () = stop.asked() => {}
+            }
+            wait *= 2;
+        }
+        unreachable!("the last attempt returns")
+    }
+
+    /// One attempt; or why it came to nothing, without a word of the URL.
+    async fn once(&self, news: &Value) -> Result<(), String> {
+        let post = self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json").body(news.to_string());
+        match post.send().await {
+            Ok(answer) if answer.status().is_success() => Ok(()),
+            Ok(answer) if answer.status().is_redirection() => {
+                Err(format!("it answered {}, and redirects are not followed", answer.status().as_u16()))
+            }
+            Ok(answer) => Err(format!("it answered {}", answer.status().as_u16())),
+            Err(error) if error.is_timeout() => Err(format!("no answer within {} s", WITHIN.as_secs())),
+            Err(error) if error.is_connect() => Err("it cannot be reached".to_owned()),
+            Err(_) => Err("the connection broke off".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_webhook_is_https_or_on_this_machine_and_never_repeated() {
+        for text in ["https://hooks.example/hunter2", "http://127.0.0.1:9/hunter2", "http://localhost/hunter2?a=b"] {
+            assert!(Webhook::new(text).is_ok(), "{text}");
+        }
+        for text in [
+            "hunter2",
+            "http://hooks.example/hunter2",
+            "http://10.0.0.1/hunter2",
+            "ftp://hooks.example/hunter2",
+            "file:///hunter2",
+            "https://me:hunter2@hooks.example/",
+        ] {
+            let failure = Webhook::new(text).err().unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(failure.exit, crate::failure::Exit::Usage);
+            assert!(!failure.message.contains("hunter2"), "{failure}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Prometheus' text format, version 0.0.4.
+
+use std::fmt::{Display, Write};
+
+use crate::reconcile::{Counts, Histogram, Metrics};
+
+/// The media type of the text.
+pub const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Everything that is counted. `fixes`: drift is corrected and not only reported.
+pub fn text(metrics: &Metrics, fixes: bool) -> String {
+    let Metrics { last_success, last: _, failures, targets, runs, steps, requests, posted, not_posted } = metrics;
+    let mut page = Page::default();
+
+    page.family("pushplan_build_info", "gauge", "The version of pushplan, and what it does about drift.");
+    let mode = if fixes { "fix" } else { "report" };
+    page.sample("", &[("version", env!("CARGO_PKG_VERSION")), ("drift", mode)], 1);
+
+    let name = "pushplan_last_success_timestamp_seconds";
+    page.family(name, "gauge", "When a round last succeeded, as Unix time; 0 where none has.");
+    page.sample("", &[], last_success.map_or(0.0, |at| at.as_millisecond() as f64 / 1000.0));
+
+    page.family("pushplan_failures_in_a_row", "gauge", "Rounds that have failed since one succeeded.");
+    page.sample("", &[], failures);
+
+    let mut gauge = |name: &'static str, help: &str, of: fn(&Counts) -> usize| {
+        page.family(name, "gauge", help);
+        for (target, counts) in targets {
+            page.sample("", &[("target", target)], of(counts));
+        }
+    };
+    gauge("pushplan_drift", "Things that are not as the manifests say.", |counts| counts.drift);
+    gauge("pushplan_drift_edited", "Those that somebody changed or removed on the service.", |counts| counts.edited);
+    gauge("pushplan_drift_refused", "Guards that refuse to make them so.", |counts| counts.refused);
+
+    page.family("pushplan_runs_total", "counter", "Rounds by how they ended.");
+    for (outcome, count) in runs {
+        page.sample("", &[("outcome", outcome.word())], count);
+    }
+
+    page.family("pushplan_steps_total", "counter", "Steps that were taken, by what they do.");
+    for ((action, is_done), count) in steps {
+        page.sample("", &[("action", action), ("result", if *is_done { "done" } else { "not_done" })], count);
+    }
+
+    page.family("pushplan_webhook_posts_total", "counter", "News for the webhook, by whether it took them.");
+    page.sample("", &[("result", "done")], posted);
+    page.sample("", &[("result", "not_done")], not_posted);
+
+    let name = "pushplan_request_duration_seconds";
+    page.family(name, "histogram", "How long requests to the service took, to the end of their answer.");
+    for (method, histogram) in requests {
+        page.histogram(method, histogram);
+    }
+    page.text
+}
+
+#[derive(Default)]
+struct Page {
+    text: String,
+    name: &'static str,
+}
+
+impl Page {
+    fn family(&mut self, name: &'static str, kind: &str, help: &str) {
+        self.name = name;
+        // Writing to a text cannot fail.
+        let _ = write!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
+    }
+
+    fn sample(&mut self, end: &str, labels: &[(&str, &str)], value: impl Display) {
+        let labels: Vec<String> = labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+        let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+        let _ = writeln!(self.text, "{}{end}{labels} {value}", self.name);
+    }
+
+    fn histogram(&mut self, method: &str, histogram: &Histogram) {
+        for (bound, count) in histogram.up_to() {
+            self.sample("_bucket", &[("method", method), ("le", &bound.to_string())], count);
+        }
+        self.sample("_bucket", &[("method", method), ("le", "+Inf")], histogram.count);
+        self.sample("_sum", &[("method", method)], histogram.sum.as_secs_f64());
+        self.sample("_count", &[("method", method)], histogram.count);
+    }
+}
+
+/// The value of a label, as the format wants it.
+fn escaped(value: &str) -> String {
+    value.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::reconcile::Outcome;
+
+    #[test]
+    fn metrics_are_a_page_that_prometheus_reads() {
+        let mut metrics = Metrics::new();
+        metrics.ended(Outcome::Drift, Timestamp::from_second(1_800_000_000).expect("a time"));
+        metrics.targets.insert("a\"b\\c".into(), Counts { drift: 2, edited: 1, refused: 0 });
+        metrics.request("GET", Duration::from_millis(30));
+        let text = text(&metrics, true);
+        for line in [
+            concat!("pushplan_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\",drift=\"fix\"} 1"),
+            "# TYPE pushplan_last_success_timestamp_seconds gauge",
+            "pushplan_last_success_timestamp_seconds 1800000000",
+            r#"pushplan_drift{target="a\"b\\c"} 2"#,
+            r#"pushplan_drift_edited{target="a\"b\\c"} 1"#,
+            r#"pushplan_runs_total{outcome="drift"} 1"#,
+            r#"pushplan_runs_total{outcome="failed"} 0"#,
+            r#"pushplan_steps_total{action="update",result="done"} 0"#,
+            "# TYPE pushplan_request_duration_seconds histogram",
+            r#"pushplan_request_duration_seconds_bucket{method="GET",le="0.025"} 0"#,
+            r#"pushplan_request_duration_seconds_bucket{method="GET",le="0.05"} 1"#,
+            r#"pushplan_request_duration_seconds_bucket{method="GET",le="+Inf"} 1"#,
+            r#"pushplan_request_duration_seconds_sum{method="GET"} 0.03"#,
+            r#"pushplan_request_duration_seconds_count{method="GET"} 1"#,
+        ] {
+            assert!(text.lines().any(|other| other == line), "{line} is missing in:\n{text}");
+        }
+        assert!(text.ends_with('\n'));
+    }
+}

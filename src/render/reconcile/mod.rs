@@ -1,0 +1,127 @@
+//! Rounds of `reconcile`: a line each, and one for each change.
+
+pub mod json;
+pub mod metrics;
+
+use std::time::Duration;
+
+use crate::failure::Failure;
+use crate::model::delay::Delay;
+use crate::plan::Action;
+use crate::reconcile::{Cause, Item, Looked, Outcome, Round, Target, Told};
+use crate::render::one_line;
+use crate::text::count;
+
+/// How many targets of one outcome are named.
+const NAMED: usize = 5;
+/// How many fields of a change are named.
+const FIELDS: usize = 5;
+
+/// How a round ended, in one line.
+pub fn round(round: &Round, next: Option<Duration>) -> String {
+    let Round { at, looked, .. } = round;
+    let said = match looked {
+        Looked::Nowhere(failure) => why(failure),
+        Looked::At(targets) => match targets.as_slice() {
+            [only] => format!("{}: {}", only.name, stands(only)),
+            all => several(all),
+        },
+    };
+    let next = next.map(|next| format!("; next in {}", shown(next))).unwrap_or_default();
+    one_line(&format!("{at:.0} {said}{next}"))
+}
+
+/// A length of time, at least a second.
+fn shown(time: Duration) -> String {
+    let seconds = i64::try_from(time.as_millis().div_ceil(1000)).unwrap_or(i64::MAX);
+    Delay(seconds.max(1)).written()
+}
+
+fn why(failure: &Failure) -> String {
+    match &failure.help {
+        Some(help) => format!("{} ({help})", failure.message),
+        None => failure.message.clone(),
+    }
+}
+
+fn words(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::InSync => "in sync",
+        Outcome::Corrected => "put right",
+        Outcome::Drift => "not in sync",
+        Outcome::Refused => "refused",
+        Outcome::Held => "skipped",
+        Outcome::Stopped => "stopped",
+        Outcome::Invalid => "wrong",
+        Outcome::Partly => "put right in part",
+        Outcome::Failed => "failed",
+    }
+}
+
+/// `not in sync, 2 changes, 1 of them made on the service`.
+fn stands(target: &Target) -> String {
+    let mut said = vec![words(target.outcome).to_owned()];
+    if !target.corrected.is_empty() {
+        said.push(format!("{} made", count(target.corrected.len(), "change")));
+    }
+    if let Some(standing) = target.standing.as_ref().filter(|standing| !standing.items.is_empty()) {
+        said.push(format!("{} to make", count(standing.items.len(), "change")));
+        if standing.edited() > 0 {
+            said.push(format!("{} by somebody on the service", standing.edited()));
+        }
+    }
+    let why = target.why.as_ref().map(|failure| format!(": {}", why(failure))).unwrap_or_default();
+    format!("{}{why}", said.join(", "))
+}
+
+/// `97 in sync; 2 not in sync: shop-at, shop-de`.
+fn several(targets: &[Target]) -> String {
+    let group = |outcome: Outcome| {
+        let of: Vec<&str> = targets.iter().filter(|one| one.outcome == outcome).map(|one| one.name.as_str()).collect();
+        let more = of.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        match (of.len(), outcome) {
+            (0, _) => None,
+            (number, Outcome::InSync) => Some(format!("{number} in sync")),
+            (number, _) => Some(format!("{number} {}: {}{more}", words(outcome), of[..number.min(NAMED)].join(", "))),
+        }
+    };
+    Outcome::ALL.into_iter().filter_map(group).collect::<Vec<_>>().join("; ")
+}
+
+/// Of several targets, what was in the way of each that something was in the way of: a line each.
+pub fn reasons(round: &Round) -> Vec<String> {
+    let targets = round.looked.targets();
+    if targets.len() < 2 {
+        return Vec::new();
+    }
+    let said = |target: &Target| Some(one_line(&format!("  {}: {}", target.name, why(target.why.as_ref()?))));
+    targets.iter().filter_map(said).collect()
+}
+
+/// What has changed on a target since the round before, a line each.
+pub fn news(told: &Told) -> Vec<String> {
+    let Told { target, standing, began, over, corrected } = told;
+    let line = |sign: &str, words: String| one_line(&format!("  {target} {sign} {words}"));
+    let began = began.iter().map(|item| line(item.action.symbol(), format!("{} {}", item.address, differs(item))));
+    let made = corrected.iter().map(|item| line("=", format!("{} is put right: {}", item.address, differs(item))));
+    let over = over.iter().map(|item| line("=", format!("{} is in sync again", item.address)));
+    let refused = standing.refused.iter().map(|one| line("!", format!("{} ({})", one.message, one.help)));
+    made.chain(over).chain(began).chain(refused).collect()
+}
+
+/// In which way it is not as the files say.
+fn differs(item: &Item) -> String {
+    if item.action == Action::ByHand {
+        return "is to be changed by hand in the dashboard".to_owned();
+    }
+    match (item.cause, item.fields.as_slice()) {
+        (Cause::Files, _) => "was not applied yet".to_owned(),
+        (Cause::Service, []) => "was changed or removed on the service".to_owned(),
+        (Cause::Service, fields) => {
+            let more = fields.len().saturating_sub(FIELDS);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("was changed on the service: {}{more}", fields[..fields.len().min(FIELDS)].join(", "))
+        }
+    }
+}
