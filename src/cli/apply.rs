@@ -217,7 +217,7 @@ impl How {
         })
     }
 
-    /// Plans and applies. `None`: somebody else has begun meanwhile, nothing was done, and whoever waits tries again.
+    /// Plans and applies. `None`: somebody else has begun meanwhile, nothing was done, and it is to be planned anew.
     async fn plan_and_apply(
         &self,
         site: &Site,
@@ -249,8 +249,11 @@ impl How {
             // Who is asked about it has seen it.
             context.out.note(&render::plan::before_apply(plan, &asking.again, style));
         }
-        self.not_done(plan, wish)?;
-        self.guard(site, plan, asking)?;
+        if let Err(refused) = self.not_done(plan, wish).and_then(|()| self.guard(site, plan, asking)) {
+            // What somebody else made since the ledger was read looks like nobody's.
+            let is_overtaken = site.log.position().await.is_ok_and(|now| now.seq != plan.ledger.seq);
+            return if is_overtaken { Ok(None) } else { Err(refused) };
+        }
         if plan.steps.is_empty() {
             let report = Report {
                 run: String::new(),

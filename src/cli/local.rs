@@ -170,7 +170,7 @@ pub fn own_folder(root: &Path) -> Result<PathBuf, Failure> {
     if folder.is_symlink() {
         return Err(Failure::new(format!("{} is a symbolic link, which is not followed", folder.display())));
     }
-    fs::create_dir_all(&folder).map_err(|error| cannot_write(&folder, &error))?;
+    files::private_folder().recursive(true).create(&folder).map_err(|error| cannot_write(&folder, &error))?;
     files::hide_from_git(&folder);
     Ok(folder)
 }

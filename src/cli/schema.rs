@@ -93,7 +93,11 @@ fn write(context: &Context, files: &[Wanted]) -> Result<(), Failure> {
         if folder.is_symlink() || path.is_symlink() {
             return Err(Failure::new(format!("{shown} cannot be written: it is reached through a symbolic link")));
         }
-        let written = fs::create_dir_all(folder).and_then(|()| fs::write(path, text));
+        let made = match path.ends_with(OWN) {
+            true => files::private_folder().recursive(true).create(folder),
+            false => fs::create_dir_all(folder),
+        };
+        let written = made.and_then(|()| fs::write(path, text));
         written.map_err(|error| Failure::new(format!("{shown} cannot be written: {}", files::describe(&error))))?;
         if path.ends_with(OWN) {
             files::hide_from_git(folder);

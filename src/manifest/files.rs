@@ -213,6 +213,15 @@ pub fn create(root: &Path, name: &str, bytes: &[u8]) -> Result<(), String> {
     placed
 }
 
+/// Makes folders that nobody else can look into.
+pub fn private_folder() -> fs::DirBuilder {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
 /// Tells git to pass over a folder, where nothing in it says otherwise. Without that git would still work, and so does pushplan.
 pub fn hide_from_git(folder: &Path) {
     let mut options = fs::OpenOptions::new();

@@ -127,6 +127,21 @@ fn who_has_waited_long_enough_stops() {
 }
 
 #[test]
+fn a_plan_that_somebody_overtook_is_made_anew_and_takes_nothing_for_nobodys() {
+    let project = Project::new(TWO);
+    let service = project
+        .faulty("[[fault]]\nkind = \"delay\"\nms = 5000\nmethod = \"GET\"\npath = \"/api/segments\"\ntimes = 1\n");
+    // It has read the ledger, and waits for what the service has.
+    let slow = project.start(&["apply", "--yes"]);
+    sleep(Duration::from_millis(1500));
+    project.good(&["apply", "--yes"]);
+    let ran = ended(slow);
+    assert_eq!(ran.code, 0, "{ran}");
+    says(&ran.stderr, &["Somebody else was quicker. Planning anew."]);
+    assert_eq!(service.writes(), ["POST /api/segments"; 2]);
+}
+
+#[test]
 fn a_killed_run_loses_its_lease_by_itself() {
     // What is sent leaves within two seconds, so that the lease is of four.
     let (project, service, mut child) = at_work("");

@@ -3,7 +3,7 @@
 //! A record is written under another name, brought to the disk, and only then linked to its own. Linking fails where the name
 //! is taken, so that one of two writers wins; and whoever sees the name sees all of the record, also after a power cut.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -103,7 +103,7 @@ impl Folder {
         let mut above = vec![path.clone()];
         for part in &self.parts {
             path.push(part);
-            if let Err(error) = private_folder().create(&path)
+            if let Err(error) = files::private_folder().create(&path)
                 && error.kind() != ErrorKind::AlreadyExists
             {
                 return Err(format!("{} cannot be made: {}", self.shown(""), describe(&error)));
@@ -334,14 +334,6 @@ fn private_file() -> OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
-}
-
-fn private_folder() -> DirBuilder {
-    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
 }
 
 fn not_linked(name: &str, error: &io::Error) -> AppendError {

@@ -1,0 +1,104 @@
+//! Eight processes of the real binary apply at once, to one service and over one ledger, and are killed and put to sleep at random
+//! moments: one of them sends at a time, nothing is lost, nothing is doubled, and the ledger is one line of records.
+//!
+//! `PUSHPLAN_CONTENTION_ROUNDS` says how often, and `PUSHPLAN_CONTENTION_SEED` what happens. When signals arrive is up to the
+//! machine, so that the same seed makes the same manifests and the same strikes, and not the same interleaving.
+#![cfg(unix)]
+
+mod declared;
+mod judge;
+mod places;
+mod storm;
+mod witness;
+
+#[path = "../stores/object/servers.rs"]
+#[expect(dead_code, reason = "one of the servers is enough here")]
+mod moto;
+#[path = "../stores/postgres/server.rs"]
+#[expect(dead_code, reason = "only its start and its address are used here")]
+mod postgres;
+#[path = "../support/mod.rs"]
+mod support;
+#[path = "../stores/object/wire.rs"]
+#[expect(dead_code, reason = "requests are passed on here, and nothing else")]
+mod wire;
+#[path = "../stories/world.rs"]
+#[expect(dead_code, reason = "the service is asked for little here")]
+mod world;
+
+use std::io::Write;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use places::Place;
+use storm::Team;
+
+#[test]
+fn in_a_folder_one_sends_at_a_time_and_nothing_is_lost_or_doubled() {
+    contend("file", Place::folder());
+}
+
+#[test]
+fn on_a_git_server_one_sends_at_a_time_and_nothing_is_lost_or_doubled() {
+    contend("git", Place::git());
+}
+
+#[test]
+fn in_a_store_of_objects_one_sends_at_a_time_and_nothing_is_lost_or_doubled() {
+    if let Some(place) = Place::objects() {
+        contend("s3", place);
+    }
+}
+
+#[test]
+fn in_a_database_one_sends_at_a_time_and_nothing_is_lost_or_doubled() {
+    if let Some(place) = Place::database() {
+        contend("postgres", place);
+    }
+}
+
+fn contend(name: &str, place: Place) {
+    let number = |variable: &str| std::env::var(variable).ok().map(|text| text.parse().expect("a number"));
+    let rounds: u64 = number("PUSHPLAN_CONTENTION_ROUNDS").unwrap_or(2);
+    let seed: u64 = number("PUSHPLAN_CONTENTION_SEED").unwrap_or_else(|| {
+        SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() as u64 % 1_000_000
+    });
+    let mut random = Random(seed ^ name.bytes().fold(0, |sum, byte| sum * 31 + u64::from(byte)));
+    let api = ["documented", "extended"][random.within(0, 2) as usize];
+    tell(&format!("{name}: PUSHPLAN_CONTENTION_SEED={seed}, {rounds} rounds over the {api} API"));
+    let mut team = Team::new(place, api);
+    for round in 1..=rounds {
+        let start = Instant::now();
+        let about = format!("{name}, round {round} of seed {seed}");
+        let storm = team.storm(round, &mut random, &about);
+        let calm = team.calm(round, &mut random, &about);
+        let found = team.judge(&about);
+        tell(&format!("{about}: {:.1} s, {storm}, {calm}, {found}", start.elapsed().as_secs_f64()));
+    }
+}
+
+fn tell(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Numbers that follow from a seed (SplitMix64).
+#[derive(Debug)]
+pub struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// One of these numbers, the last of which is left out.
+    pub fn within(&mut self, from: u64, to: u64) -> u64 {
+        from + self.next() % (to - from)
+    }
+
+    pub fn millis(&mut self, from: u64, to: u64) -> std::time::Duration {
+        std::time::Duration::from_millis(self.within(from, to))
+    }
+}

@@ -1,0 +1,268 @@
+//! Passwords of the places that ledgers are in: given in every way there is, and shown and kept nowhere.
+#![cfg(unix)]
+
+mod canary;
+
+#[path = "../stores/object/servers.rs"]
+#[expect(dead_code, reason = "one of the servers is enough here")]
+mod moto;
+#[path = "../stores/postgres/server.rs"]
+#[expect(dead_code, reason = "only its start and its address are used here")]
+mod postgres;
+#[path = "../support/mod.rs"]
+mod support;
+#[path = "../stories/world.rs"]
+#[expect(dead_code, reason = "the service only has to run here")]
+mod world;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use canary::{CANARY, escaped, is_told};
+use support::Ran;
+use world::Project;
+
+const ONE: &str = "segments:\n  a: {criteria: {tag: a}}\n";
+
+/// Everything that reads a ledger, or tells of one.
+const LOOKS: [&[&str]; 9] = [
+    &["plan"],
+    &["plan", "--format", "json"],
+    &["drift"],
+    &["history"],
+    &["ledger", "status"],
+    &["ledger", "status", "--format", "json"],
+    &["ledger", "verify"],
+    &["ledger", "export"],
+    &["ledger", "export", "--records"],
+];
+
+/// Runs a command, and sees that it says nothing of the password.
+#[track_caller]
+fn quiet(project: &Project, arguments: &[&str], env: &[(&str, &str)]) -> Ran {
+    let ran = project.run_as(arguments, env);
+    for (name, text) in [("standard output", &ran.stdout), ("standard error", &ran.stderr)] {
+        assert!(!is_told(text.as_bytes()), "{name} of {arguments:?} tells a password: {ran}");
+    }
+    assert!(!ran.stderr.contains("panicked"), "{arguments:?}: {ran}");
+    ran
+}
+
+/// A whole life of a ledger in a place, in which everything works.
+fn lives(project: &Project, env: &[(&str, &str)]) {
+    let good = |arguments: &[&str]| {
+        let ran = quiet(project, arguments, env);
+        assert_eq!(ran.code, 0, "{arguments:?}: {ran}");
+    };
+    good(&["plan", "--out", "saved.plan"]);
+    good(&["apply", "saved.plan"]);
+    project.edit("tag: a", "tag: b");
+    good(&["apply", "--yes"]);
+    good(&["ledger", "compact"]);
+    LOOKS.iter().for_each(|arguments| good(arguments));
+    kept(project.folder.path());
+}
+
+/// Everything about a ledger that cannot be reached, or not with this password.
+fn fails(project: &Project, env: &[(&str, &str)], why: &str) {
+    let others: [&[&str]; 3] = [&["apply", "--yes"], &["ledger", "compact"], &["forget", "segments/a"]];
+    for arguments in LOOKS.iter().chain(&others) {
+        let ran = quiet(project, arguments, env);
+        assert_ne!(ran.code, 0, "{why}: {arguments:?}: {ran}");
+    }
+    kept(project.folder.path());
+}
+
+/// What pushplan keeps beside the manifests tells no password, and nobody else reads it.
+fn kept(project: &Path) {
+    let own = project.join(".pushplan");
+    if own.exists() {
+        look_at(&own, true);
+    }
+    for file in ["saved.plan", "messages.yaml"].map(|name| project.join(name)).iter().filter(|file| file.exists()) {
+        assert!(!is_told(&fs::read(file).expect("a file")), "{} tells a password", file.display());
+    }
+}
+
+fn look_at(path: &Path, is_private: bool) {
+    let found = fs::symlink_metadata(path).expect("it is there");
+    let mode = found.permissions().mode() & 0o777;
+    let expected = if found.is_dir() { 0o700 } else { 0o600 };
+    assert!(!is_private || mode == expected, "{} has the mode {mode:o}", path.display());
+    if found.is_dir() {
+        for entry in fs::read_dir(path).expect("a folder") {
+            look_at(&entry.expect("an entry").path(), is_private);
+        }
+    } else {
+        assert!(!is_told(&fs::read(path).expect("a file")), "{} tells a password", path.display());
+    }
+}
+
+fn with_ledger(place: &str) -> Project {
+    Project::with(ONE, &format!("ledger = \"{place}\"\n"))
+}
+
+/// A role whose password is the canary, and what it may make.
+fn database() -> Option<&'static postgres::Server> {
+    let server = postgres::Server::shared()?;
+    let role = format!(
+        "do $$ begin if not exists (select from pg_roles where rolname = 'ada') then \
+         create role ada login password '{CANARY}'; grant create on database ledgers to ada; end if; end $$"
+    );
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| tokio::runtime::Runtime::new().expect("a runtime").block_on(server.run(&role)));
+    Some(server)
+}
+
+#[test]
+fn the_password_of_a_database_is_told_nowhere() {
+    let Some(server) = database() else { return };
+    let place = format!("postgres://ada@127.0.0.1:{}/ledgers/quiet", server.port);
+    let project = with_ledger(&place);
+    let _service = project.serve();
+    lives(&project, &[("PGPASSWORD", CANARY)]);
+    let rows = tokio::runtime::Runtime::new().expect("a runtime").block_on(async {
+        let rows = server.admin("ledgers").await.query("select record from quiet.ledger", &[]).await;
+        rows.expect("rows").iter().map(|row| row.get::<_, Vec<u8>>(0)).collect::<Vec<_>>()
+    });
+    assert!(rows.len() > 8, "{} records", rows.len());
+    assert!(!rows.iter().any(|row| is_told(row)), "a record tells the password");
+}
+
+#[test]
+fn a_ledger_moves_to_a_place_with_a_password_and_leaves_no_word_of_it() {
+    let Some(server) = database() else { return };
+    let project = Project::new(ONE);
+    let _service = project.serve();
+    lives(&project, &[]);
+    let place = |user: &str| format!("postgres://{user}@127.0.0.1:{}/ledgers/moved", server.port);
+    // The old place would keep it for everybody to read.
+    let ran = quiet(&project, &["ledger", "move", "--to", &place(&format!("ada:{}", escaped(CANARY)))], &[]);
+    assert_eq!(ran.code, 64, "{ran}");
+    let ran = quiet(&project, &["ledger", "move", "--to", &place("ada")], &[("PGPASSWORD", CANARY)]);
+    assert_eq!(ran.code, 0, "{ran}");
+    kept(project.folder.path());
+    for arguments in LOOKS {
+        quiet(&project, arguments, &[("PGPASSWORD", CANARY)]);
+    }
+}
+
+#[test]
+fn a_database_that_cannot_be_reached_is_told_without_its_password() {
+    let closed =
+        std::net::TcpListener::bind("127.0.0.1:0").and_then(|bound| bound.local_addr()).expect("a port").port();
+    let mut places = vec![
+        ("no such host", "no-such-host.invalid/ledgers/x".to_owned()),
+        ("refused", format!("127.0.0.1:{closed}/ledgers/x")),
+    ];
+    if let Some(server) = database() {
+        places.push(("no such database", format!("127.0.0.1:{}/nothing/x", server.port)));
+        places.push(("no TLS for this name", format!("127.0.0.2:{}/ledgers/x?sslmode=verify-full", server.port)));
+        let wrong = with_ledger(&format!("postgres://keeper@127.0.0.1:{}/ledgers/x", server.port));
+        let _service = wrong.serve();
+        fails(&wrong, &[("PGPASSWORD", CANARY)], "the wrong password");
+    }
+    for (why, rest) in places {
+        let project = with_ledger(&format!("postgres://ada@{rest}"));
+        let _service = project.serve();
+        fails(&project, &[("PGPASSWORD", CANARY)], why);
+        let moving = Project::new(ONE);
+        let _service = moving.serve();
+        assert_eq!(moving.run(&["apply", "--yes"]).code, 0);
+        let password = escaped(CANARY);
+        // As it is to be written, as people write it, and where it does not belong.
+        for place in [
+            format!("postgres://ada:{password}@{rest}"),
+            format!("postgres://ada:{CANARY}@{rest}"),
+            format!("postgres://{rest}{}password={password}", if rest.contains('?') { '&' } else { '?' }),
+        ] {
+            let ran = quiet(&moving, &["ledger", "move", "--to", &place], &[]);
+            assert_ne!(ran.code, 0, "{why}: {ran}");
+        }
+        kept(moving.folder.path());
+    }
+}
+
+#[test]
+fn a_place_with_a_password_in_the_project_file_is_refused_without_repeating_it() {
+    for place in [
+        format!("postgres://ada:{}@db.example/ledgers", escaped(CANARY)),
+        format!("postgres://ada:{CANARY}@db.example/ledgers"),
+        format!("git:https://ada:{}@git.example/team.git", escaped(CANARY)),
+    ] {
+        let project = with_ledger(&place);
+        let ran = quiet_but_for_the_excerpt(&project, &["plan"]);
+        assert_ne!(ran.code, 0, "{place}: {ran}");
+    }
+}
+
+/// A finding shows the line that it is about. That line is the author's own, and the password stands in no other.
+fn quiet_but_for_the_excerpt(project: &Project, arguments: &[&str]) -> Ran {
+    let ran = project.run(arguments);
+    for line in format!("{}\n{}", ran.stdout, ran.stderr).lines() {
+        let is_excerpt = line.split_once(" | ").is_some_and(|(number, _)| number.trim().parse::<u32>().is_ok());
+        assert!(is_excerpt || !is_told(line.as_bytes()), "{line:?} tells the password: {ran}");
+    }
+    ran
+}
+
+#[test]
+fn the_secret_of_a_store_of_objects_is_told_nowhere() {
+    let closed =
+        std::net::TcpListener::bind("127.0.0.1:0").and_then(|bound| bound.local_addr()).expect("a port").port();
+    let keys = |port: u16| {
+        let endpoint = format!("http://127.0.0.1:{port}");
+        [
+            ("AWS_ENDPOINT_URL", endpoint),
+            ("AWS_ALLOW_HTTP", "true".to_owned()),
+            ("AWS_ACCESS_KEY_ID", "someone".to_owned()),
+            ("AWS_SECRET_ACCESS_KEY", CANARY.to_owned()),
+            ("AWS_SESSION_TOKEN", format!("token-{CANARY}")),
+            ("AWS_REGION", "us-east-1".to_owned()),
+        ]
+    };
+    let mut tried = vec![(closed, "team/quiet", "refused")];
+    if let Some(port) = moto::moto() {
+        tried.push((port, "no-such-bucket/quiet", "no such bucket"));
+        let keys = keys(port);
+        let project = with_ledger("s3://team/quiet");
+        let _service = project.serve();
+        lives(&project, &keys.each_ref().map(|(name, value)| (*name, value.as_str())));
+    }
+    for (port, place, why) in tried {
+        let keys = keys(port);
+        let project = with_ledger(&format!("s3://{place}"));
+        let _service = project.serve();
+        fails(&project, &keys.each_ref().map(|(name, value)| (*name, value.as_str())), why);
+    }
+}
+
+#[test]
+fn the_password_of_a_git_server_is_told_nowhere() {
+    let closed =
+        std::net::TcpListener::bind("127.0.0.1:0").and_then(|bound| bound.local_addr()).expect("a port").port();
+    let git = |project: &Project, arguments: &[&str]| {
+        let said = Command::new("git").current_dir(project.folder.path()).args(arguments).output().expect("git");
+        assert!(said.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&said.stderr));
+    };
+    for host in [format!("127.0.0.1:{closed}"), "no-such-host.invalid".to_owned()] {
+        let url = format!("http://ada:{}@{host}/team.git", escaped(CANARY));
+        let token = format!("http://{}@{host}/team.git", escaped(CANARY));
+        for url in [&url, &token] {
+            let project = with_ledger("git");
+            git(&project, &["init", "-q"]);
+            git(&project, &["remote", "add", "origin", url]);
+            let _service = project.serve();
+            fails(&project, &[], "a remote that cannot be reached");
+            let moving = Project::new(ONE);
+            git(&moving, &["init", "-q"]);
+            let _service = moving.serve();
+            assert_eq!(moving.run(&["apply", "--yes"]).code, 0);
+            let ran = quiet(&moving, &["ledger", "move", "--to", &format!("git:{url}")], &[]);
+            assert_ne!(ran.code, 0, "{ran}");
+            kept(moving.folder.path());
+        }
+    }
+}
