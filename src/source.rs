@@ -199,6 +199,15 @@ impl Sources {
         }
     }
 
+    /// Puts stars in the place of what nobody is to see. Every other place stays where it is.
+    pub fn hide(&mut self, span: Span, range: Range<usize>) {
+        let Some(file) = span.file() else { return };
+        let source = &mut self.files[file.0 as usize];
+        if source.text.get(range.clone()).is_some() {
+            source.text.replace_range(range.clone(), &"*".repeat(range.len()));
+        }
+    }
+
     /// What stands at a place; empty for a place in no file.
     pub fn text(&self, span: Span) -> &str {
         span.file().and_then(|file| self.get(file).text.get(span.range())).unwrap_or("")

@@ -3,6 +3,7 @@
 mod expand;
 mod groups;
 mod matrix;
+mod secrets;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -266,6 +267,7 @@ impl Project {
         if let Some(file) = file {
             project.file = file;
             project.inspect(&mut found);
+            secrets::hide(&project, sources);
         }
         // What a matrix or a group says is read for each of its targets: one of them stands for all.
         let mut seen = HashSet::new();
