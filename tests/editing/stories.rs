@@ -221,3 +221,31 @@ fn what_else_can_be_placed_is_placed() {
     assert_eq!(settled.placed.values().next().expect("one").unplaced[0].path, "display_name");
     assert_eq!(settled.also.values().next().expect("another target"), &["staging"]);
 }
+
+const STANDS_IN: &str = "\
+segments:
+  y0:
+    criteria:
+      and:
+        - group: a1
+          tag: a0
+        - {group: &it a1, x-note: [anything, 1], \"tag\": 'a0'}
+        - {\"group\": *it, tag: &other \"no\"}   # why
+";
+
+/// Where two members are equal, the one that changed changes.
+#[test]
+fn a_member_that_another_takes_its_group_from_changes_where_it_is() {
+    let (now, _) = after(STANDS_IN, "segments/y0", &[("/criteria/AND/1/tag", json!("no"))]);
+    assert_eq!(now, STANDS_IN.replace("\"tag\": 'a0'", "\"tag\": 'no'"));
+}
+
+#[test]
+fn what_goes_with_an_anchor_in_it_is_told_with_both_places() {
+    let members = json!([{ "tag": "a0", "group": "a1" }, { "tag": "no", "group": "a1" }]);
+    let (now, settled) = after(STANDS_IN, "segments/y0", &[("/criteria/AND", members)]);
+    assert_eq!(now, STANDS_IN);
+    let told = &settled.placed.values().next().expect("a resource").unplaced;
+    let places: Vec<(&str, &str)> = told[0].places.iter().map(|(at, why)| (&STANDS_IN[at.range()], *why)).collect();
+    assert_eq!(places, [("y0", "used here"), ("a1", "an anchor, whose value stands in several places")]);
+}

@@ -63,19 +63,29 @@ pub fn align(old: &[Value], new: &[Value], is_bare: &dyn Fn(usize) -> bool) -> V
     let mut between = |olds: Range<usize>, news: Range<usize>| gap(old, new, olds, news, is_bare, &mut steps);
     // Where the last item that has its like ended.
     let (mut done_old, mut done_new) = (0, 0);
-    let mut alike = Vec::new();
-    for op in capture_diff_slices(Algorithm::Myers, &tokens(old), &tokens(new)) {
-        if let DiffOp::Equal { old_index, new_index, len } = op {
-            alike.extend((0..len).map(|n| (old_index + n, new_index + n)));
-        }
-    }
-    for (was, is) in alike {
+    for (was, is) in alike(&tokens(old), &tokens(new)) {
         between(done_old..was, done_new..is);
         between(was..was + 1, is..is + 1);
         (done_old, done_new) = (was + 1, is + 1);
     }
     between(done_old..old.len(), done_new..new.len());
     moved(old, new, steps)
+}
+
+/// The items that have their like. Those at both ends come first: where two are equal, it is not the wrong one that goes.
+fn alike(old: &[String], new: &[String]) -> Vec<(usize, usize)> {
+    let same = |(one, other): &(&String, &String)| one == other;
+    let ahead = old.iter().zip(new).take_while(same).count();
+    let behind = old[ahead..].iter().rev().zip(new[ahead..].iter().rev()).take_while(same).count();
+    let (old_end, new_end) = (old.len() - behind, new.len() - behind);
+    let mut pairs: Vec<(usize, usize)> = (0..ahead).map(|n| (n, n)).collect();
+    for op in capture_diff_slices(Algorithm::Myers, &old[ahead..old_end], &new[ahead..new_end]) {
+        if let DiffOp::Equal { old_index, new_index, len } = op {
+            pairs.extend((0..len).map(|n| (ahead + old_index + n, ahead + new_index + n)));
+        }
+    }
+    pairs.extend((0..behind).map(|n| (old_end + n, new_end + n)));
+    pairs
 }
 
 /// The steps between two stretches that have nothing in common, or of one item and its like.

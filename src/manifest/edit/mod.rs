@@ -178,6 +178,16 @@ impl<'m> Editor<'m> {
         over.into_iter().rev().chain([own]).map(find).max_by_key(|(depth, _)| *depth).map(|(_, span)| span)
     }
 
+    /// The first value in what is edited that stands in several places because of an alias.
+    fn anchor_within(&self, edits: &[Edit]) -> Option<Span> {
+        let touches = |span: &&Span, edit: &Edit| {
+            let (at, of) = (span.range(), &edit.range);
+            span.file() == Some(edit.file) && of.start <= at.start && at.end <= of.end
+        };
+        let edited = self.shared.iter().filter(|span| edits.iter().any(|edit| touches(span, edit)));
+        edited.min_by_key(|span| (span.range().start, span.range().end)).copied()
+    }
+
     fn text(&self, file: FileId) -> &'m str {
         &self.manifests.sources.get(file).text
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::super::{Desired, Manifests, layout};
-use super::{Edit, Placed, Unplaced};
+use super::{AN_ANCHOR, Edit, Editor, Placed, Unplaced};
 use crate::address::Address;
 use crate::source::FileId;
 
@@ -110,8 +110,12 @@ pub fn settle(
         }
         for address in wrong {
             let at = manifests.declared().find(|it| it.kind.key == address.kind && *it.key == address.key);
-            let places = at.map(|it| (it.key.span, "written in a way that cannot be edited")).into_iter().collect();
             if let Some((placed, live)) = placed.get_mut(&address) {
+                // What goes may have held the anchor of something that stays.
+                let anchor = Editor::new(manifests, target).anchor_within(&placed.edits);
+                let why = if anchor.is_some() { "used here" } else { "written in a way that cannot be edited" };
+                let own = at.map(|it| (it.key.span, why));
+                let places = own.into_iter().chain(anchor.map(|anchor| (anchor, AN_ANCHOR))).collect();
                 let whole = Unplaced { live: Some(live.clone()), places, ..Unplaced::default() };
                 // It stays what it is.
                 let expected = spec(&before[0].1, &address).unwrap_or_default();
