@@ -1,5 +1,6 @@
 //! The plan: every change and the ordered steps that carry them out. It is data: it can be saved, shown, signed off, applied.
 
+mod approval;
 mod overwritten;
 mod saved;
 mod told;
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::address::Address;
-use crate::digest::{Digest, Listed};
+use crate::digest::Digest;
 use crate::exchange::Method;
 use crate::kinds;
 pub use crate::ledger::Position;
@@ -21,6 +22,7 @@ use crate::model::level::Level;
 use crate::model::on_drift::OnDrift;
 use crate::text::quoted;
 
+pub use approval::{Approval, Approved, Difference, moved};
 pub use overwritten::Overwritten;
 pub use saved::NoPlan;
 pub use told::{Aside, Held, NothingDeclared, Told, Unmanaged, Why};
@@ -464,13 +466,6 @@ impl Plan {
             left_out,
             told: Told::default(),
         }
-    }
-
-    /// What the plan is, apart from when it was made: two plans of the same changes have the same digest.
-    pub fn digest(&self) -> Digest {
-        let Self { format, target, origin, app, level, manifests, ledger, aim, changes, steps, left_out, .. } = self;
-        let about = Listed::default().item(format).item(target).item(origin).item(app).item(level);
-        about.item(manifests).item(ledger).item(aim).items(changes).items(steps).items(left_out).digest()
     }
 
     /// How many changes there are of an action.

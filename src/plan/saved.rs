@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Change, FORMAT, Plan};
+use super::{Action, Difference, FORMAT, Plan, approval};
+use crate::address::Address;
 use crate::digest::Digest;
 
 /// A plan with the digest of what was written: one flipped byte is noticed.
@@ -86,26 +87,20 @@ impl Plan {
     }
 
     fn changed(&self, fresh: &Self) -> Vec<String> {
-        let mut moved = Vec::new();
-        for change in &fresh.changes {
-            let before = self.changes.iter().find(|other| other.address == change.address && other.id == change.id);
-            match before {
-                Some(before) if before == change => {}
-                Some(before) if before.live != change.live => {
-                    moved.push(format!("{} was changed on the service", change.address));
-                }
-                _ => moved.push(format!("{} comes to something else now", change.address)),
+        let words = |(address, difference): (&Address, &Difference)| match difference {
+            Difference::Service | Difference::Files => difference.words(address),
+            Difference::Gone(was) if was.contains(&Action::Delete) => {
+                format!("{address} is not there to be deleted any more")
             }
-        }
-        let is_there = |before: &Change| {
-            fresh.changes.iter().any(|change| change.address == before.address && change.id == before.id)
+            Difference::Other(..) | Difference::New(_) | Difference::Gone(_) => {
+                format!("{address} comes to something else now")
+            }
         };
-        let gone = self.changes.iter().filter(|before| before.is_pruned() && !is_there(before));
-        moved.extend(gone.map(|before| format!("{} is not there to be deleted any more", before.address)));
-        if moved.is_empty() {
-            moved.push("its steps would be others now".to_owned());
+        let moved = approval::moved(&self.approval().changes, &fresh.approval().changes);
+        match moved.is_empty() {
+            true => vec!["it is about another part of the project".to_owned()],
+            false => moved.iter().map(words).collect(),
         }
-        moved
     }
 }
 

@@ -202,3 +202,15 @@ fn a_plan_of_a_removal_is_bound_to_what_it_removes() {
     stale(&project, &["apply", "p.plan"], &["segments/a was changed on the service"]);
     assert_eq!(service.segments(), ["a"]);
 }
+
+#[test]
+fn what_the_ledger_alone_takes_note_of_makes_no_plan_stale() {
+    let project = Project::new(TWO);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("Hello", "Bye");
+    // The segment is too new for its version to be believed: only a later plan has the ledger remember it.
+    project.good(&["plan", "--out", "p.plan"]);
+    std::thread::sleep(std::time::Duration::from_millis(2_500));
+    project.good(&["apply", "p.plan"]);
+}

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::facts::{Audience, Collision, Message, NotInGit, NothingDeclared, Time, Unlisted, User};
-use super::{Ahead, View, is_told, requests, words};
+use super::{Ahead, View, requests, words};
 use crate::guard::Refused;
 use crate::kinds;
 use crate::plan::{self, Action, Plan};
@@ -289,7 +289,7 @@ impl<'p> Document<'p> {
     pub fn new(plan: &'p Plan, ahead: &Ahead) -> Self {
         let view = View::of(plan, &ahead.again);
         let digest = plan.digest();
-        let told = |change: &&plan::Change| is_told(change) || change.action == Action::Past;
+        let told = |change: &&plan::Change| change.is_told() || change.action == Action::Past;
         Self {
             format_version: 1,
             short_digest: digest.short(),

@@ -188,15 +188,6 @@ fn is_drift(change: &Change) -> bool {
     matches!(change.moved, Some(Moved::Service | Moved::Removed))
 }
 
-/// Whether there is anything to say of it.
-fn is_told(change: &Change) -> bool {
-    match change.action {
-        Action::Keep => !change.reasons.is_empty() || !change.sends.is_empty(),
-        Action::Past => false,
-        _ => true,
-    }
-}
-
 impl<'p> View<'p> {
     pub fn of(plan: &'p Plan, again: &'p Again) -> Self {
         let mut users: BTreeMap<&Address, Vec<&Change>> = BTreeMap::new();
@@ -221,7 +212,7 @@ impl<'p> View<'p> {
         for change in plan.changes.iter().filter(|change| change.action != Action::Past) {
             let block = blocks.entry(change.address.resource()).or_insert_with_key(Block::new);
             block.total += usize::from(change.address.part().is_some());
-            if is_told(change) {
+            if change.is_told() {
                 block.add(change);
             }
         }

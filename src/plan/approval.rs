@@ -1,0 +1,316 @@
+//! What a reviewer approves: all that a plan does, and nothing of when it was made, of what it leaves alone, or of where the ledger
+//! stands.
+//!
+//! Two plans with the same digest do the same to the same things, which are as they were. So a plan that is made anew after a
+//! merge is the one that was reviewed if its digest is the same, whatever else was merged and applied meanwhile.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Action, Change, News, Plan, Reason, Send};
+use crate::address::Address;
+use crate::digest::{Digest, Listed};
+use crate::ledger::Verb;
+
+/// How many digits tell a change, and one side of it, from another.
+const WHOLE: usize = 16;
+const SIDE: usize = 8;
+
+/// What is approved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approval {
+    pub digest: Digest,
+    /// In the order of their addresses.
+    pub changes: Vec<Approved>,
+}
+
+/// One change as somebody has seen it, by the digests of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approved {
+    pub address: Address,
+    pub action: Action,
+    /// All of it.
+    pub whole: String,
+    /// What the files say.
+    pub files: String,
+    /// What the service has, and under which id.
+    pub service: String,
+}
+
+impl Approved {
+    /// All digests as one word, which [`Approved::read`] takes apart again.
+    pub fn word(&self) -> String {
+        format!("{}{}{}", self.whole, self.files, self.service)
+    }
+
+    /// A change from its address, the sign of its action, and its word.
+    pub fn read(address: &str, sign: &str, word: &str) -> Option<Self> {
+        let is_word = word.len() == WHOLE + 2 * SIDE && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let (whole, sides) = word.split_at_checked(WHOLE).filter(|_| is_word)?;
+        let (files, service) = sides.split_at_checked(SIDE)?;
+        Some(Self {
+            address: Address::try_from(address.to_owned()).ok()?,
+            action: Action::ALL.into_iter().find(|action| action.symbol() == sign)?,
+            whole: whole.to_owned(),
+            files: files.to_owned(),
+            service: service.to_owned(),
+        })
+    }
+
+    /// What has become of it since; `None` where it is the same.
+    fn moved(&self, now: &Self) -> Option<Difference> {
+        match self == now {
+            true => None,
+            false if self.service != now.service => Some(Difference::Service),
+            false if self.files != now.files => Some(Difference::Files),
+            false => Some(Difference::Other(vec![self.action], vec![now.action])),
+        }
+    }
+}
+
+/// How one address differs between what somebody has seen and what is now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// Somebody changed it on the service.
+    Service,
+    /// The files say something else of it.
+    Files,
+    /// It comes to something else, with the actions before and now.
+    Other(Vec<Action>, Vec<Action>),
+    /// Nothing was said of it.
+    New(Vec<Action>),
+    /// Nothing is to be done any more.
+    Gone(Vec<Action>),
+}
+
+impl Difference {
+    /// In words, such as `segments/a was changed on the service`.
+    pub fn words(&self, address: &Address) -> String {
+        match self {
+            Self::Service => format!("{address} was changed on the service"),
+            Self::Files => format!("the files say something else of {address}"),
+            Self::Other(before, now) if before == now => format!("{address} comes to something else now"),
+            Self::Other(before, now) => {
+                format!("{address} comes to something else now: {} instead of {}", words(now), words(before))
+            }
+            Self::New(now) => format!("{address} is new: {}", words(now)),
+            Self::Gone(before) => format!("{address} is gone: it was {}", words(before)),
+        }
+    }
+}
+
+/// What is to be done: `to delete`, `by hand`.
+fn words(actions: &[Action]) -> String {
+    let word = |action: &Action| match action {
+        Action::ByHand | Action::Keep | Action::Past => action.word().to_owned(),
+        action => format!("to {}", action.word()),
+    };
+    actions.iter().map(word).collect::<Vec<_>>().join(", ")
+}
+
+/// All of a change that its reviewer decides on.
+#[derive(Serialize)]
+struct Decided<'c> {
+    address: &'c Address,
+    action: Action,
+    id: &'c Option<String>,
+    desired: &'c Option<Value>,
+    live: &'c Option<Value>,
+    reasons: &'c [Reason],
+    sends: &'c [Send],
+    protect: bool,
+    broadcast: bool,
+    steps: &'c [Done<'c>],
+}
+
+/// What is done for a change, and to what.
+type Done<'c> = (Verb, Option<&'c str>, Option<&'c Address>);
+
+impl Change {
+    /// Whether people are told of it. What has had its time is no change any more.
+    pub fn is_told(&self) -> bool {
+        match self.action {
+            Action::Keep => !self.reasons.is_empty() || !self.sends.is_empty(),
+            Action::Past => false,
+            _ => true,
+        }
+    }
+}
+
+impl Plan {
+    /// What is approved with it.
+    pub fn approval(&self) -> Approval {
+        let news = News::of(self);
+        let mut steps: BTreeMap<&Address, Vec<Done>> = BTreeMap::new();
+        for step in self.steps.iter().filter(|step| news.has(&step.address, step.verb)) {
+            let done = (step.verb, step.id.as_deref(), step.from.as_ref());
+            steps.entry(&step.address).or_default().push(done);
+        }
+        let Self { target, origin, app, level, aim, choice, .. } = self;
+        let about = Listed::default().item(target).item(origin).item(app).item(level).item(aim).item(choice);
+        let (mut digests, mut changes) = (Vec::new(), Vec::new());
+        for change in self.changes.iter().filter(|change| change.is_told()) {
+            let Change { address, id, desired, live, reasons, sends, protect, broadcast, .. } = change;
+            let (action, steps) = (change.shown(), steps.get(address).map_or(&[][..], Vec::as_slice));
+            let (protect, broadcast) = (*protect, *broadcast);
+            let whole = Digest::of_data(&Decided {
+                address,
+                action,
+                id,
+                desired,
+                live,
+                reasons,
+                sends,
+                protect,
+                broadcast,
+                steps,
+            });
+            changes.push(Approved {
+                address: address.clone(),
+                action,
+                whole: first(&whole, WHOLE),
+                files: first(&Digest::of_data(desired), SIDE),
+                service: first(&Digest::of_data(&(id, live)), SIDE),
+            });
+            digests.push(whole);
+        }
+        Approval { digest: about.items(&digests).digest(), changes }
+    }
+
+    /// What the plan does: two plans of the same changes have the same digest, whenever they were made.
+    pub fn digest(&self) -> Digest {
+        self.approval().digest
+    }
+}
+
+fn first(digest: &Digest, digits: usize) -> String {
+    digest.as_str().chars().take(digits).collect()
+}
+
+/// What is different between the changes that somebody has seen and those of now.
+pub fn moved(seen: &[Approved], now: &[Approved]) -> BTreeMap<Address, Difference> {
+    let (seen, now) = (by_address(seen), by_address(now));
+    let actions = |changes: &[&Approved]| changes.iter().map(|change| change.action).collect::<Vec<_>>();
+    let mut moved = BTreeMap::new();
+    for (address, now) in &now {
+        let difference = match (seen.get(address).map(Vec::as_slice), now.as_slice()) {
+            (None, now) => Some(Difference::New(actions(now))),
+            (Some([seen]), [now]) => seen.moved(now),
+            (Some(seen), now) if seen == now => None,
+            (Some(seen), now) => Some(Difference::Other(actions(seen), actions(now))),
+        };
+        moved.extend(difference.map(|difference| (Address::clone(address), difference)));
+    }
+    let gone = seen.iter().filter(|(address, _)| !now.contains_key(*address));
+    moved.extend(gone.map(|(address, seen)| (Address::clone(address), Difference::Gone(actions(seen)))));
+    moved
+}
+
+fn by_address(changes: &[Approved]) -> BTreeMap<&Address, Vec<&Approved>> {
+    let mut by: BTreeMap<&Address, Vec<&Approved>> = BTreeMap::new();
+    for change in changes {
+        by.entry(&change.address).or_default().push(change);
+    }
+    by
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::level::Level;
+    use crate::plan::{About, Aim, Choice, Position};
+    use serde_json::json;
+
+    fn change(key: &str, action: Action, tag: &str) -> Change {
+        Change {
+            address: Address::new("segments", key),
+            action,
+            name: key.to_owned(),
+            place: None,
+            id: Some(format!("id-{key}")),
+            desired: (action != Action::Delete).then(|| json!({"tag": tag})),
+            live: Some(json!({"tag": "live"})),
+            ledger: None,
+            moved: None,
+            reasons: vec![],
+            sends: vec![],
+            protect: false,
+            broadcast: false,
+            ignored: vec![],
+        }
+    }
+
+    fn plan(changes: Vec<Change>) -> Plan {
+        let about = About {
+            target: "production".into(),
+            origin: "https://messaging.example".into(),
+            app: String::new(),
+            level: Level::Documented,
+            manifests: Digest::of(b"a"),
+            ledger: Position { lineage: "l".into(), seq: 7 },
+            aim: Aim::Manifests,
+            choice: Choice::default(),
+            min_lead_seconds: 300,
+        };
+        Plan::new(about, changes, Vec::new(), Vec::new(), "2030-01-01T00:00:00Z".parse().unwrap())
+    }
+
+    #[test]
+    fn what_others_did_meanwhile_is_no_other_plan() {
+        let made = plan(vec![change("a", Action::Update, "x")]);
+        let mut later = plan(vec![change("a", Action::Update, "x"), change("b", Action::Keep, "y")]);
+        later.changes.push(change("c", Action::Past, "z"));
+        later.changes[0].place = Some(super::super::Place { file: "a.yaml".into(), line: 7 });
+        later.ledger.seq = 12;
+        later.manifests = Digest::of(b"b");
+        later.made = "2031-01-01T00:00:00Z".parse().unwrap();
+        later.left_out = vec![Address::new("segments", "d")];
+        assert_eq!(made.digest(), later.digest());
+    }
+
+    #[test]
+    fn whatever_is_done_otherwise_is_another_plan() {
+        let made = || plan(vec![change("a", Action::Update, "x")]);
+        let other = |edit: &dyn Fn(&mut Plan)| {
+            let mut other = made();
+            edit(&mut other);
+            assert_ne!(other.digest(), made().digest());
+            let moved = moved(&made().approval().changes, &other.approval().changes);
+            moved.iter().map(|(address, difference)| difference.words(address)).collect::<Vec<_>>()
+        };
+        assert_eq!(other(&|plan| plan.target = "staging".into()), Vec::<String>::new());
+        assert_eq!(other(&|plan| plan.choice.only = vec!["segments/a".into()]), Vec::<String>::new());
+        let desired = json!({"tag": "y"});
+        assert_eq!(
+            other(&|plan| plan.changes[0].desired = Some(desired.clone())),
+            ["the files say something else of segments/a"]
+        );
+        assert_eq!(
+            other(&|plan| plan.changes[0].live = Some(desired.clone())),
+            ["segments/a was changed on the service"]
+        );
+        assert_eq!(other(&|plan| plan.changes[0].id = None), ["segments/a was changed on the service"]);
+        assert_eq!(
+            other(&|plan| plan.changes[0].action = Action::Replace),
+            ["segments/a comes to something else now: to replace instead of to update"]
+        );
+        assert_eq!(other(&|plan| plan.changes[0].broadcast = true), ["segments/a comes to something else now"]);
+        assert_eq!(
+            other(&|plan| plan.changes.push(change("b", Action::Delete, ""))),
+            ["segments/b is new: to delete"]
+        );
+        assert_eq!(other(&|plan| plan.changes.clear()), ["segments/a is gone: it was to update"]);
+    }
+
+    #[test]
+    fn a_change_is_read_as_it_was_written() {
+        let [one] = &plan(vec![change("a", Action::Replace, "x")]).approval().changes[..] else { panic!("one change") };
+        let read = |word: &str| Approved::read("segments/a", "±", word);
+        assert_eq!(read(&one.word()).as_ref(), Some(one));
+        assert_eq!(read(&one.word()[1..]), None);
+        assert_eq!(read(&one.word().replace(|c: char| c.is_ascii_digit(), "é")), None);
+        assert_eq!(Approved::read("segments/a", "?", &one.word()), None);
+    }
+}
