@@ -9,7 +9,7 @@
 //! [`live`] asks the service what it has, through the [`client`]; the [`ledger`] remembers what was applied. [`compare`] holds
 //! the three against each other, [`arrange`] turns the changes into ordered steps, and both together are the [`plan`]: data,
 //! which [`render`] shows, [`guard`] may refuse and [`apply`] carries out. [`pull`] goes the other way: it writes manifests for
-//! what the service has. [`test_send`] tries a message on one recipient, and [`reach`] tells whom the pushes reached. [`cli`] is
+//! what the service has. [`forge`] brings plans into pull requests. [`test_send`] tries a message on one recipient, and [`reach`] tells whom the pushes reached. [`cli`] is
 //! the commands.
 //!
 //! Deciding is pure: nothing there reads a file, a clock or the network. What each layer may use is in `ARCHITECTURE.md`, and a
@@ -31,6 +31,7 @@ pub mod drift;
 pub mod exchange;
 pub mod failure;
 pub mod finding;
+pub mod forge;
 pub mod guard;
 pub mod kinds;
 pub mod ledger;

@@ -32,7 +32,7 @@ const LAYERS: &[&[&str]] = &[
         "timing",
         "unmanaged",
     ],
-    &["apply"],
+    &["apply", "forge"],
     &["render"],
     &["cli"],
 ];

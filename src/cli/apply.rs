@@ -1,7 +1,8 @@
+mod keep;
+
 use std::collections::BTreeSet;
-use std::fs;
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
@@ -9,18 +10,19 @@ use jiff::Timestamp;
 use super::drifting::Drifting;
 use super::many::{self, Does, Places, Which};
 use super::planning::{Chosen, Planned, Site, Wish};
+use super::review::{Approved, Became, Review};
+use super::saved::load;
 use super::signals::{Signal, Stop};
 use super::target::Opened;
 use super::turn::{self, Turn, Waiting};
 use super::who::{self, Who};
 use super::{Context, Ended, ledger, runtime};
 use crate::address::Address;
-use crate::apply::{self, Ending, Fate, Notice, OnError, Report, Settings};
+use crate::apply::{self, Ending, Notice, OnError, Report, Settings};
 use crate::failure::{Exit, Failure};
 use crate::guard::{self, Limits};
-use crate::ledger::{Done, Entry, Outcome, Record, Verb};
-use crate::manifest::files::describe;
-use crate::plan::{NoPlan, Plan, Reason};
+use crate::ledger::Verb;
+use crate::plan::{Plan, Reason};
 use crate::render::{self, Again, Progress, Showing, one_line};
 
 /// Make the service what the manifests say.
@@ -38,6 +40,9 @@ pub struct Apply {
 
     #[command(flatten)]
     drifting: Drifting,
+
+    #[command(flatten)]
+    approved: Approved,
 
     #[command(flatten)]
     allowed: Allowed,
@@ -72,7 +77,7 @@ impl Allowed {
         let Self { yes, allow_deletes, allow_sends } = *self;
         let given = yes.then_some("yes");
         let way_out = "pass --yes, or apply a plan that was looked at: pushplan apply PLAN".to_owned();
-        Asking { question, wanted: "yes", given, way_out, allow_deletes, allow_sends, again }
+        Asking { question, wanted: "yes", given, way_out, allow_deletes, allow_sends, again, review: None }
     }
 }
 
@@ -141,22 +146,28 @@ impl Apply {
         let aim = saved.as_ref().map(|plan| plan.aim.clone()).unwrap_or_default();
         let wish = Wish { choice: self.chosen.choice(), done, aim, on_drift: self.drifting.given() };
         let choice = saved.as_ref().map_or(&wish.choice, |plan| &plan.choice);
-        let asking = self.allowed.asking(
-            "Apply this plan? Only `yes` goes on:",
-            place.again(&format!("apply{}", self.drifting.again()), choice),
-        );
+        let asking = self
+            .allowed
+            .asking("Apply this plan? Only `yes` goes on:", place.again(&format!("apply{}", self.options()), choice));
+        let asking = Asking { review: self.approved.review(&place)?, ..asking };
         self.how.run(&site, &wish, saved.as_ref(), &asking, context)
     }
 }
 
 impl Apply {
+    /// The options that make another plan of it, with a space before each.
+    fn options(&self) -> String {
+        format!("{}{}", self.drifting.again(), self.approved.again())
+    }
+
     fn several(&self, asked: &many::Asked, context: &Context) -> Ended {
         let done: Result<_, _> = self.done.iter().cloned().map(Address::try_from).collect();
         let done = done.map_err(Failure::usage)?;
         let wish = Wish { choice: self.chosen.choice(), done, on_drift: self.drifting.given(), ..Wish::default() };
-        let does = Does::Apply(self.drifting.again().to_owned());
+        let does = Does::Apply(self.options());
         let again = does.again(asked, &wish.choice);
         let asking = self.allowed.asking("Apply these plans to all of these targets? Only `yes` goes on:", again);
+        let asking = Asking { review: self.approved.review(&asked.any())?, ..asking };
         many::apply::run(asked, &wish, &self.how, &asking, &does, context)
     }
 }
@@ -175,46 +186,53 @@ pub struct Asking<'a> {
     pub allow_sends: bool,
     /// How the command is said again.
     pub again: Again,
+    /// Where it has to be approved, and is told what became of it.
+    pub review: Option<Review>,
 }
 
-/// The plan that a file holds.
-fn load(path: &Path) -> Result<Plan, Failure> {
-    let shown = path.display();
-    let text = fs::read_to_string(path).map_err(|error| {
-        Failure::new(format!("the plan {shown} cannot be read: {}", describe(&error)))
-            .help("`pushplan plan --out FILE` writes one")
-    })?;
-    Plan::load(&text).map_err(|no| {
-        let failure = match no {
-            NoPlan::NotAPlan(why) => Failure::new(format!("{shown} is not a plan: {why}")),
-            NoPlan::OtherForm(form) => {
-                Failure::new(format!("the plan {shown} has the form {form}, which this version does not read"))
-            }
-            NoPlan::Changed => Failure::new(format!("the plan {shown} is not as it was saved")),
-        };
-        failure.exit(Exit::Stale).help("make a new one: pushplan plan --out FILE")
-    })
-}
+/// How a command ends, and what was done where anything was begun.
+type Applied = (Exit, Option<(Report, Plan)>);
 
 impl How {
     /// Plans, shows, asks, applies, and says what became of it.
     pub fn run(&self, site: &Site, wish: &Wish, saved: Option<&Plan>, asking: &Asking, context: &Context) -> Ended {
         runtime()?.block_on(async {
-            let opened = site.open().await?;
-            let mut waiting = self.turn.start();
-            let ended = loop {
-                if let Err(held) = self.await_turn(site, &mut waiting, context).await {
-                    break Err(held);
-                }
-                let ended = self.plan_and_apply(site, &opened, wish, saved, asking, context).await;
-                if let Some(ended) = ended.transpose() {
-                    break ended;
-                }
-                context.out.note("Somebody else was quicker. Planning anew.");
-            };
-            opened.close().await;
-            ended
+            let ended = self.run_in_turn(site, wish, saved, asking, context).await;
+            if let Some(review) = &asking.review {
+                let became = match &ended {
+                    Ok((_, Some((report, plan)))) if plan.has_news() => Became::Ran(report, plan, &asking.again),
+                    Ok(_) => Became::Nothing,
+                    Err(failure) => Became::Held(failure),
+                };
+                review.tell(&site.target, became, context).await;
+            }
+            ended.map(|(exit, _)| exit)
         })
+    }
+
+    /// The same, with what was done where anything was begun.
+    async fn run_in_turn(
+        &self,
+        site: &Site,
+        wish: &Wish,
+        saved: Option<&Plan>,
+        asking: &Asking<'_>,
+        context: &Context,
+    ) -> Result<Applied, Failure> {
+        let opened = site.open().await?;
+        let mut waiting = self.turn.start();
+        let ended = loop {
+            if let Err(held) = self.await_turn(site, &mut waiting, context).await {
+                break Err(held);
+            }
+            let ended = self.plan_and_apply(site, &opened, wish, saved, asking, context).await;
+            if let Some(ended) = ended.transpose() {
+                break ended;
+            }
+            context.out.note("Somebody else was quicker. Planning anew.");
+        };
+        opened.close().await;
+        ended
     }
 
     /// Plans and applies. `None`: somebody else has begun meanwhile, nothing was done, and it is to be planned anew.
@@ -226,7 +244,7 @@ impl How {
         saved: Option<&Plan>,
         asking: &Asking<'_>,
         context: &Context,
-    ) -> Result<Option<Exit>, Failure> {
+    ) -> Result<Option<Applied>, Failure> {
         let wish = match saved {
             Some(plan) => &chosen_as(plan, wish),
             None => wish,
@@ -249,7 +267,12 @@ impl How {
             // Who is asked about it has seen it.
             context.out.note(&render::plan::before_apply(plan, &asking.again, style));
         }
-        if let Err(refused) = self.not_done(plan, wish).and_then(|()| self.guard(site, plan, asking)) {
+        let reviewed = match &asking.review {
+            Some(review) => review.check(plan, context).await,
+            None => Ok(()),
+        };
+        let may = reviewed.and_then(|()| self.not_done(plan, wish)).and_then(|()| self.guard(site, plan, asking));
+        if let Err(refused) = may {
             // What somebody else made since the ledger was read looks like nobody's.
             let is_overtaken = site.log.position().await.is_ok_and(|now| now.seq != plan.ledger.seq);
             return if is_overtaken { Ok(None) } else { Err(refused) };
@@ -263,7 +286,7 @@ impl How {
                 steps: Vec::new(),
             };
             self.show(&report, plan, &asking.again, context);
-            return Ok(Some(Exit::Done));
+            return Ok(Some((Exit::Done, None)));
         }
         if plan.has_news() && saved.is_none() {
             self.ask(asking, context)?;
@@ -273,7 +296,7 @@ impl How {
             return Ok(None);
         }
         self.show(&report, plan, &asking.again, context);
-        Ok(Some(exit(&report, plan, signal)))
+        Ok(Some((exit(&report, plan, signal), Some((report, planned.plan)))))
     }
 
     /// Stops where somebody else is at work, once there is no more time to wait. A lease that is over is taken over.
@@ -403,7 +426,7 @@ impl How {
         };
         let report = apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut tell).await;
         progress.end();
-        keep(&report, site, context);
+        keep::keep(&report, site, context);
         // Everything is written; what makes reading faster may fail.
         let _ = site.log.checkpoint(&who::actor(), Timestamp::now()).await;
         report
@@ -427,40 +450,6 @@ impl How {
             Format::Jsonl => context.out.json(&render::report::last_line(report, plan, again)),
         }
     }
-}
-
-/// What was done and the ledger could not be told is kept beside it, and taken in by the next command that writes.
-fn keep(report: &Report, site: &Site, context: &Context) {
-    let unrecorded = report.steps.iter().filter(|step| !step.recorded).filter_map(|step| {
-        let result = match step.fate.clone() {
-            Fate::Done { id, push_ids } => Done::Done { id, push_ids },
-            Fate::Failed { why } => Done::Not { why },
-            Fate::Unknown { why } => Done::Unknown { why },
-            Fate::Skipped { .. } | Fate::NotStarted => return None,
-        };
-        Some(Outcome { address: step.address.clone(), verb: step.verb, result, unsettled: None })
-    });
-    let outcomes: Vec<Outcome> = unrecorded.collect();
-    if outcomes.is_empty() {
-        return;
-    }
-    let record = Record::Outcomes(outcomes);
-    let entry = Entry { seq: report.ledger + 1, at: Timestamp::now(), actor: who::actor(), record };
-    context.out.note(&match site.log.keep(&entry) {
-        Ok(file) => kept(&file, site),
-        Err(why) => {
-            format!("What was done could not be kept either ({why}); the next apply looks for it on the service.")
-        }
-    });
-}
-
-/// That results are kept, and how they get into the ledger: by the next command here, or from the file by anybody.
-fn kept(file: &str, site: &Site) -> String {
-    let target = &site.target;
-    format!(
-        "What could not be written to the ledger is kept in {file}; the next apply here takes it in. Where this machine goes \
-         away, keep that file and run: pushplan ledger restore {file} --target {target}"
-    )
 }
 
 /// How a command ends that ended so.

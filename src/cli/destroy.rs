@@ -42,6 +42,7 @@ impl Destroy {
             allow_deletes: Some(usize::MAX),
             allow_sends: false,
             again: self.place.again(&format!("destroy {confirm}"), &wish.choice),
+            review: None,
         };
         self.how.run(&site, &wish, None, &asking, context)
     }

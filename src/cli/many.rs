@@ -168,6 +168,11 @@ impl Asked {
         Ok(self.targets.of(&Project::open(&root))?.unwrap_or_default())
     }
 
+    /// The project, without a target.
+    pub fn any(&self) -> Place {
+        Place::new(self.project.clone(), None)
+    }
+
     /// One of the targets.
     pub fn place(&self, target: &str) -> Place {
         Place::new(self.project.clone(), Some(target.to_owned()))

@@ -5,6 +5,7 @@ mod api;
 mod apply;
 mod asking;
 mod calendar;
+mod ci;
 mod destroy;
 mod drift;
 mod drifting;
@@ -34,6 +35,8 @@ mod reconcile;
 mod report;
 mod resolve;
 mod revert;
+mod review;
+mod saved;
 mod schema;
 mod scope;
 mod send;
@@ -83,6 +86,7 @@ enum Command {
     Api(api::Api),
     Apply(apply::Apply),
     Calendar(calendar::Calendar),
+    Ci(ci::Ci),
     Destroy(destroy::Destroy),
     Drift(drift::Drift),
     Explain(explain::Explain),
@@ -138,6 +142,7 @@ pub fn main() -> ExitCode {
         Command::Api(command) => command.run(&context),
         Command::Apply(command) => command.run(&context),
         Command::Calendar(command) => command.run(&context),
+        Command::Ci(command) => command.run(&context),
         Command::Destroy(command) => command.run(&context),
         Command::Drift(command) => command.run(&context),
         Command::Explain(command) => command.run(&context),

@@ -76,7 +76,7 @@ pub fn make(site: &Site, wish: &Wish, again: Again, forms: &Forms, context: &Con
         write(path, &plan.save())?;
     }
     let saved = forms.saved.as_ref().map(|path| path.display().to_string());
-    let ahead = Ahead { again, saved, refused: guards(&plan, &site.limits()) };
+    let ahead = Ahead { again, saved, refused: guards(&plan, &site.limits()), on_merge: false };
     for (format, file) in &forms.shown {
         show(&plan, &ahead, *format, file.as_deref(), context)?;
     }

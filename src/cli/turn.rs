@@ -25,7 +25,7 @@ pub struct Turn {
     wait: Option<SignedDuration>,
 }
 
-fn length(text: &str) -> Result<SignedDuration, String> {
+pub fn length(text: &str) -> Result<SignedDuration, String> {
     let delay = Delay::parse(text).ok_or("expected a length of time such as 90s, 10m or 1h30m")?;
     Ok(SignedDuration::from_secs(delay.0))
 }

@@ -18,7 +18,7 @@ use jiff::Timestamp;
 pub use credentials::{Credentials, Keyring, Secret, credentials, only_its_owner};
 pub use fetch::fetch;
 pub use origin::Origin;
-pub use transport::{Clients, Patience, Timing, Transport, Whole};
+pub use transport::{Clients, Patience, Timing, Transport, Whole, connections};
 
 use crate::exchange::{Answer, Loss, Method, Request};
 use crate::failure::{Exit, Failure};

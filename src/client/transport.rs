@@ -191,18 +191,13 @@ impl Transport {
         }
     }
 
-    /// The innermost reason of an error, which says what happened. It names no header and no body.
+    /// Why there is no answer. It names no header and no body.
     fn why(&self, error: &reqwest::Error) -> String {
         if error.is_timeout() {
             let within = if error.is_connect() { self.patience.connect } else { self.patience.whole };
             return format!("nothing came within {within:?}");
         }
-        let mut innermost: &dyn Error = error;
-        while let Some(source) = innermost.source() {
-            innermost = source;
-        }
-        let text = innermost.to_string();
-        text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+        innermost(error)
     }
 
     async fn read(&self, mut response: Response, limit: usize) -> Result<Whole, Loss> {
@@ -232,26 +227,40 @@ impl Transport {
         if let Some(client) = made.get() {
             return Ok(client);
         }
-        // Another part of the program may have chosen a provider; any will do.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut builder = Client::builder()
-            .user_agent(concat!("pushplan/", env!("CARGO_PKG_VERSION")))
-            .redirect(Policy::none())
-            .retry(reqwest::retry::never())
-            .connect_timeout(self.patience.connect)
-            .timeout(self.patience.whole)
-            .pool_idle_timeout(KEPT);
-        if self.origin.is_loopback() {
-            builder = builder.no_proxy();
-        }
-        if !self.origin.is_https() {
-            // Nothing is encrypted, so a machine without certificates will do.
-            builder = builder.tls_certs_only([]);
-        }
-        let client = builder.build();
-        let client = client.map_err(|error| format!("no connection can be made: {}", self.why(&error)))?;
+        let client = connections(&self.origin, self.patience)?;
         Ok(made.get_or_init(|| client))
     }
+}
+
+/// What makes connections to an origin: it follows no redirect and sends nothing twice by itself.
+pub fn connections(origin: &Origin, patience: Patience) -> Result<Client, String> {
+    // Another part of the program may have chosen a provider; any will do.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut builder = Client::builder()
+        .user_agent(concat!("pushplan/", env!("CARGO_PKG_VERSION")))
+        .redirect(Policy::none())
+        .retry(reqwest::retry::never())
+        .connect_timeout(patience.connect)
+        .timeout(patience.whole)
+        .pool_idle_timeout(KEPT);
+    if origin.is_loopback() {
+        builder = builder.no_proxy();
+    }
+    if !origin.is_https() {
+        // Nothing is encrypted, so a machine without certificates will do.
+        builder = builder.tls_certs_only([]);
+    }
+    builder.build().map_err(|error| format!("no connection can be made: {}", innermost(&error)))
+}
+
+/// The innermost reason of an error, which says what happened. It names no header and no body.
+fn innermost(error: &reqwest::Error) -> String {
+    let mut innermost: &dyn Error = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    let text = innermost.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }
 
 const TOO_LATE: &str = "it was too late to send it";

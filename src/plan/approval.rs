@@ -22,6 +22,8 @@ const SIDE: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approval {
     pub digest: Digest,
+    /// For what it is: the target, the application, the part of the project. Without the changes.
+    pub about: String,
     /// In the order of their addresses.
     pub changes: Vec<Approved>,
 }
@@ -176,7 +178,7 @@ impl Plan {
             });
             digests.push(whole);
         }
-        Approval { digest: about.items(&digests).digest(), changes }
+        Approval { about: first(&about.clone().digest(), WHOLE), digest: about.items(&digests).digest(), changes }
     }
 
     /// What the plan does: two plans of the same changes have the same digest, whenever they were made.
@@ -297,10 +299,7 @@ mod tests {
             ["segments/a comes to something else now: to replace instead of to update"]
         );
         assert_eq!(other(&|plan| plan.changes[0].broadcast = true), ["segments/a comes to something else now"]);
-        assert_eq!(
-            other(&|plan| plan.changes.push(change("b", Action::Delete, ""))),
-            ["segments/b is new: to delete"]
-        );
+        assert_eq!(other(&|plan| plan.changes.push(change("b", Action::Delete, ""))), ["segments/b is new: to delete"]);
         assert_eq!(other(&|plan| plan.changes.clear()), ["segments/a is gone: it was to update"]);
     }
 

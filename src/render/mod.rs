@@ -3,6 +3,7 @@
 mod again;
 pub mod calendar;
 pub mod cases;
+pub mod ci;
 mod csv;
 pub mod escape;
 pub mod exchange;

@@ -11,6 +11,7 @@ use super::{Asked, Became, Does, worst};
 use crate::apply::Report;
 use crate::cli::apply::{Asking, Format, How, WhenFailed, exit};
 use crate::cli::planning::{Planned, Site, Wish};
+use crate::cli::review::{self, Review};
 use crate::cli::{Context, Ended, ledger, runtime};
 use crate::failure::{Exit, Failure};
 use crate::plan::Plan;
@@ -48,6 +49,17 @@ pub fn run(asked: &Asked, wish: &Wish, how: &How, asking: &Asking, does: &Does, 
             context.out.note(&before_apply(&several, style));
         }
     }
+    if let Some(review) = &asking.review {
+        runtime()?.block_on(async {
+            for one in &mut all {
+                if let Ok(planned) = &one.ended
+                    && let Err(moved) = review.check(&planned.plan, context).await
+                {
+                    one.ended = Err(moved);
+                }
+            }
+        });
+    }
     for one in &mut all {
         if let Ok(planned) = &one.ended
             && let Err(refused) = how.guard(&one.site, &planned.plan, asking)
@@ -65,7 +77,23 @@ pub fn run(asked: &Asked, wish: &Wish, how: &How, asking: &Asking, does: &Does, 
     let run = Run { how, wish, made, asked, does, context };
     let ended = runtime()?.block_on(run.all(all, wrong))?;
     show(&ended, how, asking, context);
+    if let Some(review) = &asking.review {
+        runtime()?.block_on(tell(review, &ended, context));
+    }
     Ok(exit_of(&ended))
+}
+
+/// Tells the reviewers of each target what became of it.
+async fn tell(review: &Review, ended: &[Dealt], context: &Context) {
+    for Dealt { site, again, fate } in ended {
+        let became = match fate {
+            Reported::Applied { report, plan, .. } if plan.has_news() => review::Became::Ran(report, plan, again),
+            Reported::Applied { .. } | Reported::Unchanged => review::Became::Nothing,
+            Reported::Failed(failure) => review::Became::Held(failure),
+            Reported::NotBegun => review::Became::NotBegun,
+        };
+        review.tell(&site.target, became, context).await;
+    }
 }
 
 /// A target that was dealt with: what became of it, and how a command would end for it alone.

@@ -44,7 +44,7 @@ pub fn told(all: &[Became<Planned>], asked: &Asked, does: &Does, saved: Option<&
         };
         let again = does.again_for(asked, &one.site.target, &choice);
         let saved = saved.map(|folder| folder.join(format!("{}{SAVED}", one.site.target)).display().to_string());
-        (one.site.target.clone(), Ahead { again, saved, refused })
+        (one.site.target.clone(), Ahead { again, saved, refused, on_merge: false })
     };
     all.iter().map(ahead).collect()
 }

@@ -32,7 +32,7 @@ use crate::review::{self, Review, Who};
 use crate::timing::{Collision, Collisions};
 
 pub use json::json;
-pub use markdown::markdown;
+pub use markdown::{LIMIT as MARKDOWN_LIMIT, Page, markdown, page};
 pub use text::{before_apply, refusals, text, text_to};
 
 /// What comes after a plan.
@@ -44,6 +44,8 @@ pub struct Ahead {
     pub saved: Option<String>,
     /// Why it would be refused.
     pub refused: Vec<Refused>,
+    /// It is applied once its reviewers have merged it.
+    pub on_merge: bool,
 }
 
 impl Ahead {

@@ -46,34 +46,52 @@ struct Cut {
     left: usize,
 }
 
+/// A plan on a page, and whether some of it had no room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    pub text: String,
+    pub truncated: bool,
+}
+
 /// The plan as Markdown, in at most [`LIMIT`] bytes. The same plan gives the same bytes.
 pub fn markdown(plan: &Plan, ahead: &Ahead) -> String {
     let view = View::of(plan, &ahead.again);
+    let Page { text, truncated } = page_of(&view, ahead, LIMIT - rest::marker(&view, true).len());
+    format!("{}{text}", rest::marker(&view, truncated))
+}
+
+/// The same in at most so many bytes, without what programs find it by.
+pub fn page(plan: &Plan, ahead: &Ahead, most: usize) -> Page {
+    page_of(&View::of(plan, &ahead.again), ahead, most)
+}
+
+fn page_of(view: &View, ahead: &Ahead, most: usize) -> Page {
     if view.blocks.is_empty() && view.drift.is_empty() {
-        let said = [Some(nothing(&view)), ignored(&view)].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        let said = [Some(nothing(view)), ignored(view)].into_iter().flatten().collect::<Vec<_>>().join(" ");
         let said = markdown::text(&short(&said, 600));
-        return format!("{}{said}\n{}", rest::marker(&view, false), rest::unmanaged(&view));
+        return Page { text: format!("{said}\n{}", rest::unmanaged(view)), truncated: false };
     }
-    let (heading, footer) = (rest::heading(&view), rest::footer(&view, ahead));
-    let mut room = Room { left: LIMIT };
-    let marker = rest::marker(&view, true).len();
-    let mut truncated = !room.take(marker + heading.len() + footer.len() + NOTES);
-    let decisions = room.part(&mut truncated, DECISIONS, &|most| decisions::decisions(&view, ahead, most));
+    let (heading, footer) = (rest::heading(view), rest::footer(view, ahead));
+    let mut room = Room { left: most };
+    // Where there is more room, every part may have more of it.
+    let times = (most / LIMIT).max(1);
+    let mut truncated = !room.take(heading.len() + footer.len() + NOTES);
+    let decisions = room.part(&mut truncated, times * DECISIONS, &|most| decisions::decisions(view, ahead, most));
     // What sends or deletes is named before anything else is told of the plan.
     let all = view.blocks.iter().chain(&view.drift).filter(|block| is_grave(block));
     let grave = all.map(|block| details::line(block).len()).sum::<usize>().min(room.left);
     room.left -= grave;
-    let glance = room.part(&mut truncated, GLANCE, &|most| glance::glance(&view, most));
-    let near = room.part(&mut truncated, NEAR, &|most| rest::near(&view, most));
-    let past = room.part(&mut truncated, PAST, &|most| rest::past(&view, most));
-    let left_out = room.part(&mut truncated, LEFT_OUT, &|most| rest::left_out(&view, most));
-    let requests = room.part(&mut truncated, REQUESTS, &|most| rest::requests(&view, most));
+    let glance = room.part(&mut truncated, times * GLANCE, &|most| glance::glance(view, most));
+    let near = room.part(&mut truncated, times * NEAR, &|most| rest::near(view, most));
+    let past = room.part(&mut truncated, times * PAST, &|most| rest::past(view, most));
+    let left_out = room.part(&mut truncated, times * LEFT_OUT, &|most| rest::left_out(view, most));
+    let requests = room.part(&mut truncated, times * REQUESTS, &|most| rest::requests(view, most));
     room.left += grave;
-    let changes = Changes::of(&view, room);
+    let changes = Changes::of(view, room);
     truncated |= changes.truncated;
-    let (changes, drift) = changes.text(&view);
-    let marker = rest::marker(&view, truncated);
-    [marker, heading, decisions, glance, changes, near, drift, past, left_out, requests, footer].concat()
+    let (changes, drift) = changes.text(view);
+    let text = [heading, decisions, glance, changes, near, drift, past, left_out, requests, footer].concat();
+    Page { text, truncated }
 }
 
 /// Every change by itself, with why a reader should look at it: in full, and on one line.

@@ -162,19 +162,22 @@ pub fn footer(view: &View, ahead: &Ahead) -> String {
     let plan = view.plan;
     let code = |text: &str| markdown::code(&short(text, NAME));
     let saved = ahead.saved.as_ref().map(|file| format!(", saved in {}", code(file))).unwrap_or_default();
+    let lead = if ahead.on_merge { "Once this is merged:" } else { "Next:" };
     let next = match ahead.refusals().is_empty() {
-        true => format!("Next: {}", facts::inline(&next(Words::default(), view, ahead), 4 * LINE)),
+        true => format!("{lead} {}", facts::inline(&next(Words::default(), view, ahead), 4 * LINE)),
         false => "As it is, it would not be applied: see above.".to_owned(),
     };
-    let next = if next.len() > 3_000 { "Next: see the commands above.".to_owned() } else { next };
+    let next = if next.len() > 3_000 { format!("{lead} see the commands above.") } else { next };
+    // What is approved holds until something moves.
+    let until = format!("; it can be applied until {}", words::moment(plan.expires));
     format!(
-        "{next}\n\n---\n\nPlan `{}` for {} at {}{saved}. Made {} by {}; it can be applied until {}.\n{}",
+        "{next}\n\n---\n\nPlan `{}` for {} at {}{saved}. Made {} by {}{}.\n{}",
         view.digest().short(),
         code(&plan.target),
         code(&plan.origin),
         words::moment(plan.made),
         code(&format!("pushplan {}", plan.tool)),
-        words::moment(plan.expires),
+        if ahead.on_merge { "" } else { &until },
         unmanaged(view),
     )
 }

@@ -1,0 +1,81 @@
+mod comment;
+mod summary;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::planning::Place;
+use super::{Context, Ended, saved};
+use crate::failure::Failure;
+use crate::guard::{Limits, guards};
+use crate::manifest::Project;
+use crate::plan::{Aim, Plan};
+use crate::render::Again;
+use crate::render::plan::Ahead;
+
+/// Bring plans into pull requests and the pages of CI systems.
+#[derive(Debug, Args)]
+pub struct Ci {
+    #[command(subcommand)]
+    command: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    Comment(comment::Comment),
+    Summary(summary::Summary),
+}
+
+impl Ci {
+    pub fn run(&self, context: &Context) -> Ended {
+        match &self.command {
+            What::Comment(command) => command.run(context),
+            What::Summary(command) => command.run(context),
+        }
+    }
+}
+
+/// Plans that were saved, and the project that they are of.
+#[derive(Debug, Args)]
+struct Saved {
+    /// A plan that `pushplan plan --out FILE` saved, or a folder of those of several targets; may be given again
+    #[arg(long = "plan", value_name = "FILE", required = true)]
+    plans: Vec<PathBuf>,
+
+    /// Folder of the project [default: this one or the nearest above it]
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+}
+
+impl Saved {
+    fn place(&self) -> Place {
+        Place::new(self.project.clone(), None)
+    }
+
+    /// Each plan, with what comes after it.
+    fn read(&self) -> Result<Vec<(Plan, Ahead)>, Failure> {
+        let plans = saved::load_all(&self.plans)?;
+        let project = Project::open(&self.place().root()?);
+        Ok(plans
+            .into_iter()
+            .map(|plan| (self.ahead(&plan, &project), plan))
+            .map(|(ahead, plan)| (plan, ahead))
+            .collect())
+    }
+
+    fn ahead(&self, plan: &Plan, project: &Project) -> Ahead {
+        let most = project.target(&plan.target).and_then(|target| target.max_deletes.as_ref());
+        let most = most.and_then(|most| usize::try_from(most.value).ok());
+        let usual = Limits::default();
+        let limits = Limits { max_deletes: most.unwrap_or(usual.max_deletes), ..usual };
+        let folder = self.project.as_ref().map(|folder| folder.display().to_string());
+        let target = Some(plan.target.as_str()).filter(|_| project.target_names().len() > 1);
+        // What a merge brings about is what the manifests say.
+        let on_merge = plan.aim == Aim::Manifests;
+        let command = if on_merge { "apply --approved --yes" } else { "apply" };
+        let again = Again::new(command, folder.as_deref(), target, &plan.choice);
+        let saved = self.plans.first().filter(|_| !on_merge).map(|file| file.display().to_string());
+        Ahead { again, saved, refused: guards(plan, &limits), on_merge }
+    }
+}

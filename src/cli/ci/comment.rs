@@ -1,0 +1,134 @@
+use clap::{Args, ValueEnum};
+
+use super::Saved;
+use crate::cli::many::worst;
+use crate::cli::review::{Patient, beneath, host, patience};
+use crate::cli::{Context, Ended, runtime};
+use crate::failure::{Exit, Failure};
+use crate::forge::{self, Forge, Hidden, LONGEST, Put};
+use crate::plan::Plan;
+use crate::render::plan::{Ahead, MARKDOWN_LIMIT, page};
+use crate::render::{ci, one_line};
+
+/// Show a plan in the one comment that this target has on the pull request.
+///
+/// Run it in a workflow for pull requests, behind `pushplan plan --out FILE`. The comment is created once and edited from then on; it
+/// is found by what is hidden in it and by its author, never by its heading. It carries the digest of the plan: after the merge,
+/// `pushplan apply --approved` applies exactly this or nothing, and writes into the comment what became of it.
+///
+/// The host, the repository, the pull request and the token come from the environment of GitHub Actions (GITHUB_TOKEN) or of GitLab CI
+/// (GITLAB_TOKEN). The comment counts where its author is the user of the token, or `github-actions[bot]` for the token of a
+/// workflow; PUSHPLAN_CI_AUTHOR names another one.
+///
+/// Exits with 0 where the comment says what it should, with 4 where the token is missing or refused, and with 1 for any other problem
+/// of the host. Nothing of that is about the plan, whose own exit code was that of `pushplan plan`: with --warn-only it is a
+/// warning, which suits pull requests from forks.
+#[derive(Debug, Args)]
+pub struct Comment {
+    #[command(flatten)]
+    saved: Saved,
+
+    /// When there is a comment
+    #[arg(long, value_enum, default_value_t = Mode::Always)]
+    mode: Mode,
+
+    /// The pull request [default: the one that this run is for]
+    #[arg(long, value_name = "NUMBER")]
+    pull_request: Option<u64>,
+
+    /// Where the comment cannot be written, say so and exit with 0
+    #[arg(long)]
+    warn_only: bool,
+
+    #[command(flatten)]
+    patient: Patient,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Mode {
+    /// Also to say that nothing changes
+    Always,
+    /// Where something changes; one that is there is edited to say that nothing does any more
+    Changes,
+    /// Never: nothing is read and nothing is asked
+    Off,
+}
+
+impl Comment {
+    pub fn run(&self, context: &Context) -> Ended {
+        if self.mode == Mode::Off {
+            return Ok(Exit::Done);
+        }
+        let plans = self.saved.read()?;
+        let project = beneath(&self.saved.place().root()?);
+        let ended = runtime()?.block_on(self.write(&plans, &project, context));
+        match ended {
+            Err(failure) if self.warn_only && failure.exit != Exit::Usage => {
+                context.out.note(&format!("Warning: the comment was not written: {failure}"));
+                if let Some(help) = &failure.help {
+                    context.out.note(&format!("  = help: {help}"));
+                }
+                Ok(Exit::Done)
+            }
+            ended => ended,
+        }
+    }
+
+    async fn write(&self, plans: &[(Plan, Ahead)], project: &str, context: &Context) -> Ended {
+        let place = host()?;
+        let api = place.api;
+        let Some(number) = self.pull_request.or(place.number) else {
+            return Err(Failure::usage(format!("this run is for no {}", api.noun()))
+                .help(format!("run it for a {}, or say which: --pull-request NUMBER", api.noun())));
+        };
+        let commit = place.commit.clone();
+        let say = |words: &str| context.out.note(&one_line(words));
+        let forge = Forge::new(place, patience(self.patient.wait), &say)?;
+        let author = forge.author().await?;
+        let sign = api.sign(number);
+        let mut failures = Vec::new();
+        for (plan, ahead) in plans {
+            let body = body(plan, ahead, project, commit.as_deref());
+            let changes = !plan.is_empty() || plan.told.nothing_declared.is_some();
+            let wanted = self.mode == Mode::Always || changes;
+            let put = match forge.put(number, &author, (project, &plan.target), &body, wanted).await {
+                Ok(put) => put,
+                Err(failure) => {
+                    failures.push(failure);
+                    continue;
+                }
+            };
+            let target = &plan.target;
+            say(&match put {
+                Put::Created => format!("Wrote the plan for {target} into {} {sign}.", api.noun()),
+                Put::Updated => format!("Updated the plan for {target} in {} {sign}.", api.noun()),
+                Put::Same => format!("{} {sign} shows this plan for {target} already.", capital(api.noun())),
+                Put::Kept => {
+                    format!("{} {sign} tells what was applied to {target}: that stays.", capital(api.noun()))
+                }
+                Put::None => format!("Nothing changes for {target}: there is no comment."),
+            });
+        }
+        let exit = worst(failures.iter().map(|failure| failure.exit));
+        match failures.into_iter().reduce(|all, one| Failure { message: format!("{all}\n       {one}"), ..all }) {
+            Some(failure) => Err(failure.exit(exit)),
+            None => Ok(Exit::Done),
+        }
+    }
+}
+
+fn capital(noun: &str) -> String {
+    let mut letters = noun.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+
+/// A whole comment, which has room for its footer, whatever that will be.
+fn body(plan: &Plan, ahead: &Ahead, project: &str, commit: Option<&str>) -> String {
+    /// What stands between the parts.
+    const BETWEEN: usize = 100;
+    let hidden = Hidden::new(project, plan, true, commit);
+    let room = LONGEST - hidden.line().len() - ci::MOST - BETWEEN;
+    let page = page(plan, ahead, room.min(MARKDOWN_LIMIT));
+    let hidden = Hidden { truncated: page.truncated, ..hidden };
+    forge::body(&hidden, &page.text, &ci::waiting(plan, page.truncated, commit))
+}

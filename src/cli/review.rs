@@ -1,0 +1,255 @@
+//! What was approved in a pull request, and telling its reviewers what became of it.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use clap::Args;
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::OnceCell;
+
+use super::Context;
+use super::planning::Place;
+use super::turn::length;
+use super::who::Who;
+use crate::apply::{Ending, Report};
+use crate::failure::{Exit, Failure};
+use crate::forge::{self, Comment, Forge, Hidden, State, Verdict};
+use crate::plan::Plan;
+use crate::render::ci::{self, Run};
+use crate::render::{Again, one_line};
+use crate::text::count;
+
+/// How long a host that has too much to do is waited for, where nothing is said.
+pub const PATIENCE: SignedDuration = SignedDuration::from_mins(2);
+/// How much of what moved is named.
+const NAMED: usize = 20;
+
+/// Applying what was reviewed.
+#[derive(Clone, Debug, Args)]
+pub struct Approved {
+    /// Apply only what the comment on the merged pull request shows, by its digest: anything else ends with exit 5, and says
+    /// what moved since the review. See `pushplan ci comment`
+    #[arg(long, conflicts_with = "plan")]
+    approved: bool,
+
+    /// Take a comment for an approval that has no room for all of the plan
+    #[arg(long, requires = "approved")]
+    accept_truncated: bool,
+
+    /// The pull request that was merged [default: the one with which the commit of this run came]
+    #[arg(long, value_name = "NUMBER", requires = "approved")]
+    pull_request: Option<u64>,
+}
+
+/// A review in a pull request, for the targets of a project.
+#[derive(Debug)]
+pub struct Review {
+    options: Approved,
+    /// The folder of the project beneath that of the repository.
+    project: String,
+    /// The number of the pull request, and who writes the comments.
+    known: OnceCell<(u64, String)>,
+}
+
+/// What became of a plan.
+#[derive(Debug)]
+pub enum Became<'r> {
+    Ran(&'r Report, &'r Plan, &'r Again),
+    Nothing,
+    Held(&'r Failure),
+    NotBegun,
+}
+
+impl Approved {
+    /// The review that is asked for; `None` where none is.
+    pub fn review(&self, place: &Place) -> Result<Option<Review>, Failure> {
+        if !self.approved {
+            return Ok(None);
+        }
+        let project = beneath(&place.root()?);
+        Ok(Some(Review { options: self.clone(), project, known: OnceCell::new() }))
+    }
+
+    /// How it is said again, with a space before it.
+    pub fn again(&self) -> &'static str {
+        if self.approved { " --approved" } else { "" }
+    }
+}
+
+/// The host that this run is for.
+pub fn host() -> Result<forge::Place, Failure> {
+    forge::here(&|name| env::var(name).ok(), &|path| fs::read_to_string(path).ok())
+}
+
+/// How long something is waited for, as a standard length.
+pub fn patience(wait: Option<SignedDuration>) -> Duration {
+    Duration::try_from(wait.unwrap_or(PATIENCE)).unwrap_or_default()
+}
+
+/// How long to wait.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct Patient {
+    /// Where the host takes no more requests, wait so long for it in all [default: 2m]
+    #[arg(long, value_name = "TIME", value_parser = length)]
+    pub wait: Option<SignedDuration>,
+}
+
+/// Where a project is beneath its repository, with `/` between folders: the same in every checkout.
+pub fn beneath(root: &Path) -> String {
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let checkout = root.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned);
+    let told = || ["GITHUB_WORKSPACE", "CI_PROJECT_DIR"].into_iter().find_map(env::var_os);
+    let checkout = checkout.or_else(|| Path::new(&told()?).canonicalize().ok());
+    let below = checkout.as_ref().and_then(|checkout| root.strip_prefix(checkout).ok()).unwrap_or(Path::new(""));
+    below.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+impl Review {
+    /// Goes on only with a plan that is what was reviewed. One without changes needs no review.
+    pub async fn check(&self, plan: &Plan, context: &Context) -> Result<(), Failure> {
+        if !plan.has_news() {
+            return Ok(());
+        }
+        let say = |words: &str| context.out.note(&one_line(words));
+        let forge = Forge::new(host()?, patience(None), &say)?;
+        let (_, hidden, sign) = self.find(&forge, &plan.target).await?;
+        let noun = forge.place.api.noun();
+        match hidden.judge(plan) {
+            Verdict::Moved(moved) => {
+                let mut told: Vec<String> =
+                    moved.iter().map(|(address, difference)| difference.words(address)).collect();
+                let more = told.len().saturating_sub(NAMED);
+                told.truncate(NAMED);
+                if more > 0 {
+                    told.push(format!("and {more} more"));
+                }
+                if hidden.more > 0 {
+                    told.push(format!("the comment has no room for {}", count(hidden.more, "more change")));
+                } else if told.is_empty() {
+                    told.push("it is for another application or another part of the project".to_owned());
+                }
+                if hidden.tool != plan.tool {
+                    told.push(format!("it was made by pushplan {}, this is {}", hidden.tool, plan.tool));
+                }
+                let lines: String = told.iter().map(|line| format!("\n       {line}")).collect();
+                let message =
+                    format!("what was reviewed in {sign} is not what would be done now; since then:{}", lines);
+                Err(Failure::new(message).exit(Exit::Stale).help(format!(
+                    "nothing was changed; have the plan of now reviewed: run the plan of {sign} again, then this, or open \
+                     another {noun}"
+                )))
+            }
+            Verdict::Same | Verdict::Rest if hidden.truncated && !self.options.accept_truncated => Err(Failure::new(
+                format!("the comment in {sign} shows only a part of the plan, which is no approval"),
+            )
+            .exit(Exit::Refused)
+            .help(
+                "make the change in smaller parts; or, once somebody has read all of it with `pushplan plan`, pass \
+                         --accept-truncated",
+            )),
+            Verdict::Same => Ok(()),
+            Verdict::Rest => {
+                say(&format!("This is what is left of what was reviewed in {sign}."));
+                Ok(())
+            }
+        }
+    }
+
+    /// The comment in which a target's plan was reviewed, what is hidden in it, and how people name its pull request.
+    async fn find(&self, forge: &Forge<'_>, target: &str) -> Result<(Comment, Hidden, String), Failure> {
+        let api = forge.place.api;
+        let (number, author) = self.known.get_or_try_init(|| self.look(forge)).await?;
+        let sign = format!("{} {}", api.noun(), api.sign(*number));
+        let own = Comment::own(forge.comments(*number).await?, author, &self.project, target);
+        let Some((comment, hidden)) = own.into_iter().next() else {
+            return Err(Failure::new(format!("{sign} has no comment of {author} with a plan for `{target}`"))
+                .exit(Exit::Stale)
+                .help(format!(
+                    "nothing was changed; `pushplan ci comment` writes one on the {}, or look at the plan yourself and leave \
+                     --approved out. Where somebody else writes the comments, say who with PUSHPLAN_CI_AUTHOR",
+                    api.noun()
+                )));
+        };
+        Ok((comment, hidden, sign))
+    }
+
+    /// The number of the pull request, which is merged, and who writes the comments.
+    async fn look(&self, forge: &Forge<'_>) -> Result<(u64, String), Failure> {
+        let (api, place) = (forge.place.api, &forge.place);
+        let noun = api.noun();
+        let pull = match (self.options.pull_request.or(place.number), &place.commit) {
+            (Some(number), _) => Some(forge.pull(number).await?),
+            (None, Some(commit)) => forge.pull_of(commit).await?,
+            (None, None) => None,
+        };
+        let Some(pull) = pull else {
+            let commit = place.commit.as_deref().map_or("this run".to_owned(), |commit| format!("commit {commit}"));
+            return Err(Failure::new(format!("{commit} came with no {noun}, so that nobody has reviewed this plan"))
+                .exit(Exit::Stale)
+                .help(format!(
+                    "nothing was changed; say which {noun} it was with --pull-request NUMBER, or look at the plan yourself and \
+                     leave --approved out"
+                )));
+        };
+        if !pull.merged {
+            return Err(Failure::new(format!(
+                "{noun} {} is not merged, so that nothing is approved",
+                api.sign(pull.number)
+            ))
+            .exit(Exit::Stale)
+            .help("apply after the merge"));
+        }
+        Ok((pull.number, forge.author().await?))
+    }
+
+    /// Tells in the comment what became of a plan. That it cannot be told changes nothing of that, and is a warning.
+    pub async fn tell(&self, target: &str, became: Became<'_>, context: &Context) {
+        let say = |words: &str| context.out.note(&one_line(words));
+        let told = async {
+            let forge = Forge::new(host()?, patience(None), &say)?;
+            let (comment, hidden, _) = self.find(&forge, target).await?;
+            let Some((state, footer)) = footer(target, &became, &hidden) else { return Ok(()) };
+            let body = forge::with_footer(&comment, &hidden, state, &footer);
+            let number = self.known.get().map(|(number, _)| *number).unwrap_or_default();
+            match comment.says(&body) || forge.edit(number, comment.id, &body).await? {
+                true => Ok(()),
+                false => Err(Failure::new("the comment is not there any more")),
+            }
+        };
+        let is_told = |failure: &Failure| match &became {
+            // Why it was held says already that there is no such comment.
+            Became::Held(held) => held.message == failure.message,
+            Became::Nothing => true,
+            _ => false,
+        };
+        let result: Result<(), Failure> = told.await;
+        if let Some(failure) = result.err().filter(|failure| !is_told(failure)) {
+            say(&format!("Warning: the comment of {target} does not tell what became of it: {failure}"));
+        }
+    }
+}
+
+/// What a comment says from now on; `None` where it stays as it is.
+fn footer(target: &str, became: &Became, hidden: &Hidden) -> Option<(State, String)> {
+    let job = Who::here().job;
+    let run = Run { at: Timestamp::now(), target, job: job.as_deref() };
+    Some(match became {
+        Became::Ran(report, plan, again) => {
+            let state = match report.ending {
+                Ending::Done => State::Applied,
+                _ if report.did_anything(plan) || hidden.state == State::Partly => State::Partly,
+                _ => State::Held,
+            };
+            (state, ci::ran(report, plan, again, &run))
+        }
+        // What somebody has applied already, by hand or before.
+        Became::Nothing if hidden.state == State::Applied || hidden.changes.is_empty() => return None,
+        Became::Nothing => (State::Applied, ci::nothing_left(&run)),
+        // What was done stays told.
+        Became::Held(_) | Became::NotBegun if hidden.state.is_done() => return None,
+        Became::Held(failure) => (State::Held, ci::held(failure, &run)),
+        Became::NotBegun => (State::Held, ci::not_begun(&run)),
+    })
+}

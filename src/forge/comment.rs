@@ -1,0 +1,115 @@
+//! The one comment of a project and a target: which it is, and what it is made of.
+
+use super::hidden::{Hidden, State};
+
+/// What stands between what was planned and what became of it.
+const RESULT: &str = "\n<!-- pushplan:result -->\n";
+
+/// A comment of anybody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comment {
+    pub id: u64,
+    pub author: String,
+    pub body: String,
+}
+
+/// What was done with the comment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Put {
+    Created,
+    Updated,
+    /// It says this already.
+    Same,
+    /// It tells what became of the plan, which stays.
+    Kept,
+    /// There is none, and none is wanted.
+    None,
+}
+
+impl Comment {
+    /// Those of an author for a project and a target, the oldest first.
+    pub fn own(all: Vec<Self>, author: &str, project: &str, target: &str) -> Vec<(Self, Hidden)> {
+        let of_it = |comment: Self| {
+            let hidden = Hidden::read(&comment.body).filter(|_| comment.author == author)?;
+            (hidden.project == project && hidden.target == target).then_some((comment, hidden))
+        };
+        let mut own: Vec<(Self, Hidden)> = all.into_iter().filter_map(of_it).collect();
+        own.sort_by_key(|(comment, _)| comment.id);
+        own
+    }
+
+    /// Whether it says this already. Hosts write line ends in their own way.
+    pub fn says(&self, body: &str) -> bool {
+        let plain = |text: &str| text.replace("\r\n", "\n").trim_end().to_owned();
+        plain(&self.body) == plain(body)
+    }
+}
+
+/// A whole comment: what is hidden, what is planned, and its footer.
+pub fn body(hidden: &Hidden, text: &str, footer: &str) -> String {
+    format!("{}\n{}\n{RESULT}\n{}\n", hidden.line(), text.trim_end(), footer.trim_end())
+}
+
+/// What a comment says is planned, without its footer.
+pub fn text_of(body: &str) -> String {
+    let body = body.replace("\r\n", "\n");
+    let text = body.split_once('\n').map_or("", |(_, text)| text);
+    text.rsplit_once(RESULT).map_or(text, |(text, _)| text).to_owned()
+}
+
+/// The same comment with another footer, which tells what became of it.
+pub fn with_footer(comment: &Comment, hidden: &Hidden, state: State, footer: &str) -> String {
+    let hidden = Hidden { state, ..hidden.clone() };
+    body(&hidden, &text_of(&comment.body), footer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hidden(target: &str) -> Hidden {
+        Hidden {
+            project: String::new(),
+            target: target.into(),
+            state: State::Planned,
+            digest: "d".into(),
+            about: "a".into(),
+            truncated: false,
+            commit: None,
+            tool: "0".into(),
+            changes: vec![],
+            more: 0,
+        }
+    }
+
+    fn comment(id: u64, author: &str, body: &str) -> Comment {
+        Comment { id, author: author.into(), body: body.into() }
+    }
+
+    #[test]
+    fn a_comment_is_its_authors_and_its_targets() {
+        let (prod, other) = (hidden("prod").line(), hidden("other").line());
+        let all = vec![
+            comment(9, "bot", &prod),
+            comment(1, "mallory", &prod),
+            comment(3, "bot", &prod),
+            comment(2, "bot", &other),
+            comment(4, "bot", &format!("> {prod}")),
+        ];
+        let own: Vec<u64> = Comment::own(all, "bot", "", "prod").into_iter().map(|(comment, _)| comment.id).collect();
+        assert_eq!(own, [3, 9]);
+    }
+
+    #[test]
+    fn a_footer_takes_the_place_of_the_one_before() {
+        let text = "Plan\n```\n<!-- pushplan:result -->\n```";
+        let first = body(&hidden("prod"), text, "for review");
+        assert!(first.ends_with("\nfor review\n"), "{first}");
+        // A host may have other line ends.
+        let posted = comment(1, "bot", &first.replace('\n', "\r\n"));
+        assert!(posted.says(&first));
+        let second = with_footer(&posted, &hidden("prod"), State::Applied, "applied");
+        assert_eq!(second, body(&Hidden { state: State::Applied, ..hidden("prod") }, text, "applied"));
+        assert!(!second.contains("for review"));
+    }
+}

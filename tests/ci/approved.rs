@@ -1,0 +1,138 @@
+//! What counts as an approval, and what does not.
+
+use crate::hosts::{KINDS, Kind, WORKFLOW};
+use crate::team::Team;
+use crate::world::says;
+
+#[test]
+fn a_comment_of_somebody_else_approves_nothing_whatever_it_says() {
+    for kind in KINDS {
+        let (team, service) = Team::new(kind);
+        team.host.open(8);
+        team.project.edit("Hello", "Good evening");
+        team.commented(8);
+        let forged = team.host.only(8);
+        team.host.state().add(7, "mallory", &forged, false);
+        // A bot that repeats what others say has it further down.
+        let writer = team.host.state().writer().to_owned();
+        team.host.state().add(7, &writer, &format!("> {forged}"), false);
+        team.host.state().add(7, &writer, &format!("Mallory says:\n{forged}"), false);
+        service.forget();
+        let ran = team.merge_and_apply(7, &[]);
+        assert_eq!(ran.code, 5, "{ran}");
+        says(&ran.stderr, &["has no comment of plan-bot with a plan for `local`", "`pushplan ci comment` writes one"]);
+        assert_eq!(service.writes(), Vec::<String>::new());
+        // Nor is it edited: there is one of our own then.
+        team.commented(7);
+        assert_eq!(team.host.comments(7).len(), 4);
+        assert_eq!(team.host.comments(7)[0].body, forged);
+        assert_eq!(team.merge_and_apply(7, &[]).code, 0);
+        assert_eq!(team.host.comments(7)[0].body, forged);
+    }
+}
+
+#[test]
+fn the_token_of_a_workflow_may_not_ask_who_it_is() {
+    let (team, _service) = Team::new(Kind::GitHub);
+    team.host.state().user = None;
+    team.project.edit("Hello", "Good evening");
+    team.commented(7);
+    team.commented(7);
+    assert_eq!(team.host.comments(7)[0].author, WORKFLOW);
+    team.host.only(7);
+    let commit = team.host.merge(7);
+    // Whoever reads with another token says who writes.
+    team.host.state().user = Some("ada".to_owned());
+    assert_eq!(team.apply(&commit, &[]).code, 5);
+    let mut env = team.on_main(&commit);
+    env.push(("PUSHPLAN_CI_AUTHOR", WORKFLOW.to_owned()));
+    team.host.state().user = None;
+    let ran = team.run(&["apply", "--approved", "--yes"], &env);
+    assert_eq!(ran.code, 0, "{ran}");
+    says(&team.host.only(7), &["**Applied to** `local`"]);
+}
+
+#[test]
+fn nothing_is_approved_before_the_merge() {
+    for kind in KINDS {
+        let (team, service) = Team::new(kind);
+        team.project.edit("Hello", "Good evening");
+        team.commented(7);
+        let body = team.host.only(7);
+        service.forget();
+        for (arguments, env) in [
+            (&["apply", "--approved", "--yes"][..], team.on_pull(7)),
+            (&["apply", "--approved", "--yes", "--pull-request", "7"], team.on_main(&"1".repeat(40))),
+        ] {
+            let ran = team.run(arguments, &env);
+            assert_eq!(ran.code, 5, "{ran}");
+            says(&ran.stderr, &["is not merged, so that nothing is approved"]);
+        }
+        assert_eq!(service.writes(), Vec::<String>::new());
+        assert_eq!(team.host.only(7), body);
+    }
+}
+
+#[test]
+fn a_commit_without_a_pull_request_is_reviewed_by_nobody() {
+    for kind in KINDS {
+        let (team, service) = Team::new(kind);
+        team.project.edit("Hello", "Good evening");
+        service.forget();
+        let ran = team.apply(&"1".repeat(40), &[]);
+        assert_eq!(ran.code, 5, "{ran}");
+        says(&ran.stderr, &["came with no", "nobody has reviewed this plan", "--pull-request NUMBER"]);
+        assert!(!ran.stderr.contains("Warning"), "{ran}");
+        assert_eq!(service.writes(), Vec::<String>::new());
+        // Whoever says which it was is believed, if it was merged.
+        team.commented(7);
+        team.host.merge(7);
+        let ran = team.apply(&"1".repeat(40), &["--pull-request", "7"]);
+        assert_eq!(ran.code, 0, "{ran}");
+    }
+}
+
+#[test]
+fn a_plan_without_changes_needs_no_approval() {
+    for kind in KINDS {
+        let (team, _service) = Team::new(kind);
+        let ran = team.apply(&"1".repeat(40), &[]);
+        assert_eq!(ran.code, 0, "{ran}");
+        assert!(!ran.stderr.contains("Warning"), "{ran}");
+        assert_eq!(team.host.writes(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn half_a_plan_is_no_approval_unless_somebody_says_so() {
+    for kind in KINDS {
+        let words = "Long words about a sale that nobody will read to its end. ".repeat(8);
+        let templates: String = (0..300)
+            .map(|number| format!("  t{number}: {{push: {{notification: {{alert: \"{number} {words}\"}}}}}}\n"))
+            .collect();
+        let team = Team::fresh(kind, &format!("templates:\n{templates}"));
+        let service = team.project.serve();
+        team.commented(7);
+        let body = team.host.only(7);
+        says(&body, &["300 to create", "This comment has no room for all of it", "--accept-truncated"]);
+        let length = body.chars().count();
+        assert!((55_000..=65_536).contains(&length), "{length}");
+        service.forget();
+        let ran = team.merge_and_apply(7, &[]);
+        assert_eq!(ran.code, 7, "{ran}");
+        says(&ran.stderr, &["shows only a part of the plan, which is no approval", "--accept-truncated"]);
+        assert_eq!(service.writes(), Vec::<String>::new());
+        says(&team.host.only(7), &["**Held, not applied to** `local`"]);
+        // What moved is told as far as the comment tells.
+        team.project.edit("alert: \"299 Long", "alert: \"299 Short");
+        let ran = team.merge_and_apply(7, &["--accept-truncated"]);
+        assert_eq!(ran.code, 5, "{ran}");
+        says(&ran.stderr, &["the comment has no room for", "more changes"]);
+        assert!(!ran.stderr.contains("is new"), "{ran}");
+        team.project.edit("alert: \"299 Short", "alert: \"299 Long");
+        let ran = team.merge_and_apply(7, &["--accept-truncated"]);
+        assert_eq!(ran.code, 0, "{ran}");
+        let body = team.host.only(7);
+        says(&body, &["**Applied to** `local`", "300 created."]);
+    }
+}

@@ -1,0 +1,20 @@
+//! Plans in pull requests: opened, pushed to again, merged, applied, and told what became of it, on stand-ins for the REST APIs of two
+//! code hosts. They speak real HTTP and are strict: a request that the host does not know, a wrong token, a page that is too
+//! large, a comment that is too long or somebody else's comment edited fails the test.
+#![cfg(unix)]
+
+mod approved;
+mod comments;
+mod hosts;
+mod results;
+mod review;
+mod summary;
+mod targets;
+mod team;
+mod troubles;
+
+#[path = "../support/mod.rs"]
+mod support;
+#[path = "../stories/world.rs"]
+#[expect(dead_code, reason = "other stories need more of it")]
+mod world;

@@ -1,0 +1,146 @@
+//! What a comment tells of an apply: done, in part, or not at all.
+
+use crate::hosts::{KINDS, Kind, Trouble};
+use crate::team::Team;
+use crate::world::says;
+use serde_json::json;
+
+const THREE: &str = "\
+templates:
+  one: {push: {notification: {alert: One}}}
+  three: {push: {notification: {alert: Three}}}
+  two: {push: {notification: {alert: Two}}}
+";
+
+#[test]
+fn what_is_left_is_told_and_is_applied_without_another_review() {
+    for kind in KINDS {
+        let team = Team::fresh(kind, THREE);
+        let faults = "[[fault]]\nkind = \"status\"\nstatus = 400\nmethod = \"POST\"\npath = \"/api/templates\"\nafter = 1\ntimes = 1\n";
+        let service = team.project.faulty(&faults.replace("status = 400", "status = 500"));
+        team.commented(7);
+        let commit = team.host.merge(7);
+        let ran = team.apply(&commit, &["--concurrency", "1"]);
+        assert_eq!(ran.code, 6, "{ran}");
+        let body = team.host.only(7);
+        says(
+            &body,
+            &[
+                "**Applied in part to** `local`",
+                "1 created, ",
+                "What is left:",
+                "- create `templates/three`",
+                "`pushplan apply --approved",
+            ],
+        );
+        assert_eq!(service.templates(), ["one"]);
+        // The same job is run again, once the time is over in which an answer could have been late.
+        std::thread::sleep(std::time::Duration::from_secs(3));
+        let ran = team.apply(&commit, &[]);
+        assert_eq!(ran.code, 0, "{ran}");
+        says(&ran.stderr, &["This is what is left of what was reviewed in"]);
+        assert_eq!(service.templates(), ["one", "three", "two"]);
+        let body = team.host.only(7);
+        says(&body, &["**Applied to** `local`", "2 created."]);
+        assert!(!body.contains("in part"), "{body}");
+    }
+}
+
+#[test]
+fn what_is_left_is_not_what_was_not_reviewed() {
+    let team = Team::fresh(Kind::GitHub, THREE);
+    let faults = "[[fault]]\nkind = \"status\"\nstatus = 500\nmethod = \"POST\"\npath = \"/api/templates\"\nafter = 1\ntimes = 1\n";
+    let service = team.project.faulty(faults);
+    team.commented(7);
+    let commit = team.host.merge(7);
+    assert_eq!(team.apply(&commit, &["--concurrency", "1"]).code, 6);
+    let partly = team.host.only(7);
+    team.project.edit("alert: Two", "alert: Others");
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    let ran = team.apply(&commit, &[]);
+    assert_eq!(ran.code, 5, "{ran}");
+    says(&ran.stderr, &["the files say something else of templates/two"]);
+    assert_eq!(service.templates(), ["one"]);
+    assert_eq!(team.host.only(7), partly, "what was done stays told");
+}
+
+#[test]
+fn what_a_guard_refuses_is_held_with_the_way_out() {
+    for kind in KINDS {
+        let team = Team::fresh(
+            kind,
+            "templates:\n  one: {lifecycle: {protect: true}, push: {notification: {alert: One}}}\n  two: {push: {notification: {alert: Two}}}\n",
+        );
+        let service = team.project.serve();
+        assert_eq!(team.run(&["apply", "--yes"], &[]).code, 0);
+        team.project.write("templates:\n  two: {push: {notification: {alert: Two}}}\n");
+        team.commented(7);
+        says(&team.host.only(7), &["As it is, it would not be applied"]);
+        service.forget();
+        let ran = team.merge_and_apply(7, &[]);
+        assert_eq!(ran.code, 7, "{ran}");
+        says(&team.host.only(7), &["**Held, not applied to** `local`", "templates/one", "protect"]);
+        assert_eq!(service.writes(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_service_that_cannot_be_reached_is_told() {
+    let (team, service) = Team::new(Kind::GitHub);
+    team.project.edit("Hello", "One");
+    team.commented(7);
+    service.signal("-STOP");
+    let commit = team.host.merge(7);
+    // A plan cannot be made at all.
+    let ran = team.apply(&commit, &[]);
+    service.signal("-CONT");
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&team.host.only(7), &["**Held, not applied to** `local`"]);
+    // What is held is still approved.
+    let ran = team.apply(&commit, &[]);
+    assert_eq!(ran.code, 0, "{ran}");
+    says(&team.host.only(7), &["**Applied to** `local`"]);
+}
+
+#[test]
+fn a_footer_that_cannot_be_written_changes_nothing_of_the_end() {
+    for kind in KINDS {
+        let (team, _service) = Team::new(kind);
+        team.project.edit("Hello", "One");
+        team.commented(7);
+        let body = team.host.only(7);
+        team.host.state().writes = false;
+        let ran = team.merge_and_apply(7, &[]);
+        assert_eq!(ran.code, 0, "{ran}");
+        says(&ran.stdout, &["1 updated."]);
+        says(&ran.stderr, &["Warning: the comment of local does not tell what became of it: this token may not write"]);
+        assert_eq!(team.host.only(7), body);
+    }
+}
+
+#[test]
+fn a_comment_that_is_deleted_while_its_plan_is_applied_is_missed() {
+    let (team, _service) = Team::new(Kind::GitHub);
+    team.project.edit("Hello", "One");
+    team.commented(7);
+    let id = team.host.comments(7)[0].id;
+    team.host.trouble("PATCH", "/", Trouble::DeletedBefore(id));
+    let ran = team.merge_and_apply(7, &[]);
+    assert_eq!(ran.code, 0, "{ran}");
+    says(&ran.stderr, &["Warning: the comment of local", "is not there any more"]);
+}
+
+#[test]
+fn a_host_in_trouble_when_the_approval_is_read_stops_the_apply() {
+    let (team, service) = Team::new(Kind::GitHub);
+    team.project.edit("Hello", "One");
+    team.commented(7);
+    service.forget();
+    for _ in 0..4 {
+        team.host.trouble("GET", "/comments", Trouble::Answer(502, vec![], json!({"message": "Bad gateway"})));
+    }
+    let ran = team.merge_and_apply(7, &[]);
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&ran.stderr, &["has a problem (HTTP 502: Bad gateway)", "nothing was changed"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+}

@@ -1,0 +1,137 @@
+//! A pull request from its beginning to what became of it.
+
+use crate::hosts::KINDS;
+use crate::team::Team;
+use crate::world::says;
+
+#[test]
+fn a_pull_request_is_opened_pushed_to_merged_and_applied() {
+    for kind in KINDS {
+        let (team, service) = Team::new(kind);
+        // Opened.
+        team.project.edit("Hello", "Good morning");
+        says(&team.commented(7).stderr, &["Wrote the plan for local into", "request"]);
+        let body = team.host.only(7);
+        says(
+            &body,
+            &[
+                "## Plan for local — 1 to update",
+                "Good morning",
+                "Once this is merged: `pushplan apply --approved --yes`",
+                "For commit `c0ffee00c0ff`.",
+                "is applied, or nothing.",
+            ],
+        );
+        // Pushed to again.
+        team.project.edit("Good morning", "Good evening");
+        says(&team.commented(7).stderr, &["Updated the plan for local in"]);
+        let body = team.host.only(7);
+        says(&body, &["Good evening"]);
+        assert!(!body.contains("Good morning"), "{body}");
+        assert_eq!(team.host.writes().len(), 2);
+        // The same plan once more is not written again.
+        says(&team.comment_on(7, &[]).stderr, &["shows this plan for local already"]);
+        assert_eq!(team.host.writes(), Vec::<String>::new());
+        // Somebody changes on the service what this changes.
+        team.edit_in_the_dashboard(&service);
+        service.forget();
+        let commit = team.host.merge(7);
+        let ran = team.apply(&commit, &[]);
+        assert_eq!(ran.code, 5, "{ran}");
+        says(
+            &ran.stderr,
+            &["is not what would be done now", "templates/winback was changed on the service", "nothing was changed"],
+        );
+        assert_eq!(service.writes(), Vec::<String>::new());
+        says(&team.host.only(7), &["Good evening", "**Held, not applied to** `local`", "was changed on the service"]);
+        // The plan of now is reviewed, and is applied.
+        team.commented(7);
+        says(&team.host.only(7), &["Theirs", "is applied, or nothing."]);
+        let ran = team.apply(&commit, &[]);
+        assert_eq!(ran.code, 0, "{ran}");
+        let body = team.host.only(7);
+        says(&body, &["Good evening", "**Applied to** `local`", "1 updated."]);
+        assert!(!body.contains("**Held"), "{body}");
+        assert!(!body.contains("or nothing."), "{body}");
+        // Once more there is nothing left, and what was told stays.
+        team.host.writes();
+        assert_eq!(team.apply(&commit, &[]).code, 0);
+        assert_eq!(team.host.only(7), body);
+        assert_eq!(team.host.writes(), Vec::<String>::new());
+        // A late run for the pull request does not take the result away.
+        says(&team.commented(7).stderr, &["tells what was applied to local: that stays"]);
+        assert_eq!(team.host.only(7), body);
+    }
+}
+
+#[test]
+fn a_hundred_runs_leave_one_comment_among_many() {
+    for kind in KINDS {
+        let (team, _service) = Team::new(kind);
+        team.host.state().elsewhere = Some("http://127.0.0.1:9/elsewhere".to_owned());
+        for number in 0..250 {
+            let author = if number % 3 == 0 { "ada" } else { "plan-bot" };
+            team.host.state().add(7, author, &format!("Comment {number}"), number % 5 == 0);
+        }
+        let mut plans = Vec::new();
+        for text in ["One", "Two"] {
+            team.project.edit(if text == "One" { "Hello" } else { "One" }, text);
+            let ran = team.run(&["plan", "--out", "plan.json"], &[]);
+            assert_eq!(ran.code, 0, "{ran}");
+            plans.push(team.project.folder.read("plan.json"));
+        }
+        for run in 0..100 {
+            team.project.folder.write("plan.json", &plans[run % 2]);
+            let ran = team.comment_on(7, &[]);
+            assert_eq!(ran.code, 0, "{ran}");
+        }
+        let comments = team.host.comments(7);
+        assert_eq!(comments.len(), 251);
+        says(&comments[250].body, &["## Plan for local", "Two"]);
+        let writes = team.host.writes();
+        assert_eq!((writes.len(), writes.iter().filter(|method| *method == "POST").count()), (100, 1));
+    }
+}
+
+#[test]
+fn what_others_merged_and_applied_meanwhile_is_no_reason_to_stop() {
+    for kind in KINDS {
+        let (team, _service) = Team::new(kind);
+        team.host.open(8);
+        let before = team.project.folder.read("messages.yaml");
+        // One changes the template, the other has a segment of its own.
+        team.project.edit("Hello", "Good evening");
+        team.commented(7);
+        team.project.write(&format!("segments:\n  b: {{criteria: {{tag: b}}}}\n{}", before.replace("segments:\n", "")));
+        team.commented(8);
+        let ran = team.merge_and_apply(8, &[]);
+        assert_eq!(ran.code, 0, "{ran}");
+        says(&team.host.only(8), &["**Applied to** `local`", "1 created."]);
+        team.project.edit("Hello", "Good evening");
+        std::thread::sleep(std::time::Duration::from_millis(1_500));
+        let ran = team.merge_and_apply(7, &[]);
+        assert_eq!(ran.code, 0, "{ran}");
+        says(&team.host.only(7), &["**Applied to** `local`", "1 updated."]);
+    }
+}
+
+#[test]
+fn what_was_merged_and_not_applied_is_told_as_new() {
+    for kind in KINDS {
+        let (team, service) = Team::new(kind);
+        team.project.edit("Hello", "Good evening");
+        team.commented(7);
+        // Somebody else's merge is not applied yet, and comes along.
+        team.project.edit("{tag: a}", "{tag: elsewhere}");
+        service.forget();
+        let ran = team.merge_and_apply(7, &[]);
+        assert_eq!(ran.code, 5, "{ran}");
+        says(&ran.stderr, &["segments/a is new: to update"]);
+        assert_eq!(service.writes(), Vec::<String>::new());
+        // And what was reviewed may be gone.
+        team.project.edit("Good evening", "Hello");
+        let ran = team.merge_and_apply(7, &[]);
+        says(&ran.stderr, &["segments/a is new: to update", "templates/winback is gone: it was to update"]);
+        assert_eq!(ran.code, 5, "{ran}");
+    }
+}

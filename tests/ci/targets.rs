@@ -1,0 +1,87 @@
+//! Several targets in one pull request: each has a comment, an approval and a result of its own.
+
+use crate::hosts::{KINDS, Kind};
+use crate::team::{TWO, Team};
+use crate::world::{Service, says};
+
+/// A team with two targets on one service.
+fn team(kind: Kind) -> (Team, Service) {
+    let team = Team::fresh(kind, TWO);
+    let service = team.project.serve_with(&["--app", "first:secret", "--app", "second:secret"]);
+    let origin = &service.origin;
+    let target =
+        |name: &str| format!("[targets.{name}]\nbase_url = \"{origin}\"\napi = \"extended\"\nsettle = \"1s\"\n");
+    team.project.folder.write("pushplan.toml", format!("{}{}", target("first"), target("second")));
+    let section = |name: &str| format!("[\"{origin}\".{name}]\napp_key = \"{name}\"\nmaster_secret = \"secret\"\n");
+    let file = team.project.folder.write("credentials.toml", format!("{}{}", section("first"), section("second")));
+    let owner = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(file, owner).expect("permissions");
+    (team, service)
+}
+
+impl Team {
+    fn run_with_both(&self, arguments: &[&str], env: crate::team::Env) -> crate::support::Ran {
+        let file = self.project.folder.path().join("credentials.toml").display().to_string();
+        self.run(arguments, &[env, vec![("PUSHPLAN_CREDENTIALS", file)]].concat())
+    }
+
+    #[track_caller]
+    fn comment_on_both(&self) {
+        let ran = self.run_with_both(&["plan", "--all-targets", "--out", "plans"], vec![]);
+        assert_eq!(ran.code, 0, "{ran}");
+        let ran = self.run_with_both(&["ci", "comment", "--plan", "plans"], self.on_pull(7));
+        assert_eq!(ran.code, 0, "{ran}");
+    }
+}
+
+#[test]
+fn each_target_has_its_comment_and_its_result() {
+    for kind in KINDS {
+        let (team, _service) = team(kind);
+        team.comment_on_both();
+        team.comment_on_both();
+        let own = team.host.own(7);
+        assert_eq!(own.len(), 2, "{own:#?}");
+        says(&own[0], &["## Plan for first", "pushplan apply --approved --yes --target first"]);
+        says(&own[1], &["## Plan for second"]);
+        let commit = team.host.merge(7);
+        // One alone.
+        let one = ["apply", "--approved", "--yes", "--target", "second"];
+        let ran = team.run_with_both(&one, team.on_main(&commit));
+        assert_eq!(ran.code, 0, "{ran}");
+        let own = team.host.own(7);
+        assert!(!own[0].contains("**Applied to**"), "{}", own[0]);
+        says(&own[1], &["**Applied to** `second`", "2 created."]);
+        // Then all of them.
+        let all = ["apply", "--approved", "--yes", "--all-targets"];
+        let ran = team.run_with_both(&all, team.on_main(&commit));
+        assert_eq!(ran.code, 0, "{ran}");
+        let own = team.host.own(7);
+        says(&own[0], &["**Applied to** `first`", "2 created."]);
+        says(&own[1], &["**Applied to** `second`", "2 created."]);
+    }
+}
+
+#[test]
+fn one_target_that_moved_holds_the_others_back() {
+    for kind in KINDS {
+        let (team, service) = team(kind);
+        team.comment_on_both();
+        let commit = team.host.merge(7);
+        // Somebody makes a segment of this name there.
+        let body = serde_json::json!({"display_name": "a", "criteria": {"tag": "theirs"}});
+        let path = "/api/segments";
+        assert!(service.ask_as(("first", "secret"), reqwest::Method::POST, path, Some(&body)).0 < 300);
+        let all = ["apply", "--approved", "--yes", "--all-targets"];
+        let ran = team.run_with_both(&all, team.on_main(&commit));
+        assert_eq!(ran.code, 5, "{ran}");
+        let own = team.host.own(7);
+        says(&own[0], &["**Held, not applied to** `first`", "segments/a comes to something else now"]);
+        says(&own[1], &["**Held, not applied to** `second`", "another target came first and was not applied"]);
+        // The other one is still approved.
+        let one = ["apply", "--approved", "--yes", "--target", "second"];
+        let ran = team.run_with_both(&one, team.on_main(&commit));
+        assert_eq!(ran.code, 0, "{ran}");
+        says(&team.host.own(7)[1], &["**Applied to** `second`"]);
+    }
+}

@@ -1,0 +1,163 @@
+//! A team with a project and a code host, and what its workflows run.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::hosts::{Host, Kind, TOKEN};
+use crate::support::Ran;
+use crate::world::{Project, Service};
+
+/// One segment and one template.
+pub const TWO: &str = "\
+segments:
+  a: {criteria: {tag: a}}
+templates:
+  winback: {push: {notification: {alert: Hello}}}
+";
+
+/// What tells a command that a CI system runs it. The machine that tests run on may have its own.
+const CI: [&str; 16] = [
+    "GITHUB_ACTIONS",
+    "GITHUB_API_URL",
+    "GITHUB_REPOSITORY",
+    "GITHUB_TOKEN",
+    "GITHUB_REF",
+    "GITHUB_SHA",
+    "GITHUB_EVENT_PATH",
+    "GITHUB_STEP_SUMMARY",
+    "GITHUB_WORKSPACE",
+    "GITLAB_CI",
+    "GITLAB_TOKEN",
+    "CI_API_V4_URL",
+    "CI_PROJECT_ID",
+    "CI_PROJECT_DIR",
+    "CI_MERGE_REQUEST_IID",
+    "CI_COMMIT_SHA",
+];
+
+pub type Env = Vec<(&'static str, String)>;
+
+pub struct Team {
+    pub project: Project,
+    pub host: Host,
+    pub kind: Kind,
+}
+
+impl Team {
+    /// A team that has applied its project once, with one pull request open.
+    pub fn new(kind: Kind) -> (Self, Service) {
+        let team = Self::fresh(kind, TWO);
+        let service = team.project.serve();
+        let ran = team.run(&["apply", "--yes"], &[]);
+        assert_eq!(ran.code, 0, "{ran}");
+        (team, service)
+    }
+
+    /// The same, with nothing applied yet.
+    pub fn fresh(kind: Kind, manifest: &str) -> Self {
+        let team = Self { project: Project::new(manifest), host: Host::start(kind), kind };
+        team.host.open(7);
+        team
+    }
+
+    /// Runs the binary in the project's folder with this environment of a CI system. The token is told nowhere.
+    pub fn run(&self, arguments: &[&str], env: &[(&'static str, String)]) -> Ran {
+        self.run_in(self.project.folder.path(), arguments, env)
+    }
+
+    pub fn run_in(&self, folder: &Path, arguments: &[&str], env: &[(&'static str, String)]) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pushplan"));
+        CI.iter().for_each(|name| {
+            command.env_remove(name);
+        });
+        let env = env.iter().map(|(name, value)| (*name, value.as_str()));
+        let output = command.args(arguments).current_dir(folder).envs(env).stdin(Stdio::null()).output();
+        let output = output.expect("the binary runs");
+        let ran = Ran {
+            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+            code: output.status.code().expect("no signal"),
+        };
+        assert!(!ran.to_string().contains(TOKEN), "the token is told: {ran}");
+        ran
+    }
+
+    /// The environment of a run for anything.
+    fn env(&self, commit: &str) -> Env {
+        let origin = &self.host.origin;
+        match self.kind {
+            Kind::GitHub => vec![
+                ("GITHUB_ACTIONS", "true".to_owned()),
+                ("GITHUB_API_URL", format!("{origin}/api/v3")),
+                ("GITHUB_REPOSITORY", "shop/messages".to_owned()),
+                ("GITHUB_TOKEN", TOKEN.to_owned()),
+                ("GITHUB_SHA", commit.to_owned()),
+            ],
+            Kind::GitLab => vec![
+                ("GITLAB_CI", "true".to_owned()),
+                ("CI_API_V4_URL", format!("{origin}/api/v4")),
+                ("CI_PROJECT_ID", "42".to_owned()),
+                ("GITLAB_TOKEN", TOKEN.to_owned()),
+                ("CI_COMMIT_SHA", commit.to_owned()),
+            ],
+        }
+    }
+
+    /// That of a run for a pull request.
+    pub fn on_pull(&self, number: u64) -> Env {
+        let mut env = self.env("c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00");
+        env.push(match self.kind {
+            Kind::GitHub => ("GITHUB_REF", format!("refs/pull/{number}/merge")),
+            Kind::GitLab => ("CI_MERGE_REQUEST_IID", number.to_string()),
+        });
+        env
+    }
+
+    /// That of a run for a commit on the main branch.
+    pub fn on_main(&self, commit: &str) -> Env {
+        let mut env = self.env(commit);
+        if self.kind == Kind::GitHub {
+            env.push(("GITHUB_REF", "refs/heads/main".to_owned()));
+        }
+        env
+    }
+
+    /// What the workflow for pull requests runs.
+    pub fn comment(&self, number: u64, options: &[&str]) -> Ran {
+        let ran = self.run(&["plan", "--out", "plan.json"], &[]);
+        assert_eq!(ran.code, 0, "{ran}");
+        self.comment_on(number, options)
+    }
+
+    /// The same with a plan that is there already.
+    pub fn comment_on(&self, number: u64, options: &[&str]) -> Ran {
+        self.run(&[&["ci", "comment", "--plan", "plan.json"], options].concat(), &self.on_pull(number))
+    }
+
+    /// The same, which has to end well.
+    #[track_caller]
+    pub fn commented(&self, number: u64) -> Ran {
+        let ran = self.comment(number, &[]);
+        assert_eq!(ran.code, 0, "{ran}");
+        ran
+    }
+
+    /// Merges a pull request, and runs what the workflow runs then.
+    pub fn merge_and_apply(&self, number: u64, options: &[&str]) -> Ran {
+        let commit = self.host.merge(number);
+        self.apply(&commit, options)
+    }
+
+    /// What the workflow for a merge runs.
+    pub fn apply(&self, commit: &str, options: &[&str]) -> Ran {
+        self.run(&[&["apply", "--approved", "--yes"], options].concat(), &self.on_main(commit))
+    }
+
+    /// Somebody changes the only template in the dashboard.
+    pub fn edit_in_the_dashboard(&self, service: &Service) {
+        let id = service.get("/api/templates")["templates"][0]["id"].as_str().expect("an id").to_owned();
+        service.post(&format!("/api/templates/{id}"), &json!({"push": {"notification": {"alert": "Theirs"}}}));
+    }
+}
