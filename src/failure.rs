@@ -13,7 +13,7 @@ pub enum Exit {
     Findings = 3,
     /// Credentials are missing, or the service refuses them.
     Credentials = 4,
-    /// A saved plan no longer fits what it was made for.
+    /// A saved plan no longer fits what it was made for, or what is merged is not what was approved.
     Stale = 5,
     /// Some of it was applied, and some was not or is not known to be.
     Partly = 6,

@@ -1,5 +1,6 @@
 //! What was approved in a pull request, and telling its reviewers what became of it.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::Path;
@@ -13,10 +14,11 @@ use super::Context;
 use super::planning::Place;
 use super::turn::length;
 use super::who::Who;
+use crate::address::Address;
 use crate::apply::{Ending, Report};
 use crate::failure::{Exit, Failure};
 use crate::forge::{self, Comment, Forge, Hidden, State, Verdict};
-use crate::plan::Plan;
+use crate::plan::{Difference, Plan};
 use crate::render::ci::{self, Run};
 use crate::render::{Again, one_line};
 use crate::text::count;
@@ -118,24 +120,8 @@ impl Review {
         let noun = forge.place.api.noun();
         match hidden.judge(plan) {
             Verdict::Moved(moved) => {
-                let mut told: Vec<String> =
-                    moved.iter().map(|(address, difference)| difference.words(address)).collect();
-                let more = told.len().saturating_sub(NAMED);
-                told.truncate(NAMED);
-                if more > 0 {
-                    told.push(format!("and {more} more"));
-                }
-                if hidden.more > 0 {
-                    told.push(format!("the comment has no room for {}", count(hidden.more, "more change")));
-                } else if told.is_empty() {
-                    told.push("it is for another application or another part of the project".to_owned());
-                }
-                if hidden.tool != plan.tool {
-                    told.push(format!("it was made by pushplan {}, this is {}", hidden.tool, plan.tool));
-                }
-                let lines: String = told.iter().map(|line| format!("\n       {line}")).collect();
-                let message =
-                    format!("what was reviewed in {sign} is not what would be done now; since then:{}", lines);
+                let lines: String = told(&moved, &hidden, plan).iter().map(|line| format!("\n       {line}")).collect();
+                let message = format!("what was reviewed in {sign} is not what would be done now; since then:{lines}");
                 Err(Failure::new(message).exit(Exit::Stale).help(format!(
                     "nothing was changed; have the plan of now reviewed: run the plan of {sign} again, then this, or open \
                      another {noun}"
@@ -229,6 +215,24 @@ impl Review {
             say(&format!("Warning: the comment of {target} does not tell what became of it: {failure}"));
         }
     }
+}
+
+/// What has moved since a review, a line each.
+fn told(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, plan: &Plan) -> Vec<String> {
+    let mut told: Vec<String> =
+        moved.iter().map(|(address, difference)| difference.words(address)).take(NAMED).collect();
+    if moved.len() > NAMED {
+        told.push(format!("and {} more", moved.len() - NAMED));
+    }
+    if hidden.more > 0 {
+        told.push(format!("the comment has no room for {}", count(hidden.more, "more change")));
+    } else if told.is_empty() {
+        told.push("it is for another application, another part of the project or another aim".to_owned());
+    }
+    if hidden.tool != plan.tool {
+        told.push(format!("it was made by pushplan {}, this is {}", hidden.tool, plan.tool));
+    }
+    told
 }
 
 /// What a comment says from now on; `None` where it stays as it is.

@@ -38,7 +38,8 @@ impl Api for GitHub {
     }
 
     fn rights(&self) -> &'static str {
-        "give the job `permissions: {pull-requests: write}` and GITHUB_TOKEN; a pull request from a fork has a token that only reads"
+        "give the job `permissions: {contents: read, pull-requests: write}` and GITHUB_TOKEN; a pull request from a fork has a \
+         token that only reads"
     }
 
     fn usual_author(&self) -> Option<&'static str> {

@@ -17,12 +17,15 @@ pub const MOST: usize = 2_500;
 const LEFT: usize = 1_500;
 const LINE: usize = 240;
 
-/// What a comment ends with that waits for its reviewers.
-pub fn waiting(plan: &Plan, truncated: bool, commit: Option<&str>) -> String {
+/// What a comment ends with that waits for its reviewers. `on_merge`: the merge has it applied.
+pub fn waiting(plan: &Plan, on_merge: bool, truncated: bool, commit: Option<&str>) -> String {
     let first = |commit: &str| commit.chars().take(12).collect::<String>();
     let commit = commit.map(|commit| format!("For commit `{}`. ", first(commit))).unwrap_or_default();
     if plan.is_empty() {
         return format!("{commit}Nothing is to be applied.");
+    }
+    if !on_merge {
+        return format!("{commit}A merge does not apply this.");
     }
     let digest = plan.digest().short();
     let cut = match truncated {
@@ -56,6 +59,17 @@ fn is_plain(url: &str) -> bool {
     (url.starts_with("https://") || url.starts_with("http://")) && url.len() <= 300 && url.chars().all(is_sign)
 }
 
+/// The first of these, with those behind it that there is room for.
+fn bounded(parts: Vec<String>) -> String {
+    let mut out = String::new();
+    for part in parts {
+        if out.len() + part.len() <= MOST {
+            out.push_str(&part);
+        }
+    }
+    out
+}
+
 /// What became of a plan that was applied, with what is left of it.
 pub fn ran(report: &Report, plan: &Plan, again: &Again, run: &Run) -> String {
     let word = match &report.ending {
@@ -63,27 +77,32 @@ pub fn ran(report: &Report, plan: &Plan, again: &Again, run: &Run) -> String {
         _ if report.did_anything(plan) => "Applied in part to",
         _ => "Not applied to",
     };
-    let mut out = format!("{}: {}.", run.lead(word), markdown::text(&report::numbers_of(report, plan)));
+    let mut parts = vec![format!("{}: {}.", run.lead(word), markdown::text(&report::numbers_of(report, plan)))];
     let document = Document::new(report, plan, again);
     if !matches!(report.ending, Ending::Done) {
-        out.push_str(&format!(" {}", markdown::text(&short(&document.words, LINE))));
+        parts.push(format!(" {}", markdown::text(&short(&document.words, LINE))));
     }
     let left: Vec<&Line> = document.steps.iter().filter(|line| line.fate != "done").collect();
     if !left.is_empty() {
-        out.push_str("\n\nWhat is left:\n\n");
-        let end = out.len() + LEFT;
-        for (number, line) in left.iter().enumerate() {
-            let item = item(line);
-            if out.len() + item.len() > end {
-                out.push_str(&format!("- and {}\n", count(left.len() - number, "more step")));
-                break;
-            }
-            out.push_str(&item);
-        }
+        parts.push(format!("\n\nWhat is left:\n\n{}", list(&left)));
     }
     if let Some(next) = document.next.first() {
         let command = markdown::code(&short(&next.command, LINE));
-        out.push_str(&format!("\n\n{}: {command}", markdown::text(&short(&next.why, LINE))));
+        parts.push(format!("\n\n{}: {command}", markdown::text(&short(&next.why, LINE))));
+    }
+    bounded(parts)
+}
+
+/// As many as there is room for, and how many there are beside.
+fn list(left: &[&Line]) -> String {
+    let mut out = String::new();
+    for (number, line) in left.iter().enumerate() {
+        let item = item(line);
+        if out.len() + item.len() > LEFT {
+            out.push_str(&format!("- and {}\n", count(left.len() - number, "more step")));
+            break;
+        }
+        out.push_str(&item);
     }
     out
 }
@@ -97,9 +116,12 @@ fn item(line: &Line) -> String {
 
 /// That a plan was not applied, and why.
 pub fn held(failure: &Failure, run: &Run) -> String {
-    let said = |text: &str| markdown::text(&short(text, 3 * LINE));
-    let help = failure.help.as_ref().map(|help| format!("\n\n{}", said(help))).unwrap_or_default();
-    format!("{}: {}{help}", run.lead("Held, not applied to"), said(&failure.message))
+    let lead = run.lead("Held, not applied to");
+    let said = |text: &str, most: usize| markdown::text(&short(text, most));
+    let whys = [3 * LINE, LINE, LINE / 4].map(|most| said(&failure.message, most));
+    let why = whys.iter().find(|why| lead.len() + why.len() + 2 <= MOST).map_or("", String::as_str);
+    let help = failure.help.as_ref().map(|help| format!("\n\n{}", said(help, 3 * LINE)));
+    bounded([format!("{lead}: {why}")].into_iter().chain(help).collect())
 }
 
 /// That there was nothing left to apply.
@@ -110,4 +132,73 @@ pub fn nothing_left(run: &Run) -> String {
 /// That a plan was not begun because another target's was not applied.
 pub fn not_begun(run: &Run) -> String {
     format!("{}: another target came first and was not applied.", run.lead("Held, not applied to"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::apply::{Fate, StepReport};
+    use crate::digest::Digest;
+    use crate::ledger::Verb;
+    use crate::model::level::Level;
+    use crate::plan::{About, Aim, Choice, Position};
+
+    fn run() -> Run<'static> {
+        let job = Some("https://git.example/shop/messages/actions/runs/7");
+        Run { at: "2026-11-15T12:00:00Z".parse().unwrap(), target: "local", job }
+    }
+
+    fn plan() -> Plan {
+        let about = About {
+            target: "local".into(),
+            origin: "built-in".into(),
+            app: String::new(),
+            level: Level::Documented,
+            manifests: Digest::of(b"a"),
+            ledger: Position { lineage: "l".into(), seq: 7 },
+            aim: Aim::Manifests,
+            choice: Choice::default(),
+            min_lead_seconds: 300,
+        };
+        Plan::new(about, Vec::new(), Vec::new(), Vec::new(), "2030-01-01T00:00:00Z".parse().unwrap())
+    }
+
+    #[test]
+    fn a_footer_has_its_room_and_no_more() {
+        let nasty = "*<!-- @all #1 `".repeat(500);
+        let failure = Failure::new(nasty.clone()).help(nasty.clone());
+        let long = held(&failure, &run());
+        assert!(long.len() <= MOST && long.starts_with("**Held, not applied to** `local`"), "{long}");
+        assert!(!long.contains("<!--"), "{long}");
+        let step = |number: usize| StepReport {
+            step: number,
+            address: crate::address::Address::new("segments", format!("s{number}")),
+            verb: Verb::Create,
+            fate: Fate::Failed { why: nasty.clone() },
+            recorded: true,
+        };
+        let report = Report {
+            run: "r".into(),
+            ending: Ending::Partly,
+            ledger: 7,
+            denied: false,
+            steps: (0..500).map(step).collect(),
+        };
+        let told = ran(&report, &plan(), &Again::default(), &run());
+        assert!(told.len() <= MOST, "{}", told.len());
+        assert!(
+            told.starts_with("**Not applied to** `local`, Sun 15 Nov 2026 12:00 UTC ([job](https://git.example/"),
+            "{told}"
+        );
+        assert!(told.contains("500 failed") && told.contains("more step"), "{told}");
+    }
+
+    #[test]
+    fn an_address_of_a_job_that_could_be_something_else_is_left_out() {
+        let run = |job| Run { job: Some(job), ..run() };
+        assert!(nothing_left(&run("https://git.example/1")).contains("[job]"));
+        for job in ["https://git.example/)[x](", "javascript:alert(1)", "https://git.example/ x"] {
+            assert!(!nothing_left(&run(job)).contains("job"), "{job}");
+        }
+    }
 }

@@ -70,6 +70,11 @@ fn nothing_is_approved_before_the_merge() {
         }
         assert_eq!(service.writes(), Vec::<String>::new());
         assert_eq!(team.host.only(7), body);
+        // A run for the pull request itself, once it is merged, will do.
+        team.host.merge(7);
+        let ran = team.run(&["apply", "--approved", "--yes"], &team.on_pull(7));
+        assert_eq!(ran.code, 0, "{ran}");
+        says(&team.host.only(7), &["**Applied to** `local`"]);
     }
 }
 

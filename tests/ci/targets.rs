@@ -85,3 +85,21 @@ fn one_target_that_moved_holds_the_others_back() {
         says(&team.host.own(7)[1], &["**Applied to** `second`"]);
     }
 }
+
+#[test]
+fn a_promotion_is_shown_and_is_not_what_a_merge_applies() {
+    let (team, _service) = team(Kind::GitHub);
+    let both = |arguments: &[&str]| {
+        let ran = team.run_with_both(arguments, team.on_pull(7));
+        assert_eq!(ran.code, 0, "{ran}");
+    };
+    both(&["apply", "--target", "first", "--yes"]);
+    both(&["promote", "--from", "first", "--to", "second", "--out", "plan.json"]);
+    both(&["ci", "comment", "--plan", "plan.json"]);
+    says(&team.host.only(7), &["2 to create", "Next: `pushplan apply plan.json`", "A merge does not apply this."]);
+    let commit = team.host.merge(7);
+    let one = ["apply", "--approved", "--yes", "--target", "second"];
+    let ran = team.run_with_both(&one, team.on_main(&commit));
+    assert_eq!(ran.code, 5, "{ran}");
+    says(&ran.stderr, &["it is for another application, another part of the project or another aim"]);
+}

@@ -130,5 +130,5 @@ fn body(plan: &Plan, ahead: &Ahead, project: &str, commit: Option<&str>) -> Stri
     let room = LONGEST - hidden.line().len() - ci::MOST - BETWEEN;
     let page = page(plan, ahead, room.min(MARKDOWN_LIMIT));
     let hidden = Hidden { truncated: page.truncated, ..hidden };
-    forge::body(&hidden, &page.text, &ci::waiting(plan, page.truncated, commit))
+    forge::body(&hidden, &page.text, &ci::waiting(plan, ahead.on_merge, page.truncated, commit))
 }
