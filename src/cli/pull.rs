@@ -191,7 +191,7 @@ impl Pull {
             after.extend(in_place.settled.texts.iter().map(|(name, text)| (name.as_str(), text.as_str())));
             after.extend(named.iter().map(|(name, file)| (name.as_str(), file.text.as_str())));
         }
-        for line in told::unplaced(&in_place.settled, &site.manifests.sources, &after) {
+        for line in told::unplaced(&in_place.settled, &site.manifests.sources, &after, &self.again()) {
             context.out.note(&line);
         }
         for line in notes(choice, &untold, &live, &changes, &draft.left) {

@@ -35,6 +35,8 @@ fn what_was_changed_in_git_as_well_is_never_overwritten() {
         says(&ran.stderr, &["git says {tag: git}, the service has {tag: dash}, last applied was {tag: a}"]);
         says(&ran.stderr, &["messages.yaml:4:5: changed here as well", "`pushplan pull segments/s --theirs`"]);
     }
+    let named = project.run(&["pull", "--target", "local"]);
+    says(&named.stderr, &["`pushplan pull segments/s --theirs --target local`"]);
     // The way out that is told, here and elsewhere.
     for told in [project.good(&["plan"]), project.good(&["drift"]), project.run(&["plan", "--on-drift", "stop"])] {
         says(&told.stdout, &["pushplan pull segments/s --theirs"]);
