@@ -131,6 +131,7 @@ impl Pull {
             let is_pulled = |it: &&Placed| !mending.lost.contains(&it.thing.id);
             let pulled: Vec<Placed> = placed.iter().filter(is_pulled).cloned().collect();
             let mut changes = pull::changed(&declared, &known, &live, &pulled, grown.clone(), self.theirs, now);
+            let gone: BTreeSet<Address> = changes.gone.iter().map(|one| one.address.clone()).collect();
             changes.changed.retain(|one| ours.calls(&one.address, &one.name, &one.id, &|it| choice.takes(it)));
             changes.gone.retain(|one| ours.calls(&one.address, &one.name, &one.id, &|it| choice.takes(it)));
             let is_asked = |one: &&Gone| ours.calls(&one.address, &one.name, &one.id, &|it| choice.names(it));
@@ -140,7 +141,7 @@ impl Pull {
             let changed = std::mem::take(&mut changes.changed);
             let in_place = InPlace::of(&site.manifests, &site.target, changed, &mending);
             let left = left.iter().chain(&changes.left).cloned().collect();
-            let mut draft = Draft::new(placed.clone(), left, &known, &addresses);
+            let mut draft = Draft::new(placed.clone(), left, &known, &addresses, &gone);
             draft.groups.clone_from(&mending.groups);
             let (files, findings) = self.settle(&mut draft, site, folder, now, &in_place.settled.texts)?;
             let kept: BTreeSet<&str> = draft.pieces.iter().map(|piece| piece.thing.id.as_str()).collect();

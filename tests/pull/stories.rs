@@ -320,10 +320,20 @@ fn what_has_had_its_time_stays_where_it_is() {
     service.post("/api/experiments", &test("Later", "2026-12-27T1000"));
     let (status, _) = service.ask(Method::POST, "/local/clock", Some(&json!({"by": "2h"})));
     assert!(status < 300, "{status}");
+    let told = project.good(&["unmanaged"]).stdout;
+    says(
+        &told,
+        &[
+            "its time is over, so that there is nothing to pull",
+            "To write one into git: pushplan pull experiments/later",
+        ],
+    );
     let ran = project.good(&["pull"]);
     says(&ran.stderr, &["Left alone: 1 experiment: its time is over: Soon over"]);
     says(&ran.stdout, &["1 resource pulled"]);
     in_sync(&project);
+    let told = project.good(&["unmanaged"]).stdout;
+    assert!(told.contains("experiments/Soon over") && !told.contains("To write one into git"), "{told}");
 }
 
 #[test]
