@@ -1,4 +1,5 @@
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use jiff::Timestamp;
@@ -6,7 +7,7 @@ use jiff::Timestamp;
 use super::apply::{Allowed, Format, How};
 use super::drifting::Drifting;
 use super::forms::{self, Forms};
-use super::many::{self, Asked, Does, Places, Which};
+use super::many::{self, Asked, Does, Places, Wanted, Which};
 use super::planning::{Chosen, Wish};
 use super::{Context, Ended, plan};
 use crate::failure::{Exit, Failure};
@@ -83,7 +84,7 @@ impl Promote {
             return many::plan::run(asked, wish, &does, forms, false, context);
         }
         let asking = self.allowed.asking("", does.again(asked, &wish.choice));
-        many::apply::run(asked, wish, &self.how, &asking, &does, context)
+        many::apply::run(asked, &Wanted::Alike(Arc::new(wish.clone())), &self.how, &asking, &does, context)
     }
 
     /// What does what was planned.

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Asked, Became, Does, each, worst};
+use super::{Asked, Became, Does, Wanted, each, worst};
 use crate::address::is_key;
+use crate::cli::apply::saved::{SAVED, names};
 use crate::cli::forms::{Format, Forms};
 use crate::cli::plan::write;
 use crate::cli::planning::{Planned, Site, Wish, unreadable};
@@ -15,24 +16,22 @@ use crate::failure::{Exit, Failure};
 use crate::guard::{Guard, guards};
 use crate::render::many::{self, Said, Several};
 use crate::render::plan::Ahead;
-use crate::render::{Again, Style};
+use crate::render::{Again, Style, one_line};
 use crate::text;
 
-/// What the file of a saved plan is called behind the name of its target.
-pub const SAVED: &str = ".plan";
-
 /// Makes a plan for each target, several at a time. The plans are no more than looked at.
-pub fn make(sites: &[Arc<Site>], wish: &Wish, context: &Context) -> Result<Vec<Became<Planned>>, Failure> {
+pub async fn make(sites: &[Arc<Site>], wanted: &Wanted, context: &Context) -> Result<Vec<Became<Planned>>, Failure> {
     for site in sites {
         if let Some(words) = ledger::pending(&site.log.kept().map_err(unreadable)?) {
             context.out.note(&words);
         }
     }
-    let (wish, context) = (Arc::new(wish.clone()), Arc::new(context.clone()));
-    Ok(runtime()?.block_on(each(Shared::default(), sites, move |site, opened| {
-        let (wish, context) = (wish.clone(), context.clone());
-        async move { site.plan(&opened, &wish, &context).await }
-    })))
+    let (wanted, context) = (wanted.clone(), Arc::new(context.clone()));
+    let plans = each(Shared::default(), sites, move |site, opened| {
+        let (wanted, context) = (wanted.clone(), context.clone());
+        async move { site.plan(&opened, &wanted.wish(&site.target), &context).await }
+    });
+    Ok(plans.await)
 }
 
 /// What is said of all of them.
@@ -50,7 +49,12 @@ pub fn told(all: &[Became<Planned>], asked: &Asked, does: &Does, saved: Option<&
 }
 
 /// The same as it is shown.
-pub fn several<'p>(all: &'p [Became<Planned>], aheads: &'p [(String, Ahead)], again: &'p Again) -> Several<'p> {
+pub fn several<'p>(
+    all: &'p [Became<Planned>],
+    aheads: &'p [(String, Ahead)],
+    again: &'p Again,
+    saved: Option<&Path>,
+) -> Several<'p> {
     let said = all.iter().zip(aheads).map(|(one, (target, ahead))| {
         let said = match &one.ended {
             Ok(planned) => Said::Planned(&planned.plan, ahead),
@@ -58,7 +62,7 @@ pub fn several<'p>(all: &'p [Became<Planned>], aheads: &'p [(String, Ahead)], ag
         };
         (target.as_str(), said)
     });
-    Several::new(said.collect(), again)
+    Several::new(said.collect(), again, saved.map(|folder| folder.display().to_string()))
 }
 
 /// Makes plans, saves them where that is asked for, and shows them.
@@ -69,13 +73,13 @@ pub fn run(asked: &Asked, wish: &Wish, does: &Does, forms: &Forms, detailed: boo
     }
     let programs = forms.printed() == Some(Format::Json);
     let sites = asked.read(context, jiff::Timestamp::now(), programs)?;
-    let all = make(&sites, wish, context)?;
+    let all = runtime()?.block_on(make(&sites, &Wanted::Alike(Arc::new(wish.clone())), context))?;
     if let Some(folder) = &forms.saved {
-        save(folder, &all)?;
+        save(folder, &all, context)?;
     }
     let aheads = told(&all, asked, does, forms.saved.as_deref());
     let again = does.again(asked, &wish.choice);
-    let several = several(&all, &aheads, &again);
+    let several = several(&all, &aheads, &again, forms.saved.as_deref());
     for (format, file) in &forms.shown {
         show(&several, *format, file.as_deref(), context)?;
     }
@@ -111,7 +115,7 @@ fn show(several: &Several, format: Format, file: Option<&Path>, context: &Contex
 }
 
 /// Saves each plan in a file of its own. Of a target that could not be planned there is none, also none of an earlier run.
-fn save(folder: &Path, all: &[Became<Planned>]) -> Result<(), Failure> {
+fn save(folder: &Path, all: &[Became<Planned>], context: &Context) -> Result<(), Failure> {
     let shown = folder.display();
     if folder.is_file() {
         return Err(Failure::usage(format!("{shown} is a file, and there is a plan for each of several targets"))
@@ -129,6 +133,15 @@ fn save(folder: &Path, all: &[Became<Planned>]) -> Result<(), Failure> {
             Ok(planned) => write(&path, &planned.plan.save())?,
             Err(_) => drop(fs::remove_file(&path)),
         }
+    }
+    // Whoever applies the folder applies all that is in it.
+    let own: Vec<String> = all.iter().map(|one| format!("{}{SAVED}", one.site.target)).collect();
+    let others: Vec<String> = names(folder)?.into_iter().filter(|name| !own.contains(name)).collect();
+    if !others.is_empty() {
+        let others = text::short(&text::all_of(&others), 200);
+        context.out.note(&one_line(&format!(
+            "{shown} has plans of earlier times too: {others}. `pushplan apply {shown}` applies them as well."
+        )));
     }
     Ok(())
 }
