@@ -281,6 +281,27 @@ fn saved_plans_of_several_targets_are_files_of_a_folder() {
 }
 
 #[test]
+fn several_targets_have_a_page_each_in_a_folder() {
+    let world = World::new(MANIFEST, &["cafe-de", "shop-de"]);
+    for asked in [&["--format", "html"][..], &["--format", "html", "--out", "report.html"]] {
+        let ran = world.run(&[&["plan", "--target", "*-de"], asked].concat());
+        assert_eq!(ran.code, 64, "{ran}");
+        says(&ran.stderr, &["a page is about one target", "--format html --out DIR"]);
+    }
+    let ran = world.run(&["plan", "--all-targets", "--format", "html", "--out", "pages", "--format", "text"]);
+    assert_eq!(ran.code, 4, "the others are shown all the same: {ran}");
+    says(&ran.stderr, &["Wrote 2 pages to pages"]);
+    says(&ran.stdout, &["The same change on 2 targets: cafe-de, shop-de"]);
+    for target in ["cafe-de", "shop-de"] {
+        let one = world.good(&["plan", "--target", target, "--format", "html"]);
+        let page = world.project.folder.read(&format!("pages/{target}.html"));
+        says(&page, &[&format!("<title>Plan for {target}</title>"), "Wichtig"]);
+        assert_eq!(page.matches("<article").count(), one.stdout.matches("<article").count());
+    }
+    assert!(!world.project.folder.path().join("pages/shop-us.html").exists());
+}
+
+#[test]
 fn a_folder_of_saved_plans_is_applied_as_a_whole() {
     let world = World::new(MANIFEST, &["cafe-de", "shop-de", "shop-us"]);
     world.good(&["plan", "--target", "*-de,shop-us", "--out", "plans"]);
