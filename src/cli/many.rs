@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use tokio::task::JoinSet;
 
 use super::apply::saved;
-use super::planning::{Place, Site, Wish, invalid};
+use super::planning::{Place, Site, Wish, invalid, show};
 use super::target::{self, Opened, Shared};
 use super::{Context, project};
 use crate::failure::{Exit, Failure};
@@ -27,6 +27,7 @@ use crate::finding::Severity;
 use crate::manifest::{Manifests, Project, read_project};
 use crate::plan::{Aim, Choice, Plan};
 use crate::render::Again;
+use crate::render::findings::Report;
 use crate::text::shell_word;
 
 pub use selection::select;
@@ -231,12 +232,17 @@ impl Asked {
     /// Reads the project once, for all of its targets that are meant. Where it has an error for one of them, it is shown as
     /// `validate` shows it, and nothing is planned.
     pub fn read(&self, context: &Context, now: Timestamp, programs: bool) -> Result<Vec<Arc<Site>>, Failure> {
+        self.read_telling(now, &|errors| show(errors, programs, context))
+    }
+
+    /// The same, where somebody else says what is wrong.
+    pub fn read_telling(&self, now: Timestamp, wrong: &dyn Fn(&Report)) -> Result<Vec<Arc<Site>>, Failure> {
         let root = Place::new(self.project.clone(), None).root()?;
         let manifests = read_project(&root, None);
         let is_unreadable = manifests.findings.iter().any(|finding| finding.severity == Severity::Error);
         let names = match self.targets.of(&manifests.project) {
             Ok(names) => names.unwrap_or_default(),
-            Err(_) if is_unreadable => return Err(invalid(&manifests, &[None], programs, context, now)),
+            Err(_) if is_unreadable => return Err(invalid(&manifests, &[None], now, wrong)),
             Err(failure) => return Err(failure),
         };
         if names.is_empty() {
@@ -245,7 +251,7 @@ impl Asked {
         let targets: Vec<Option<&str>> = names.iter().map(|name| Some(name.as_str())).collect();
         let verdict = project::check(&manifests, &targets, now);
         if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
-            return Err(invalid(&manifests, &targets, programs, context, now));
+            return Err(invalid(&manifests, &targets, now, wrong));
         }
         sites(&root, names, &Arc::new(manifests))
     }
