@@ -148,13 +148,31 @@ fn what_was_moved_and_then_dealt_with_is_outdated() {
     assert_eq!((taken.taken.len(), taken.outdated.len()), (1, 1));
 }
 
+fn begin(run: &str) -> Record {
+    let (plan, changes, lease) = (Digest::of(b""), BTreeMap::new(), Some(Lease::of("ada on build-7")));
+    Record::Begin(Begin { run: run.into(), plan, app: String::new(), tool: "0".into(), changes, lease })
+}
+
+#[test]
+fn what_is_taken_in_leaves_the_lease_of_a_later_run_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = FileLog::new(folder.path(), "local");
+    log.write(&entry(1, begin("r"))).expect("a sound ledger");
+    log.write(&entry(2, intents(&["a"]))).expect("a sound ledger");
+    log.0.keep(&entry(3, created(&["a"]))).expect("it works");
+    let later = at() + jiff::SignedDuration::from_secs(100);
+    log.write(&Entry { at: later, ..entry(3, begin("later")) }).expect("a sound ledger");
+    let before = state(folder.path()).run;
+    log.take_in().expect("taken in");
+    let ledger = state(folder.path());
+    assert_eq!((ledger.owned.len(), ledger.run), (1, before));
+}
+
 #[test]
 fn what_is_taken_in_does_not_lengthen_the_lease_of_a_run_that_is_dead() {
     let folder = tempfile::tempdir().expect("a folder");
     let log = FileLog::new(folder.path(), "local");
-    let (plan, changes, lease) = (Digest::of(b""), BTreeMap::new(), Some(Lease::of("ada on build-7")));
-    let begin = Begin { run: "r".into(), plan, app: String::new(), tool: "0".into(), changes, lease };
-    log.write(&entry(1, Record::Begin(begin))).expect("a sound ledger");
+    log.write(&entry(1, begin("r"))).expect("a sound ledger");
     log.write(&entry(2, intents(&["a"]))).expect("a sound ledger");
     let later = at() + jiff::SignedDuration::from_secs(100);
     log.0.keep(&Entry { at: later, ..entry(3, created(&["a"])) }).expect("it works");

@@ -98,9 +98,6 @@ struct Restore {
     file: PathBuf,
 
     #[command(flatten)]
-    turn: Turn,
-
-    #[command(flatten)]
     place: Place,
 }
 
@@ -245,15 +242,12 @@ impl Export {
 impl Restore {
     fn run(&self, context: &Context) -> Ended {
         asking::project(&self.place, "written", context)?;
-        let (log, target) = self.place.log()?;
+        let (log, _) = self.place.log()?;
         let file = self.file.display().to_string();
         let bytes = fs::read(&self.file).map_err(|error| Failure::usage(format!("{file} cannot be read: {error}")))?;
         let kept = log.kept_in(&file, &bytes).map_err(Failure::usage)?;
-        let taken = runtime()?.block_on(async {
-            self.turn.ledger(context, &log, &target).await?;
-            log.restore(&kept).await.map_err(unreadable)
-        });
-        taken_in(context, taken?);
+        let taken = runtime()?.block_on(log.restore(&kept)).map_err(unreadable)?;
+        taken_in(context, taken);
         Ok(Exit::Done)
     }
 }
