@@ -36,20 +36,34 @@ pub struct Apply {
     places: Places,
 
     #[command(flatten)]
-    chosen: Chosen,
-
-    #[command(flatten)]
-    drifting: Drifting,
-
-    #[command(flatten)]
-    allowed: Allowed,
-
-    #[command(flatten)]
-    how: How,
+    wanted: Options,
 
     /// Say that what the plan asks for by hand has been done; where the service lists it, that is checked
     #[arg(long, value_name = "ADDRESS")]
     done: Vec<String>,
+}
+
+/// Which part, what is allowed, and how: for every command that can apply a plan that it makes.
+#[derive(Clone, Debug, Args)]
+pub struct Options {
+    #[command(flatten)]
+    chosen: Chosen,
+
+    #[command(flatten)]
+    pub drifting: Drifting,
+
+    #[command(flatten)]
+    pub allowed: Allowed,
+
+    #[command(flatten)]
+    pub how: How,
+}
+
+impl Options {
+    /// A plan of what the manifests say.
+    pub fn wish(&self) -> Wish {
+        Wish { choice: self.chosen.choice(), on_drift: self.drifting.given(), ..Wish::default() }
+    }
 }
 
 /// What is allowed beforehand.
@@ -118,7 +132,7 @@ pub enum Format {
 
 impl Apply {
     pub fn run(&self, context: &Context) -> Ended {
-        let chosen = !self.chosen.is_all() || !self.done.is_empty() || self.drifting.given().is_some();
+        let chosen = !self.wanted.chosen.is_all() || !self.done.is_empty() || self.wanted.drifting.given().is_some();
         if self.plan.is_some() && chosen {
             return Err(Failure::usage(
                 "a saved plan is applied as it is: --only, --except, --done and --on-drift go with a new one",
@@ -141,27 +155,27 @@ impl Apply {
                 .help("leave --target out: the plan knows it"));
             }
         };
-        let site = place.read_for(context, Timestamp::now(), self.how.format != Format::Text)?;
+        let site = place.read_for(context, Timestamp::now(), self.wanted.how.format != Format::Text)?;
         let mut done = BTreeSet::new();
         for address in &self.done {
             done.insert(Address::try_from(address.clone()).map_err(Failure::usage)?);
         }
         let wish = match &saved {
             Some(plan) => saved::wish(plan),
-            None => Wish { choice: self.chosen.choice(), done, on_drift: self.drifting.given(), ..Wish::default() },
+            None => Wish { done, ..self.wanted.wish() },
         };
-        let does = Does::to(&wish.aim, self.drifting.again());
-        let asking = self.allowed.asking(APPLY_THIS, does.again_at(&place, &site.target, &wish.choice));
-        self.how.run(&site, &wish, saved.as_ref(), &asking, context)
+        let does = Does::to(&wish.aim, self.wanted.drifting.again());
+        let asking = self.wanted.allowed.asking(APPLY_THIS, does.again_at(&place, &site.target, &wish.choice));
+        self.wanted.how.run(&site, &wish, saved.as_ref(), &asking, context)
     }
 
     fn several(&self, asked: &many::Asked, context: &Context) -> Ended {
         let done: Result<_, _> = self.done.iter().cloned().map(Address::try_from).collect();
         let done = done.map_err(Failure::usage)?;
-        let wish = Wish { choice: self.chosen.choice(), done, on_drift: self.drifting.given(), ..Wish::default() };
-        let does = Does::Apply(self.drifting.again().to_owned());
-        let asking = self.allowed.asking(APPLY_ALL, does.again(asked, &wish.choice));
-        many::apply::run(asked, &Wanted::Alike(Arc::new(wish)), &self.how, &asking, &does, context)
+        let wish = Wish { done, ..self.wanted.wish() };
+        let does = Does::Apply(self.wanted.drifting.again().to_owned());
+        let asking = self.wanted.allowed.asking(APPLY_ALL, does.again(asked, &wish.choice));
+        many::apply::run(asked, &Wanted::Alike(Arc::new(wish)), &self.wanted.how, &asking, &does, context)
     }
 
     /// Applies all plans of a folder, each to the target that it was made for.
@@ -180,8 +194,8 @@ impl Apply {
             .filter(|first| wishes.iter().all(|wish| wish.aim == first.aim && wish.choice == first.choice));
         let common = first.cloned().unwrap_or_default();
         let does = Does::to(&common.aim, "");
-        let asking = self.allowed.asking(APPLY_ALL, does.again(&asked, &common.choice));
-        many::apply::run(&asked, &Wanted::Saved(Arc::new(plans)), &self.how, &asking, &does, context)
+        let asking = self.wanted.allowed.asking(APPLY_ALL, does.again(&asked, &common.choice));
+        many::apply::run(&asked, &Wanted::Saved(Arc::new(plans)), &self.wanted.how, &asking, &does, context)
     }
 }
 
