@@ -1,13 +1,16 @@
+mod kept;
+pub mod saved;
+
 use std::collections::BTreeSet;
-use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use super::drifting::Drifting;
-use super::many::{self, Does, Places, Which};
+use super::many::{self, Does, Places, Wanted, Which};
 use super::planning::{Chosen, Planned, Site, Wish};
 use super::signals::{Signal, Stop};
 use super::target::Opened;
@@ -15,18 +18,17 @@ use super::turn::{self, Turn, Waiting};
 use super::who::{self, Who};
 use super::{Context, Ended, ledger, runtime};
 use crate::address::Address;
-use crate::apply::{self, Ending, Fate, Notice, OnError, Report, Settings};
+use crate::apply::{self, Ending, Notice, OnError, Report, Settings};
 use crate::failure::{Exit, Failure};
 use crate::guard::{self, Limits};
-use crate::ledger::{Done, Entry, Outcome, Record, Verb};
-use crate::manifest::files::describe;
-use crate::plan::{NoPlan, Plan, Reason};
+use crate::ledger::Verb;
+use crate::plan::{Plan, Reason};
 use crate::render::{self, Again, Progress, Showing, one_line};
 
 /// Make the service what the manifests say.
 #[derive(Debug, Args)]
 pub struct Apply {
-    /// A saved plan; without one, a plan is made, shown and asked about
+    /// A saved plan, or a folder of them; without one, a plan is made, shown and asked about
     #[arg(value_name = "PLAN")]
     plan: Option<PathBuf>,
 
@@ -34,20 +36,34 @@ pub struct Apply {
     places: Places,
 
     #[command(flatten)]
-    chosen: Chosen,
-
-    #[command(flatten)]
-    drifting: Drifting,
-
-    #[command(flatten)]
-    allowed: Allowed,
-
-    #[command(flatten)]
-    how: How,
+    wanted: Options,
 
     /// Say that what the plan asks for by hand has been done; where the service lists it, that is checked
     #[arg(long, value_name = "ADDRESS")]
     done: Vec<String>,
+}
+
+/// Which part, what is allowed, and how: for every command that can apply a plan that it makes.
+#[derive(Clone, Debug, Args)]
+pub struct Options {
+    #[command(flatten)]
+    chosen: Chosen,
+
+    #[command(flatten)]
+    pub drifting: Drifting,
+
+    #[command(flatten)]
+    pub allowed: Allowed,
+
+    #[command(flatten)]
+    pub how: How,
+}
+
+impl Options {
+    /// A plan of what the manifests say.
+    pub fn wish(&self) -> Wish {
+        Wish { choice: self.chosen.choice(), on_drift: self.drifting.given(), ..Wish::default() }
+    }
 }
 
 /// What is allowed beforehand.
@@ -78,6 +94,9 @@ impl Allowed {
 
 /// What is said of an apply that is ended at once.
 pub(super) const AT_ONCE: &str = "Ended at once. What was on its way may have been done: `pushplan plan` looks for it.";
+
+/// What is said where a plan is made anew.
+pub(super) const QUICKER: &str = "Somebody else was quicker. Planning anew.";
 
 /// How a plan is applied.
 #[derive(Clone, Debug, Args)]
@@ -113,13 +132,16 @@ pub enum Format {
 
 impl Apply {
     pub fn run(&self, context: &Context) -> Ended {
-        let chosen = !self.chosen.is_all() || !self.done.is_empty() || self.drifting.given().is_some();
+        let chosen = !self.wanted.chosen.is_all() || !self.done.is_empty() || self.wanted.drifting.given().is_some();
         if self.plan.is_some() && chosen {
             return Err(Failure::usage(
                 "a saved plan is applied as it is: --only, --except, --done and --on-drift go with a new one",
             ));
         }
-        let saved = self.plan.as_deref().map(load).transpose()?;
+        if let Some(folder) = self.plan.as_deref().filter(|path| path.is_dir()) {
+            return self.folder(folder, context);
+        }
+        let saved = self.plan.as_deref().map(saved::load).transpose()?;
         let place = match (self.places.which()?, &saved) {
             (Which::One(place), None) => place,
             // A saved plan is for one target, which nobody has to name again.
@@ -133,33 +155,52 @@ impl Apply {
                 .help("leave --target out: the plan knows it"));
             }
         };
-        let site = place.read_for(context, Timestamp::now(), self.how.format != Format::Text)?;
+        let site = place.read_for(context, Timestamp::now(), self.wanted.how.format != Format::Text)?;
         let mut done = BTreeSet::new();
         for address in &self.done {
             done.insert(Address::try_from(address.clone()).map_err(Failure::usage)?);
         }
-        let aim = saved.as_ref().map(|plan| plan.aim.clone()).unwrap_or_default();
-        let wish = Wish { choice: self.chosen.choice(), done, aim, on_drift: self.drifting.given() };
-        let choice = saved.as_ref().map_or(&wish.choice, |plan| &plan.choice);
-        let asking = self.allowed.asking(
-            "Apply this plan? Only `yes` goes on:",
-            place.again(&format!("apply{}", self.drifting.again()), choice),
-        );
-        self.how.run(&site, &wish, saved.as_ref(), &asking, context)
+        let wish = match &saved {
+            Some(plan) => saved::wish(plan),
+            None => Wish { done, ..self.wanted.wish() },
+        };
+        let does = Does::to(&wish.aim, self.wanted.drifting.again());
+        let asking = self.wanted.allowed.asking(APPLY_THIS, does.again_at(&place, &site.target, &wish.choice));
+        self.wanted.how.run(&site, &wish, saved.as_ref(), &asking, context)
     }
-}
 
-impl Apply {
     fn several(&self, asked: &many::Asked, context: &Context) -> Ended {
         let done: Result<_, _> = self.done.iter().cloned().map(Address::try_from).collect();
         let done = done.map_err(Failure::usage)?;
-        let wish = Wish { choice: self.chosen.choice(), done, on_drift: self.drifting.given(), ..Wish::default() };
-        let does = Does::Apply(self.drifting.again().to_owned());
-        let again = does.again(asked, &wish.choice);
-        let asking = self.allowed.asking("Apply these plans to all of these targets? Only `yes` goes on:", again);
-        many::apply::run(asked, &wish, &self.how, &asking, &does, context)
+        let wish = Wish { done, ..self.wanted.wish() };
+        let does = Does::Apply(self.wanted.drifting.again().to_owned());
+        let asking = self.wanted.allowed.asking(APPLY_ALL, does.again(asked, &wish.choice));
+        many::apply::run(asked, &Wanted::Alike(Arc::new(wish)), &self.wanted.how, &asking, &does, context)
+    }
+
+    /// Applies all plans of a folder, each to the target that it was made for.
+    fn folder(&self, folder: &Path, context: &Context) -> Ended {
+        let plans = saved::load_all(folder)?;
+        let asked = self.places.of_plans(plans.keys()).ok_or_else(|| {
+            Failure::usage("saved plans know their targets, and all of a folder are applied").help(format!(
+                "leave --target out, or name one of the plans: pushplan apply {}/NAME.plan",
+                folder.display()
+            ))
+        })?;
+        // Whoever goes on makes new plans. Those that were made together have one choice and one aim.
+        let wishes: Vec<Wish> = plans.values().map(saved::wish).collect();
+        let first = wishes
+            .first()
+            .filter(|first| wishes.iter().all(|wish| wish.aim == first.aim && wish.choice == first.choice));
+        let common = first.cloned().unwrap_or_default();
+        let does = Does::to(&common.aim, "");
+        let asking = self.wanted.allowed.asking(APPLY_ALL, does.again(&asked, &common.choice));
+        many::apply::run(&asked, &Wanted::Saved(Arc::new(plans)), &self.wanted.how, &asking, &does, context)
     }
 }
+
+pub(super) const APPLY_THIS: &str = "Apply this plan? Only `yes` goes on:";
+const APPLY_ALL: &str = "Apply these plans to all of these targets? Only `yes` goes on:";
 
 /// What a person is asked before a plan is applied.
 #[derive(Debug)]
@@ -177,23 +218,19 @@ pub struct Asking<'a> {
     pub again: Again,
 }
 
-/// The plan that a file holds.
-fn load(path: &Path) -> Result<Plan, Failure> {
-    let shown = path.display();
-    let text = fs::read_to_string(path).map_err(|error| {
-        Failure::new(format!("the plan {shown} cannot be read: {}", describe(&error)))
-            .help("`pushplan plan --out FILE` writes one")
-    })?;
-    Plan::load(&text).map_err(|no| {
-        let failure = match no {
-            NoPlan::NotAPlan(why) => Failure::new(format!("{shown} is not a plan: {why}")),
-            NoPlan::OtherForm(form) => {
-                Failure::new(format!("the plan {shown} has the form {form}, which this version does not read"))
-            }
-            NoPlan::Changed => Failure::new(format!("the plan {shown} is not as it was saved")),
-        };
-        failure.exit(Exit::Stale).help("make a new one: pushplan plan --out FILE")
-    })
+impl<'a> Asking<'a> {
+    /// The same about one of several targets.
+    pub(super) fn about_one(&self, again: Again) -> Self {
+        Self { question: APPLY_THIS, way_out: self.way_out.clone(), again, ..*self }
+    }
+}
+
+/// A run that has ended, and how the command ends that it was for.
+#[derive(Debug)]
+pub struct Applied {
+    pub report: Report,
+    pub plan: Plan,
+    pub exit: Exit,
 }
 
 impl How {
@@ -201,20 +238,32 @@ impl How {
     pub fn run(&self, site: &Site, wish: &Wish, saved: Option<&Plan>, asking: &Asking, context: &Context) -> Ended {
         runtime()?.block_on(async {
             let opened = site.open().await?;
-            let mut waiting = self.turn.start();
-            let ended = loop {
-                if let Err(held) = self.await_turn(site, &mut waiting, context).await {
-                    break Err(held);
-                }
-                let ended = self.plan_and_apply(site, &opened, wish, saved, asking, context).await;
-                if let Some(ended) = ended.transpose() {
-                    break ended;
-                }
-                context.out.note("Somebody else was quicker. Planning anew.");
-            };
+            let ended = self.run_on(site, &opened, wish, saved, asking, context).await;
             opened.close().await;
-            ended
+            let Applied { report, plan, exit } = ended?;
+            self.show(&report, &plan, &asking.again, context);
+            Ok(exit)
         })
+    }
+
+    /// Plans, shows, asks and applies once nobody else is at work, and anew where somebody was quicker.
+    pub(super) async fn run_on(
+        &self,
+        site: &Site,
+        opened: &Opened,
+        wish: &Wish,
+        saved: Option<&Plan>,
+        asking: &Asking<'_>,
+        context: &Context,
+    ) -> Result<Applied, Failure> {
+        let mut waiting = self.turn.start();
+        loop {
+            self.await_turn(site, &mut waiting, context).await?;
+            if let Some(applied) = self.plan_and_apply(site, opened, wish, saved, asking, context).await? {
+                return Ok(applied);
+            }
+            site.note(QUICKER, context);
+        }
     }
 
     /// Plans and applies. `None`: somebody else has begun meanwhile, nothing was done, and it is to be planned anew.
@@ -226,20 +275,11 @@ impl How {
         saved: Option<&Plan>,
         asking: &Asking<'_>,
         context: &Context,
-    ) -> Result<Option<Exit>, Failure> {
-        let wish = match saved {
-            Some(plan) => &chosen_as(plan, wish),
-            None => wish,
-        };
+    ) -> Result<Option<Applied>, Failure> {
         ledger::take_in(context, &site.log).await?;
         let planned = site.plan(opened, wish, context).await?;
         if let Some(saved) = saved {
-            let moved = saved.moved(&planned.plan);
-            if !moved.is_empty() {
-                return Err(Failure::new(format!("the plan does not hold any more: {}", moved.join("; ")))
-                    .exit(Exit::Stale)
-                    .help("nothing was changed; plan again and have it looked at: pushplan plan --out FILE"));
-            }
+            saved::holds(saved, &planned.plan)?;
         }
         let plan = &planned.plan;
         let style = context.out.style();
@@ -249,10 +289,8 @@ impl How {
             // Who is asked about it has seen it.
             context.out.note(&render::plan::before_apply(plan, &asking.again, style));
         }
-        if let Err(refused) = self.not_done(plan, wish).and_then(|()| self.guard(site, plan, asking)) {
-            // What somebody else made since the ledger was read looks like nobody's.
-            let is_overtaken = site.log.position().await.is_ok_and(|now| now.seq != plan.ledger.seq);
-            return if is_overtaken { Ok(None) } else { Err(refused) };
+        if !self.is_still_to_do(site, plan, wish, asking).await? {
+            return Ok(None);
         }
         if plan.steps.is_empty() {
             let report = Report {
@@ -262,18 +300,48 @@ impl How {
                 denied: false,
                 steps: Vec::new(),
             };
-            self.show(&report, plan, &asking.again, context);
-            return Ok(Some(Exit::Done));
+            return Ok(Some(Applied { report, plan: planned.plan, exit: Exit::Done }));
         }
         if plan.has_news() && saved.is_none() {
             self.ask(asking, context)?;
         }
-        let (report, signal) = self.drive(site, opened, planned.clone(), context).await?;
+        self.carry_out(site, opened, planned, context).await
+    }
+
+    /// Carries out a plan that may be carried out. `None`: somebody else has begun before anything was done, and it is waited
+    /// for others.
+    pub(super) async fn carry_out(
+        &self,
+        site: &Site,
+        opened: &Opened,
+        planned: Planned,
+        context: &Context,
+    ) -> Result<Option<Applied>, Failure> {
+        let plan = planned.plan.clone();
+        let stop = Stop::listen(AT_ONCE).map_err(|error| Failure::new(error.to_string()))?;
+        let report = self.drive_until(&stop, site, opened, planned, context).await;
         if report.ending == Ending::Conflict && report.ledger == plan.ledger.seq && self.turn.waits() {
             return Ok(None);
         }
-        self.show(&report, plan, &asking.again, context);
-        Ok(Some(exit(&report, plan, signal)))
+        let exit = exit(&report, &plan, stop.by());
+        Ok(Some(Applied { report, plan, exit }))
+    }
+
+    /// Whether a plan is still what there is to do; if not, somebody has written to the ledger since it was read. A plan that
+    /// is refused for any other reason is a failure.
+    pub(super) async fn is_still_to_do(
+        &self,
+        site: &Site,
+        plan: &Plan,
+        wish: &Wish,
+        asking: &Asking<'_>,
+    ) -> Result<bool, Failure> {
+        let Err(refused) = self.not_done(plan, wish).and_then(|()| self.guard(site, plan, asking)) else {
+            return Ok(true);
+        };
+        // What somebody else made since the ledger was read looks like nobody's.
+        let is_overtaken = site.log.position().await.is_ok_and(|now| now.seq != plan.ledger.seq);
+        if is_overtaken { Ok(false) } else { Err(refused) }
     }
 
     /// Stops where somebody else is at work, once there is no more time to wait. A lease that is over is taken over.
@@ -315,7 +383,7 @@ impl How {
         Ok(())
     }
 
-    pub(super) fn guard(&self, site: &Site, plan: &Plan, asking: &Asking) -> Result<(), Failure> {
+    fn guard(&self, site: &Site, plan: &Plan, asking: &Asking) -> Result<(), Failure> {
         let Asking { allow_deletes, allow_sends, .. } = *asking;
         let limits = Limits { allow_deletes, allow_sends, ..site.limits() };
         let refused = guard::guards(plan, &limits);
@@ -353,19 +421,7 @@ impl How {
             .help(format!("the answer that goes on is `{wanted}`")))
     }
 
-    pub(super) async fn drive(
-        &self,
-        site: &Site,
-        opened: &Opened,
-        planned: Planned,
-        context: &Context,
-    ) -> Result<(Report, Option<Signal>), Failure> {
-        let stop = Stop::listen(AT_ONCE).map_err(|error| Failure::new(error.to_string()))?;
-        let report = self.drive_until(&stop, site, opened, planned, context).await;
-        Ok((report, stop.by()))
-    }
-
-    /// The same, where somebody listens already for being asked to stop.
+    /// Carries out a plan, until somebody asks to stop.
     pub(super) async fn drive_until(
         &self,
         stop: &Stop,
@@ -403,7 +459,7 @@ impl How {
         };
         let report = apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut tell).await;
         progress.end();
-        keep(&report, site, context);
+        kept::keep(&report, site, context);
         // Everything is written; what makes reading faster may fail.
         let _ = site.log.checkpoint(&who::actor(), Timestamp::now()).await;
         report
@@ -429,40 +485,6 @@ impl How {
     }
 }
 
-/// What was done and the ledger could not be told is kept beside it, and taken in by the next command that writes.
-fn keep(report: &Report, site: &Site, context: &Context) {
-    let unrecorded = report.steps.iter().filter(|step| !step.recorded).filter_map(|step| {
-        let result = match step.fate.clone() {
-            Fate::Done { id, push_ids } => Done::Done { id, push_ids },
-            Fate::Failed { why } => Done::Not { why },
-            Fate::Unknown { why } => Done::Unknown { why },
-            Fate::Skipped { .. } | Fate::NotStarted => return None,
-        };
-        Some(Outcome { address: step.address.clone(), verb: step.verb, result, unsettled: None })
-    });
-    let outcomes: Vec<Outcome> = unrecorded.collect();
-    if outcomes.is_empty() {
-        return;
-    }
-    let record = Record::Outcomes(outcomes);
-    let entry = Entry { seq: report.ledger + 1, at: Timestamp::now(), actor: who::actor(), record };
-    context.out.note(&match site.log.keep(&entry) {
-        Ok(file) => kept(&file, site),
-        Err(why) => {
-            format!("What was done could not be kept either ({why}); the next apply looks for it on the service.")
-        }
-    });
-}
-
-/// That results are kept, and how they get into the ledger: by the next command here, or from the file by anybody.
-fn kept(file: &str, site: &Site) -> String {
-    let target = &site.target;
-    format!(
-        "What could not be written to the ledger is kept in {file}; the next apply here takes it in. Where this machine goes \
-         away, keep that file and run: pushplan ledger restore {file} --target {target}"
-    )
-}
-
 /// How a command ends that ended so.
 pub(super) fn exit(report: &Report, plan: &Plan, signal: Option<Signal>) -> Exit {
     match report.ending {
@@ -472,9 +494,4 @@ pub(super) fn exit(report: &Report, plan: &Plan, signal: Option<Signal>) -> Exit
         _ if report.denied => Exit::Credentials,
         Ending::Partly | Ending::Conflict | Ending::Ledger { .. } => Exit::Failed,
     }
-}
-
-/// A saved plan was made with a choice of its own, which holds for it still.
-fn chosen_as(plan: &Plan, wish: &Wish) -> Wish {
-    Wish { choice: plan.choice.clone(), done: wish.done.clone(), aim: plan.aim.clone(), on_drift: Some(plan.on_drift) }
 }

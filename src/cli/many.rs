@@ -8,6 +8,8 @@ pub mod drift;
 pub mod plan;
 mod selection;
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,14 +18,16 @@ use jiff::Timestamp;
 use rayon::prelude::*;
 use tokio::task::JoinSet;
 
-use super::planning::{Place, Site, invalid};
+use super::apply::saved;
+use super::planning::{Place, Site, Wish, invalid, show};
 use super::target::{self, Opened, Shared};
 use super::{Context, project};
 use crate::failure::{Exit, Failure};
 use crate::finding::Severity;
 use crate::manifest::{Manifests, Project, read_project};
-use crate::plan::Choice;
+use crate::plan::{Aim, Choice, Plan};
 use crate::render::Again;
+use crate::render::findings::Report;
 use crate::text::shell_word;
 
 pub use selection::select;
@@ -95,6 +99,13 @@ impl Places {
         Self { project, targets: Targets { target, all_targets: false } }
     }
 
+    /// The targets of saved plans; `None` where others were asked for.
+    pub fn of_plans<'n>(&self, names: impl IntoIterator<Item = &'n String>) -> Option<Asked> {
+        let Targets { target, all_targets } = &self.targets;
+        let targets = Targets { target: names.into_iter().cloned().collect(), all_targets: false };
+        (target.is_empty() && !all_targets).then(|| Asked { project: self.project.clone(), targets })
+    }
+
     /// The folder of the project.
     pub fn root(&self) -> Result<PathBuf, Failure> {
         Place::new(self.project.clone(), None).root()
@@ -119,6 +130,38 @@ impl Places {
     }
 }
 
+/// What is asked of the plans for several targets.
+#[derive(Clone, Debug)]
+pub enum Wanted {
+    /// The same of each.
+    Alike(Arc<Wish>),
+    /// What was saved for each.
+    Saved(Arc<BTreeMap<String, Plan>>),
+}
+
+impl Wanted {
+    /// What is asked of the plan for a target.
+    pub fn wish(&self, target: &str) -> Cow<'_, Wish> {
+        match self {
+            Self::Alike(wish) => Cow::Borrowed(wish),
+            Self::Saved(_) => Cow::Owned(self.saved(target).map(saved::wish).unwrap_or_default()),
+        }
+    }
+
+    /// The plan that was saved for a target.
+    pub fn saved(&self, target: &str) -> Option<&Plan> {
+        match self {
+            Self::Alike(_) => None,
+            Self::Saved(plans) => plans.get(target),
+        }
+    }
+
+    /// Whether plans were saved, and none for this target.
+    fn leaves_out(&self, target: &str) -> bool {
+        matches!(self, Self::Saved(plans) if !plans.contains_key(target))
+    }
+}
+
 /// What goes on with plans for several targets.
 #[derive(Clone, Debug)]
 pub enum Does {
@@ -129,6 +172,14 @@ pub enum Does {
 }
 
 impl Does {
+    /// What brings about what a plan is to bring about. These options are for `apply`.
+    pub fn to(aim: &Aim, options: &str) -> Self {
+        match aim {
+            Aim::Promoted(from) => Self::Promote { from: from.clone(), options: String::new() },
+            Aim::Manifests | Aim::Nothing | Aim::Before(_) => Self::Apply(options.to_owned()),
+        }
+    }
+
     /// The command for these targets, and whether it names them itself.
     pub fn command(&self, targets: &str) -> (String, bool) {
         match self {
@@ -149,8 +200,13 @@ impl Does {
 
     /// How it is said again for one of them.
     pub fn again_for(&self, asked: &Asked, target: &str, choice: &Choice) -> Again {
+        self.again_at(&asked.place(target), target, choice)
+    }
+
+    /// The same for a target that a command may have left unnamed.
+    pub fn again_at(&self, place: &Place, target: &str, choice: &Choice) -> Again {
         let (command, is_whole) = self.command(target);
-        let again = asked.place(target).again(&command, choice);
+        let again = place.again(&command, choice);
         if is_whole { again.whole() } else { again }
     }
 }
@@ -176,12 +232,17 @@ impl Asked {
     /// Reads the project once, for all of its targets that are meant. Where it has an error for one of them, it is shown as
     /// `validate` shows it, and nothing is planned.
     pub fn read(&self, context: &Context, now: Timestamp, programs: bool) -> Result<Vec<Arc<Site>>, Failure> {
+        self.read_telling(now, &|errors| show(errors, programs, context))
+    }
+
+    /// The same, where somebody else says what is wrong.
+    pub fn read_telling(&self, now: Timestamp, wrong: &dyn Fn(&Report)) -> Result<Vec<Arc<Site>>, Failure> {
         let root = Place::new(self.project.clone(), None).root()?;
         let manifests = read_project(&root, None);
         let is_unreadable = manifests.findings.iter().any(|finding| finding.severity == Severity::Error);
         let names = match self.targets.of(&manifests.project) {
             Ok(names) => names.unwrap_or_default(),
-            Err(_) if is_unreadable => return Err(invalid(&manifests, &[None], programs, context, now)),
+            Err(_) if is_unreadable => return Err(invalid(&manifests, &[None], now, wrong)),
             Err(failure) => return Err(failure),
         };
         if names.is_empty() {
@@ -190,7 +251,7 @@ impl Asked {
         let targets: Vec<Option<&str>> = names.iter().map(|name| Some(name.as_str())).collect();
         let verdict = project::check(&manifests, &targets, now);
         if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
-            return Err(invalid(&manifests, &targets, programs, context, now));
+            return Err(invalid(&manifests, &targets, now, wrong));
         }
         sites(&root, names, &Arc::new(manifests))
     }

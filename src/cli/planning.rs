@@ -138,18 +138,23 @@ impl Place {
 
     /// The same. For programs, errors go to standard output as `validate --format json` prints them.
     pub fn read_for(&self, context: &Context, now: Timestamp, programs: bool) -> Result<Site, Failure> {
+        self.read_telling(now, &|errors| show(errors, programs, context))
+    }
+
+    /// The same, where somebody else says what is wrong.
+    pub fn read_telling(&self, now: Timestamp, wrong: &dyn Fn(&Report)) -> Result<Site, Failure> {
         let root = self.root()?;
         let manifests = read_project(&root, None);
         let unreadable = manifests.findings.iter().any(|finding| finding.severity == Severity::Error);
         let name = match target::choose(&manifests.project, self.target.as_deref()) {
             Ok((name, _)) => name,
             // The target may stand in what cannot be read, which is what has to be said.
-            Err(_) if unreadable => return Err(invalid(&manifests, &[None], programs, context, now)),
+            Err(_) if unreadable => return Err(invalid(&manifests, &[None], now, wrong)),
             Err(failure) => return Err(failure),
         };
         let verdict = project::check(&manifests, &[Some(&name)], now);
         if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
-            return Err(invalid(&manifests, &[Some(&name)], programs, context, now));
+            return Err(invalid(&manifests, &[Some(&name)], now, wrong));
         }
         let (desired, _) = manifests.resolve(Some(&name));
         Site::new(&root, name, &desired, Arc::new(manifests))
@@ -185,34 +190,43 @@ impl Place {
 pub(super) fn invalid(
     manifests: &Manifests,
     targets: &[Option<&str>],
-    programs: bool,
-    context: &Context,
     now: Timestamp,
+    wrong: &dyn Fn(&Report),
 ) -> Failure {
     let verdict = project::check(manifests, targets, now);
     let errors = verdict.findings.iter().filter(|finding| finding.severity == Severity::Error);
-    tell(manifests, errors, programs, context);
+    wrong(&report(manifests, errors));
     Failure::new("the manifests have errors, so that nothing is done")
         .exit(Exit::Findings)
         .help("correct them; `pushplan validate` shows them with warnings too")
 }
 
 /// Shows errors as `validate` does.
-pub fn tell<'f>(manifests: &Manifests, errors: impl Iterator<Item = &'f Finding>, programs: bool, context: &Context) {
-    let found: Vec<Found> = errors.map(|finding| Found { finding, sources: &manifests.sources }).collect();
-    let report = Report {
-        found,
+pub fn tell<'f>(
+    manifests: &'f Manifests,
+    errors: impl Iterator<Item = &'f Finding>,
+    programs: bool,
+    context: &Context,
+) {
+    show(&report(manifests, errors), programs, context);
+}
+
+fn report<'f>(manifests: &'f Manifests, errors: impl Iterator<Item = &'f Finding>) -> Report<'f> {
+    Report {
+        found: errors.map(|finding| Found { finding, sources: &manifests.sources }).collect(),
         suppressed: 0,
         resources: manifests.resource_count(),
         files: manifests.sources.iter().map(|(_, source)| source.path.as_str()).collect(),
         project_files: Vec::new(),
         notes: Vec::new(),
         fails_from: Severity::Error,
-    };
-    let style = context.out.style();
+    }
+}
+
+pub(super) fn show(report: &Report, programs: bool, context: &Context) {
     match programs {
-        true => context.out.json(&findings::json::json(&report)),
-        false => context.out.note(&findings::text(&report, style)),
+        true => context.out.json(&findings::json::json(report)),
+        false => context.out.note(&findings::text(report, context.out.style())),
     }
 }
 

@@ -36,8 +36,8 @@ struct Inner {
     fresh: String,
     /// The last record that was read or written here.
     last: Mutex<Option<Seal>>,
-    /// Where the ledger may have been before somebody wrote another place into the settings.
-    home: Option<FileStore>,
+    /// Where the ledger may have been before somebody wrote another place into the settings, and that place.
+    home: Option<(FileStore, String)>,
 }
 
 impl Chain {
@@ -53,11 +53,12 @@ impl Chain {
         }))
     }
 
-    /// The same, where a ledger that stayed behind beside the manifests is noticed: nobody begins anew by mistake.
-    pub fn away_from_home(store: Arc<dyn Store>, root: &Path, target: &str) -> Self {
+    /// The same in a place that the settings name. A ledger that stayed behind beside the manifests is noticed: nobody begins
+    /// anew by mistake.
+    pub fn away_from_home(store: Arc<dyn Store>, place: &str, root: &Path, target: &str) -> Self {
         let mut chain = Self::new(store, root, target);
         if let Some(inner) = Arc::get_mut(&mut chain.0) {
-            inner.home = Some(FileStore::new(root, target));
+            inner.home = Some((FileStore::new(root, target), super::place::shown(place)));
         }
         chain
     }
@@ -166,12 +167,12 @@ impl Inner {
 
     /// An empty place is the beginning of a ledger, unless there is one beside the manifests.
     async fn nothing_at_home(&self) -> Result<(), Unreadable> {
-        let Some(home) = &self.home else { return Ok(()) };
+        let Some((home, place)) = &self.home else { return Ok(()) };
         let newest = home.read(Start::Newest).await.map_err(|error| self.unread(error))?.pop();
         let newest = newest.map(|stored| self.verify(&[stored])).transpose()?.and_then(|mut records| records.pop());
         match newest.map(|sealed| sealed.entry) {
             None | Some(Entry { record: Record::Moved { .. }, .. }) => Ok(()),
-            Some(Entry { seq, .. }) => Err(self.left_behind(seq, &home.shown())),
+            Some(Entry { seq, .. }) => Err(self.left_behind(seq, &home.shown(), place)),
         }
     }
 

@@ -13,7 +13,6 @@ use super::store::{New, Pending, Start, Store, Stored, Unread, last_good};
 use crate::digest::Digest;
 pub use folder::Folder;
 use folder::NEWEST;
-pub(super) use folder::plain;
 
 /// Records beneath the project's folder in `.pushplan/ledger/<target>/`.
 #[derive(Clone, Debug)]

@@ -84,3 +84,37 @@ pub fn last_good(seq: Seq) -> String {
         good => format!("the last good record is {good}"),
     }
 }
+
+/// A target's name as the name of a folder or a part of a ref: no two targets have the same one, also where capitals do not
+/// count, and none leads elsewhere.
+pub fn plain(target: &str) -> String {
+    let mut out = String::new();
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric();
+    let bytes = target.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        let next = bytes.get(at + 1).is_some_and(is_word) && &bytes[at + 1..] != b"lock";
+        match byte {
+            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => out.push(char::from(*byte)),
+            b'.' if at > 0 && next => out.push('.'),
+            _ => out.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    if out.is_empty() { "%".to_owned() } else { out }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_targets_folder_is_its_own_and_lies_beneath() {
+        assert_eq!(plain("local-2.eu"), "local-2.eu");
+        for odd in ["..", ".", "a/b", "", "A", "é", "con\0", "../../etc"] {
+            let name = plain(odd);
+            assert!(!name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0']), "{name}");
+            assert!(!name.contains(|c: char| c.is_uppercase()), "{name}");
+        }
+        assert_ne!(plain("A"), plain("a"));
+        assert_ne!(plain(""), plain("%"));
+    }
+}

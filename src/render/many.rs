@@ -31,18 +31,20 @@ pub struct Several<'p> {
     pub all: Vec<(&'p str, Said<'p>)>,
     /// How the command is said again for all of them.
     pub again: &'p Again,
+    /// The folder that they were saved in.
+    pub saved: Option<String>,
     /// By number of the target.
     views: Vec<Option<View<'p>>>,
 }
 
 impl<'p> Several<'p> {
-    pub fn new(all: Vec<(&'p str, Said<'p>)>, again: &'p Again) -> Self {
+    pub fn new(all: Vec<(&'p str, Said<'p>)>, again: &'p Again, saved: Option<String>) -> Self {
         let view = |(_, said): &(&'p str, Said<'p>)| match *said {
             Said::Planned(plan, ahead) => Some(View::of(plan, &ahead.again)),
             Said::Failed(_) => None,
         };
         let views = all.iter().map(view).collect();
-        Self { all, again, views }
+        Self { all, again, saved, views }
     }
 
     /// Those that were planned.
@@ -51,6 +53,11 @@ impl<'p> Several<'p> {
             (Said::Planned(_, ahead), Some(view)) => Some((*target, view, *ahead)),
             _ => None,
         })
+    }
+
+    /// The command that goes on with them.
+    fn go_on(&self) -> String {
+        self.saved.as_ref().map_or_else(|| self.again.go_on(), |folder| self.again.of_file(folder))
     }
 
     /// How many have changes, have none, and failed.

@@ -2,6 +2,8 @@
 
 mod lost;
 mod places;
+#[cfg(unix)]
+mod ssh;
 mod untouched;
 
 use std::fs;

@@ -111,7 +111,7 @@ fn a_new_place_in_the_settings_is_no_reason_to_make_everything_again() {
         let ran = project.run(arguments);
         assert_eq!(ran.code, 1, "{arguments:?}: {ran}");
         says(&ran.stderr, &["which has no record, and .pushplan/ledger/local/ has 4", "made a second time"]);
-        says(&ran.stderr, &["pushplan ledger move --from file: --to PLACE --target local"]);
+        says(&ran.stderr, &["pushplan ledger move --from file: --to file:shared --target local"]);
     }
     assert_eq!(service.writes().len(), 1, "{:?}", service.writes());
     let ran = project.good(&["ledger", "move", "--from", "file:", "--to", "file:shared"]);

@@ -5,6 +5,7 @@ use crate::ledger::Unreadable;
 use crate::ledger::codec::Flaw;
 use crate::ledger::record::Seq;
 use crate::ledger::store::{Unread, last_good};
+use crate::text::shell_word;
 
 impl Inner {
     pub(super) fn unread(&self, error: Unread) -> Unreadable {
@@ -53,13 +54,14 @@ impl Inner {
     }
 
     /// The settings name a new place, and the records are still in the old one.
-    pub(super) fn left_behind(&self, records: Seq, home: &str) -> Unreadable {
+    pub(super) fn left_behind(&self, records: Seq, home: &str, setting: &str) -> Unreadable {
         let (target, place) = (&self.target, self.store.shown());
         let message = format!(
             "the ledger of `{target}` is to be in {place}, which has no record, and {home} has {records}: from an empty ledger, \
              everything would be made a second time"
         );
-        let help = format!("bring it there: pushplan ledger move --from file: --to PLACE --target {target}");
+        let (to, target) = (shell_word(setting), shell_word(target));
+        let help = format!("bring it there: pushplan ledger move --from file: --to {to} --target {target}");
         Unreadable { message, help: Some(help) }
     }
 

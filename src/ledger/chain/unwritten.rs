@@ -9,8 +9,8 @@ use uuid::Uuid;
 use super::Chain;
 use crate::address::Address;
 use crate::ledger::codec;
-use crate::ledger::record::{Entry, Outcome, Record};
-use crate::ledger::{AppendError, Log, Unreadable};
+use crate::ledger::record::{Ended, Entry, Outcome, Record};
+use crate::ledger::{AppendError, Ledger, Log, Running, Unreadable};
 use crate::text;
 
 /// How often a place in the log is tried for, where others append as well.
@@ -107,7 +107,8 @@ impl Chain {
         Ok(all)
     }
 
-    /// Appends what was kept, as far as nobody else has dealt with the same things since. For whoever is about to write.
+    /// Appends what was kept, as far as nobody else has dealt with the same things since. For whoever is about to write. The run
+    /// that kept it is over then.
     pub async fn take_in(&self) -> Result<Taken, Unreadable> {
         let mut all = Taken::default();
         for kept in self.kept()? {
@@ -142,12 +143,18 @@ impl Chain {
         let mut since = since.iter().filter(|entry| entry.seq >= kept.entry.seq);
         let (outdated, fresh) = sorted(kept.outcomes(), since.clone().map(|entry| &entry.record));
         if !fresh.is_empty() {
-            let seq = since.next_back().map_or(position.seq, |entry| entry.seq) + 1;
-            let Entry { at, actor, .. } = kept.entry.clone();
-            match self.append(&Entry { seq, at, actor, record: Record::Outcomes(fresh.clone()) }).await {
+            let seq = since.clone().next_back().map_or(position.seq, |entry| entry.seq) + 1;
+            let entry = |seq, record| Entry { seq, record, ..kept.entry.clone() };
+            match self.append(&entry(seq, Record::Outcomes(fresh.clone()))).await {
                 Ok(()) => {}
                 Err(AppendError::Conflict) => return Ok(false),
                 Err(AppendError::NotWritten(why) | AppendError::Unknown(why)) => return Err(cannot(why)),
+            }
+            // It reads as if the run had written it, which would lengthen its lease. Whoever keeps results has come to its end.
+            // What cannot be said here is over with the lease.
+            let is_the_last = since.all(|entry| !matches!(entry.record, Record::Begin(_)));
+            if let Some(Running { run, .. }) = Ledger::replay(self.read(0).await?).run.filter(|_| is_the_last) {
+                let _ = self.append(&entry(seq + 1, Record::End { run, ended: Ended::Interrupted })).await;
             }
         }
         all.taken.extend(fresh);

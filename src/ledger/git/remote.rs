@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use percent_encoding::percent_decode_str;
 
+use super::super::store::plain;
 use crate::digest::Digest;
 
 /// Where the commits are pushed to.
@@ -124,22 +125,6 @@ impl Refs {
         let digest = Digest::of(address.as_bytes());
         format!("refs/pushplan-seen/{}/{}", &digest.as_str()[..12], self.target)
     }
-}
-
-/// A target's name as a part of a ref: no two targets have the same one, also where capitals do not count.
-fn plain(target: &str) -> String {
-    let mut out = String::new();
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric();
-    let bytes = target.as_bytes();
-    for (at, byte) in bytes.iter().enumerate() {
-        let next = bytes.get(at + 1).is_some_and(is_word) && &bytes[at + 1..] != b"lock";
-        match byte {
-            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => out.push(char::from(*byte)),
-            b'.' if at > 0 && next => out.push('.'),
-            _ => out.push_str(&format!("%{byte:02x}")),
-        }
-    }
-    if out.is_empty() { "%".to_owned() } else { out }
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ fn whole(several: &Several, ahead: bool, style: Style) -> String {
     let (changed, _, failed) = several.numbers();
     let refused = several.planned().any(|(.., ahead)| !ahead.refusals().is_empty());
     if ahead && changed > 0 && failed == 0 && !refused {
-        line = line.and(" Next: ").copy(&several.again.go_on());
+        line = line.and(" Next: ").copy(&several.go_on());
     }
     layout::paragraph(&mut out, &line, 0, style);
     if ahead {

@@ -70,8 +70,16 @@ fn stands(target: &Target) -> String {
             said.push(format!("{} by somebody on the service", standing.edited()));
         }
     }
+    said.extend(unwritten(target));
     let why = target.why.as_ref().map(|failure| format!(": {}", why(failure))).unwrap_or_default();
     format!("{}{why}", said.join(", "))
+}
+
+/// That results are not in the ledger yet, and what writes them.
+fn unwritten(target: &Target) -> Option<String> {
+    let results = count(target.unwritten, "result");
+    (target.unwritten > 0)
+        .then(|| format!("{results} of an earlier run not in the ledger yet (the next apply here takes them in)"))
 }
 
 /// `97 in sync; 2 not in sync: shop-at, shop-de`.
@@ -89,13 +97,16 @@ fn several(targets: &[Target]) -> String {
     Outcome::ALL.into_iter().filter_map(group).collect::<Vec<_>>().join("; ")
 }
 
-/// Of several targets, what was in the way of each that something was in the way of: a line each.
+/// Of several targets, what was in the way of each that something was in the way of, and what waits to be written: a line each.
 pub fn reasons(round: &Round) -> Vec<String> {
     let targets = round.looked.targets();
     if targets.len() < 2 {
         return Vec::new();
     }
-    let said = |target: &Target| Some(one_line(&format!("  {}: {}", target.name, why(target.why.as_ref()?))));
+    let said = |target: &Target| {
+        let all: Vec<String> = target.why.as_ref().map(why).into_iter().chain(unwritten(target)).collect();
+        (!all.is_empty()).then(|| one_line(&format!("  {}: {}", target.name, all.join("; "))))
+    };
     targets.iter().filter_map(said).collect()
 }
 
