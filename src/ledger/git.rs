@@ -223,6 +223,10 @@ impl Store for GitStore {
         )
     }
 
+    fn remembers(&self) -> bool {
+        true
+    }
+
     fn read(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>> {
         Box::pin(self.read_all(from))
     }

@@ -24,6 +24,11 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// How to do without every record from this one on, where it cannot be put back from a copy: the words after "or".
     fn go_on(&self, seq: Seq) -> String;
 
+    /// Whether it remembers by itself, on this machine, what it has seen in the place.
+    fn remembers(&self) -> bool {
+        false
+    }
+
     /// Records as they were written, in order. Nothing where there is no record yet. What is read
     /// is at least as new as whatever was durable when this was called.
     fn read(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>>;

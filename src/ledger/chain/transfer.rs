@@ -62,7 +62,7 @@ impl Chain {
         let inner = &*self.0;
         let stored = inner.stored(Start::Checkpoint).await?;
         let bytes = stored.iter().map(|stored| stored.bytes.len()).sum();
-        let records = inner.verify(&stored)?;
+        let records = inner.saw(inner.verify(&stored)?)?;
         let position =
             records.last().map(|Sealed { seal, .. }| Position { lineage: seal.lineage.clone(), seq: seal.seq });
         let entries: Vec<Entry> = records.into_iter().map(|sealed| sealed.entry).collect();
@@ -105,10 +105,6 @@ impl Chain {
 }
 
 impl Inner {
-    pub(super) async fn stored(&self, start: Start) -> Result<Vec<Stored>, Unreadable> {
-        self.store.read(start).await.map_err(|error| self.unread(error))
-    }
-
     /// Makes this place hold exactly these records. What it has already must be the beginning of them.
     async fn copy(&self, all: &[Stored], records: &[Sealed]) -> Result<(), NotMoved> {
         let there = self.stored(Start::At(1)).await?;
