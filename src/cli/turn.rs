@@ -15,7 +15,7 @@ use crate::render::one_line;
 use crate::text::shell_word;
 
 /// How long is waited before the ledger is looked at again.
-const LOOK_AGAIN: Duration = Duration::from_secs(3);
+pub const LOOK_AGAIN: Duration = Duration::from_secs(3);
 
 /// What to do where somebody else is at work.
 #[derive(Clone, Copy, Debug, Default, Args)]

@@ -17,7 +17,10 @@ const LONG: &str = "lease = \"5m\"\n";
 
 /// A run that is at work: it has sent its first request, and has another to send.
 fn at_work(settings: &str) -> (Project, Service, Child) {
-    let project = Project::with(TWO, settings);
+    under_way(Project::with(TWO, settings))
+}
+
+fn under_way(project: Project) -> (Project, Service, Child) {
     let service = project.faulty(SLOW);
     let child = project.start(&["apply", "--yes", "--concurrency", "1"]);
     let began = Instant::now();
@@ -99,6 +102,21 @@ fn a_plan_takes_no_lease_and_says_in_one_line_that_somebody_is_applying() {
     says(told[0], &["if nothing more is heard."]);
     assert_eq!(ended(child).code, 0, "the run was not disturbed");
     assert!(!project.good(&["plan"]).stderr.contains("is applying"));
+}
+
+#[test]
+fn a_plan_waits_no_longer_than_the_run_takes_and_knows_what_it_did() {
+    let project = Project::new(TWO);
+    let in_earnest = "[targets.local]\nsettle = \"1s\"\nsend_within = \"1m\"\nlease = \"5m\"\n";
+    project.folder.write("pushplan.toml", in_earnest);
+    let (project, _service, child) = under_way(project);
+    let began = Instant::now();
+    let ran = project.good(&["plan", "--out", "x.plan"]);
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}: {ran}", began.elapsed());
+    says(&ran.stderr, &[" is applying since 20", "Waiting until what it sent has taken effect or never will."]);
+    says(&ran.stdout, &["No changes."]);
+    assert_eq!(ended(child).code, 0);
+    project.good(&["apply", "x.plan"]);
 }
 
 #[test]
