@@ -72,7 +72,7 @@ impl PostgresStore {
     /// The ledger of a target at `postgres://user@host:port/database/schema?sslmode=…&sslrootcert=…`. Nothing is asked of the
     /// server yet.
     pub fn new(place: &str, target: &str) -> Result<Self, String> {
-        let place = Place::parse(place)?;
+        let place = Place::parse_with(place, |name| std::env::var(name).ok())?;
         if target.contains('\0') {
             return Err("the name of the target holds a zero byte".to_owned());
         }
