@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::codec::{self, LIMIT, Seal, Sealed};
 use super::file::{FileStore, Folder};
 use super::record::{Entry, Record, Seq};
-use super::store::{New, Start, Store, Stored};
+use super::store::{New, Start, Store, Stored, Unread};
 use super::{AppendError, Log, Position, Unreadable};
 pub use checkpoint::checkpoint;
 use seen::Seen;
@@ -83,8 +83,22 @@ impl Chain {
 
     /// Every record from the first on.
     pub async fn history(&self) -> Result<Vec<Entry>, Unreadable> {
-        let records = self.0.read(Start::At(1)).await?;
-        Ok(records.into_iter().map(|sealed| sealed.entry).collect())
+        let inner = &*self.0;
+        let damaged = match inner.read_stored(Start::At(1)).await {
+            Ok(stored) => match inner.verify(&stored) {
+                Ok(records) => {
+                    return Ok(inner.saw(records)?.into_iter().map(|sealed| sealed.entry).collect());
+                }
+                Err(damaged) => damaged,
+            },
+            Err(missing @ Unread::Missing { .. }) => inner.unread(missing),
+            Err(other) => return Err(inner.unread(other)),
+        };
+        // What is read from a checkpoint on needs nothing from before it.
+        match inner.read(Start::Checkpoint).await {
+            Ok(records) => Err(inner.before_checkpoint(damaged, records.first().map_or(0, |first| first.seal.seq))),
+            Err(_) => Err(damaged),
+        }
     }
 
     /// Where the ledger stands. Before its first record it has no lineage.
