@@ -100,6 +100,18 @@ fn what_others_have_dealt_with_since_is_outdated() {
 }
 
 #[test]
+fn what_was_brought_back_elsewhere_is_no_longer_unwritten() {
+    let (folder, file) = lost();
+    let log = FileLog::new(folder.path(), "local");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    assert_eq!(runtime.block_on(log.0.unwritten()).unwrap(), log.0.kept().unwrap());
+    let copy = log.0.kept_in("copy.json", &fs::read(folder.path().join(&file)).unwrap()).unwrap();
+    runtime.block_on(log.0.restore(&copy)).unwrap();
+    assert_eq!(log.0.kept().unwrap().len(), 1, "the file stays");
+    assert_eq!(runtime.block_on(log.0.unwritten()).unwrap(), []);
+}
+
+#[test]
 fn what_was_kept_for_another_ledger_stays_where_it_is() {
     let (folder, file) = lost();
     fs::remove_dir_all(folder.path().join(".pushplan/ledger")).unwrap();

@@ -293,6 +293,7 @@ impl How {
             return Ok(None);
         }
         if plan.steps.is_empty() {
+            turn::end_dead(&site.log, &planned.ledger).await;
             let report = Report {
                 run: String::new(),
                 ending: Ending::Done,
@@ -350,7 +351,7 @@ impl How {
             Ok(ledger) => ledger,
             Err(held) => {
                 if self.format != Format::Text {
-                    context.out.json(&held.json().to_string());
+                    context.out.json(&format!("{}\n", held.json()));
                 }
                 return Err(held.failure());
             }
@@ -457,8 +458,13 @@ impl How {
                 progress.says(&format!("The service has too much to do. Waiting {seconds} s."));
             }
         };
-        let report = apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut tell).await;
+        let mut report = apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut tell).await;
         progress.end();
+        if report.ending == Ending::Conflict
+            && let Some(by) = turn::ended_by(&site.log, &report).await
+        {
+            report.ending = Ending::Unlocked { by };
+        }
         kept::keep(&report, site, context);
         // Everything is written; what makes reading faster may fail.
         let _ = site.log.checkpoint(&who::actor(), Timestamp::now()).await;
@@ -492,6 +498,6 @@ pub(super) fn exit(report: &Report, plan: &Plan, signal: Option<Signal>) -> Exit
         Ending::Interrupted => signal.unwrap_or(Signal::Interrupt).exit(),
         _ if report.did_anything(plan) => Exit::Partly,
         _ if report.denied => Exit::Credentials,
-        Ending::Partly | Ending::Conflict | Ending::Ledger { .. } => Exit::Failed,
+        Ending::Partly | Ending::Conflict | Ending::Unlocked { .. } | Ending::Ledger { .. } => Exit::Failed,
     }
 }

@@ -316,9 +316,7 @@ impl Site {
 
     /// Fetches, compares and arranges. It only ever looks: the client that it uses cannot write.
     pub async fn plan(&self, opened: &Opened, wish: &Wish, context: &Context) -> Result<Planned, Failure> {
-        let (ledger, position) = self.ledger().await?;
-        same_app(&ledger, opened)?;
-        self.wait_until_settled(&ledger, context).await;
+        let (ledger, position) = self.settled(opened, context).await?;
         let (units, held) = self.aimed(&wish.aim, &ledger).await?;
         let units = &*compare::by_key(&units, &ledger);
         let moves = compare::moves(units, &ledger);

@@ -104,7 +104,7 @@ impl Pull {
         if !self.dry_run {
             self.turn.ledger(context, &site.log, &site.target).await?;
         }
-        let ledger = site.settled(opened, context).await?;
+        let (ledger, _) = site.settled(opened, context).await?;
         let moves = compare::moves(&site.units, &ledger);
         let mut known = ledger.clone();
         moves.iter().for_each(|(to, from)| known.rename(from, to));

@@ -24,6 +24,18 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// How to do without every record from this one on, where it cannot be put back from a copy: the words after "or".
     fn go_on(&self, seq: Seq) -> String;
 
+    /// How to bring back records that were seen from this machine up to this one, where that can be done from here: the words
+    /// after "the last good record is N;".
+    fn put_back(&self, was: Seq) -> Option<String> {
+        let _ = was;
+        None
+    }
+
+    /// Whether it remembers by itself, on this machine, what it has seen in the place.
+    fn remembers(&self) -> bool {
+        false
+    }
+
     /// Records as they were written, in order. Nothing where there is no record yet. What is read
     /// is at least as new as whatever was durable when this was called.
     fn read(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>>;

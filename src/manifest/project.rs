@@ -78,7 +78,10 @@ shape! {
         vendor: Option<At<String>>,
         /// Where it is remembered what was applied: `git` (commits on a ref of the project's own remote; `git:REMOTE` for another), `s3://`,
         /// `gs://` or `az://` with a bucket and a prefix, `postgres://host/database/schema`, or `file:` with a folder. Where this is left
-        /// out, it is a folder beside the manifests, which is for one machine.
+        /// out, it is a folder beside the manifests, which is for one machine. Credentials come from the environment. A server of
+        /// PostgreSQL on another machine is checked by its certificate: `?sslmode=` says how (`verify-full` unless something else is
+        /// said; `verify-ca`, `require`, `prefer`, `disable`), and `&sslrootcert=` names the file of the authority that vouches for
+        /// it; where they are left out, `PGSSLMODE` and `PGSSLROOTCERT` count.
         ledger: Option<At<String>>,
         /// Values for `${var.name}` in the manifests.
         variables: BTreeMap<At<String>, At<Value>>,

@@ -227,7 +227,9 @@ fn a_pull_that_could_not_reach_the_ledger_is_finished_by_the_next() {
     let names = ["segments.yaml", "templates.yaml", "pipelines.yaml", "scheduled_pushes.yaml"];
     let before: Vec<String> = names.iter().map(|name| project.folder.read(name)).collect();
     // As if the last step had failed: files are there, and the ledger knows nothing of them.
-    std::fs::remove_dir_all(project.folder.path().join(".pushplan/ledger")).expect("a ledger");
+    for part in [".pushplan/ledger", ".pushplan/seen"] {
+        std::fs::remove_dir_all(project.folder.path().join(part)).expect("a ledger");
+    }
     let ran = project.good(&["pull"]);
     says(&ran.stdout, &["Adopted as declared: pipelines/remind-later, scheduled_pushes/black-friday, segments/"]);
     says(&ran.stdout, &["and 2 more\n7 resources adopted as declared. Next: pushplan plan\n"]);

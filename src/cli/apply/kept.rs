@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 
-use crate::apply::{Fate, Report};
+use crate::apply::{Ending, Fate, Report};
 use crate::cli::planning::Site;
 use crate::cli::{Context, who};
-use crate::ledger::{Done, Entry, Outcome, Record};
+use crate::ledger::{Done, Ended, Entry, Outcome, Record};
 
 /// What was done and the ledger could not be told is kept beside it, and taken in by the next command that writes.
 pub fn keep(report: &Report, site: &Site, context: &Context) {
@@ -19,12 +19,21 @@ pub fn keep(report: &Report, site: &Site, context: &Context) {
         Some(Outcome { address: step.address.clone(), verb: step.verb, result, unsettled: None })
     });
     let outcomes: Vec<Outcome> = unrecorded.collect();
-    if outcomes.is_empty() {
-        return;
+    let (at, actor) = (Timestamp::now(), who::actor());
+    if !outcomes.is_empty() {
+        let record = Record::Outcomes(outcomes);
+        let entry = Entry { seq: report.ledger + 1, at, actor: actor.clone(), record };
+        keep_results(&entry, site, context);
     }
-    let record = Record::Outcomes(outcomes);
-    let entry = Entry { seq: report.ledger + 1, at: Timestamp::now(), actor: who::actor(), record };
-    context.out.note(&match site.log.keep(&entry) {
+    // Nothing more is sent by it: who goes on here need not wait until its lease is over. Where this fails, that is all.
+    if matches!(report.ending, Ending::Ledger { .. }) {
+        let record = Record::End { run: report.run.clone(), ended: Ended::Partly };
+        let _ = site.log.keep(&Entry { seq: report.ledger + 2, at, actor, record });
+    }
+}
+
+fn keep_results(entry: &Entry, site: &Site, context: &Context) {
+    context.out.note(&match site.log.keep(entry) {
         Ok(file) => told(&file, site),
         Err(why) => {
             format!("What was done could not be kept either ({why}); the next apply looks for it on the service.")

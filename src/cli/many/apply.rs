@@ -12,7 +12,7 @@ use super::{Asked, Became, Does, Wanted, worst};
 use crate::cli::apply::{Applied, Asking, Format, How, QUICKER, WhenFailed, saved};
 use crate::cli::planning::{Planned, Site};
 use crate::cli::target::{self, Opened};
-use crate::cli::{Context, Ended, ledger, runtime};
+use crate::cli::{Context, Ended, ledger, runtime, turn};
 use crate::failure::{Exit, Failure};
 use crate::render::many::report::{self, Fate, One};
 use crate::render::many::text::before_apply;
@@ -93,7 +93,10 @@ impl Run<'_> {
             let again = self.does.again_for(self.asked, &site.target, &self.wanted.wish(&site.target).choice);
             let fate = match ended {
                 Err(failure) => Reported::Failed(failure),
-                Ok(planned) if planned.plan.steps.is_empty() => Reported::Unchanged,
+                Ok(planned) if planned.plan.steps.is_empty() => {
+                    turn::end_dead(&site.log, &planned.ledger).await;
+                    Reported::Unchanged
+                }
                 Ok(_) if stopped => Reported::NotBegun,
                 Ok(planned) => self.one(&site, planned, made, &again).await,
             };

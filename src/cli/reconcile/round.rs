@@ -190,6 +190,7 @@ fn trouble(report: &Report, exit: Exit) -> Option<Failure> {
         Ending::Done => return None,
         Ending::Interrupted => "it was stopped before everything was made; the next start goes on".to_owned(),
         Ending::Conflict => "somebody else has begun to apply".to_owned(),
+        Ending::Unlocked { by } => format!("its lease was ended by {by}"),
         Ending::Ledger { why } => format!("the ledger could not be written: {why}"),
         Ending::Partly => first.unwrap_or_else(|| "not everything could be made".to_owned()),
     };
