@@ -13,7 +13,7 @@ use super::signals::{Signal, Stop};
 use super::target::Opened;
 use super::turn::{self, Turn, Waiting};
 use super::who::{self, Who};
-use super::{Context, Ended, ledger, runtime};
+use super::{Context, Ended, ledger, offline, runtime};
 use crate::address::Address;
 use crate::apply::{self, Ending, Fate, Notice, OnError, Report, Settings};
 use crate::failure::{Exit, Failure};
@@ -184,7 +184,7 @@ fn load(path: &Path) -> Result<Plan, Failure> {
         Failure::new(format!("the plan {shown} cannot be read: {}", describe(&error)))
             .help("`pushplan plan --out FILE` writes one")
     })?;
-    Plan::load(&text).map_err(|no| {
+    let plan = Plan::load(&text).map_err(|no| {
         let failure = match no {
             NoPlan::NotAPlan(why) => Failure::new(format!("{shown} is not a plan: {why}")),
             NoPlan::OtherForm(form) => {
@@ -193,7 +193,8 @@ fn load(path: &Path) -> Result<Plan, Failure> {
             NoPlan::Changed => Failure::new(format!("the plan {shown} is not as it was saved")),
         };
         failure.exit(Exit::Stale).help("make a new one: pushplan plan --out FILE")
-    })
+    })?;
+    offline::not_applied(path, &plan).map_or(Ok(plan), Err)
 }
 
 impl How {

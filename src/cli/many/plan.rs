@@ -63,19 +63,37 @@ pub fn several<'p>(all: &'p [Became<Planned>], aheads: &'p [(String, Ahead)], ag
 
 /// Makes plans, saves them where that is asked for, and shows them.
 pub fn run(asked: &Asked, wish: &Wish, does: &Does, forms: &Forms, detailed: bool, context: &Context) -> Ended {
-    if forms.shown.iter().any(|(format, _)| *format == Format::Html) {
-        return Err(Failure::usage("a page is about one target")
-            .help("make one for each: pushplan plan --target NAME --format html --out NAME.html"));
-    }
+    of_one_page(forms)?;
     let programs = forms.printed() == Some(Format::Json);
     let sites = asked.read(context, jiff::Timestamp::now(), programs)?;
-    let all = make(&sites, wish, context)?;
-    if let Some(folder) = &forms.saved {
-        save(folder, &all)?;
+    present(&make(&sites, wish, context)?, asked, wish, does, forms, detailed, context)
+}
+
+/// Refuses pages, which are about one target.
+pub fn of_one_page(forms: &Forms) -> Result<(), Failure> {
+    match forms.shown.iter().any(|(format, _)| *format == Format::Html) {
+        true => Err(Failure::usage("a page is about one target")
+            .help("make one for each: pushplan plan --target NAME --format html --out NAME.html")),
+        false => Ok(()),
     }
-    let aheads = told(&all, asked, does, forms.saved.as_deref());
+}
+
+/// Saves plans where that is asked for, and shows them.
+pub fn present(
+    all: &[Became<Planned>],
+    asked: &Asked,
+    wish: &Wish,
+    does: &Does,
+    forms: &Forms,
+    detailed: bool,
+    context: &Context,
+) -> Ended {
+    if let Some(folder) = &forms.saved {
+        save(folder, all)?;
+    }
+    let aheads = told(all, asked, does, forms.saved.as_deref());
     let again = does.again(asked, &wish.choice);
-    let several = several(&all, &aheads, &again);
+    let several = several(all, &aheads, &again);
     for (format, file) in &forms.shown {
         show(&several, *format, file.as_deref(), context)?;
     }
