@@ -3,6 +3,7 @@
 //! Pure: no request, no clock. Crash recovery is decided here too: an intent without an outcome is held against what the
 //! service has.
 
+mod applied;
 mod fields;
 mod recovery;
 mod renames;
@@ -22,6 +23,7 @@ use crate::model::audience::written;
 use crate::model::level::Level;
 use crate::plan::{Action, Change, Moved, Reason};
 
+pub use applied::Applied;
 pub use fields::ignoring;
 pub use renames::moves;
 pub use situation::Situation;

@@ -31,6 +31,7 @@ pub mod drift;
 pub mod exchange;
 pub mod failure;
 pub mod finding;
+pub mod git;
 pub mod guard;
 pub mod kinds;
 pub mod ledger;

@@ -6,6 +6,7 @@ mod absence;
 mod beside;
 mod census;
 mod pages;
+mod remembered;
 
 pub use pages::Pages;
 

@@ -114,14 +114,18 @@ impl Places {
     /// One target or several. What chooses a single one is one.
     pub fn which(&self) -> Result<Which, Failure> {
         let Self { project, targets } = self;
-        let place = |target: Option<String>| Place::new(project.clone(), target);
-        let one = |target: Option<String>| Ok(Which::One(place(target)));
         if let ([], false) = (targets.target.as_slice(), targets.all_targets) {
-            return one(None);
+            return Ok(Which::One(Place::new(project.clone(), None)));
         }
-        let root = place(None).root()?;
-        let project_file = Project::open(&root);
-        match (targets.of(&project_file), targets.target.as_slice()) {
+        self.which_of(&Project::open(&self.root()?))
+    }
+
+    /// The same of a project that was read.
+    pub fn which_of(&self, read: &Project) -> Result<Which, Failure> {
+        let Self { project, targets } = self;
+        let one = |target: Option<String>| Ok(Which::One(Place::new(project.clone(), target)));
+        match (targets.of(read), targets.target.as_slice()) {
+            (Ok(None), _) => one(None),
             (Ok(Some(names)), _) if names.len() == 1 => one(names.into_iter().next()),
             // A name that leads nowhere, or a project that cannot be read, is told as for any command.
             (Err(_), [name]) if selection::is_plain(name) => one(Some(name.clone())),
@@ -167,6 +171,8 @@ impl Wanted {
 pub enum Does {
     /// `apply` with these options, each with a space before it.
     Apply(String),
+    /// Nothing: this command has shown all that there is.
+    Look(String),
     /// `promote` from a target.
     Promote { from: String, options: String },
 }
@@ -184,6 +190,7 @@ impl Does {
     pub fn command(&self, targets: &str) -> (String, bool) {
         match self {
             Self::Apply(options) => (format!("apply{options}"), false),
+            Self::Look(_) => ("apply".to_owned(), false),
             Self::Promote { from, options } => {
                 let (from, to) = (shell_word(from), shell_word(targets));
                 (format!("promote --from {from} --to {to}{options} --yes"), true)
@@ -194,8 +201,7 @@ impl Does {
     /// How it is said again for all targets.
     pub fn again(&self, asked: &Asked, choice: &Choice) -> Again {
         let (command, is_whole) = self.command(&asked.targets.target.join(","));
-        let again = asked.again(&command, choice);
-        if is_whole { again.whole() } else { again }
+        self.said(asked.again(&command, choice), is_whole)
     }
 
     /// How it is said again for one of them.
@@ -206,8 +212,15 @@ impl Does {
     /// The same for a target that a command may have left unnamed.
     pub fn again_at(&self, place: &Place, target: &str, choice: &Choice) -> Again {
         let (command, is_whole) = self.command(target);
-        let again = place.again(&command, choice);
-        if is_whole { again.whole() } else { again }
+        self.said(place.again(&command, choice), is_whole)
+    }
+
+    fn said(&self, again: Again, is_whole: bool) -> Again {
+        match self {
+            Self::Look(command) => again.looking(command),
+            _ if is_whole => again.whole(),
+            _ => again,
+        }
     }
 }
 
@@ -238,7 +251,17 @@ impl Asked {
     /// The same, where somebody else says what is wrong.
     pub fn read_telling(&self, now: Timestamp, wrong: &dyn Fn(&Report)) -> Result<Vec<Arc<Site>>, Failure> {
         let root = Place::new(self.project.clone(), None).root()?;
-        let manifests = read_project(&root, None);
+        self.sites_of(&root, read_project(&root, None), now, wrong)
+    }
+
+    /// The same of manifests that were read.
+    pub fn sites_of(
+        &self,
+        root: &Path,
+        manifests: Manifests,
+        now: Timestamp,
+        wrong: &dyn Fn(&Report),
+    ) -> Result<Vec<Arc<Site>>, Failure> {
         let is_unreadable = manifests.findings.iter().any(|finding| finding.severity == Severity::Error);
         let names = match self.targets.of(&manifests.project) {
             Ok(names) => names.unwrap_or_default(),
@@ -253,7 +276,7 @@ impl Asked {
         if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
             return Err(invalid(&manifests, &targets, now, wrong));
         }
-        sites(&root, names, &Arc::new(manifests))
+        sites(root, names, &Arc::new(manifests))
     }
 
     /// The same as far as it can be read, with whether that is all of it.

@@ -6,6 +6,7 @@ mod apply;
 mod asking;
 mod calendar;
 mod destroy;
+mod diff;
 mod drift;
 mod drifting;
 mod explain;
@@ -22,6 +23,7 @@ mod lookup;
 mod many;
 mod message;
 mod mv;
+mod offline;
 mod outcome;
 mod plan;
 mod planning;
@@ -84,6 +86,7 @@ enum Command {
     Apply(apply::Apply),
     Calendar(calendar::Calendar),
     Destroy(destroy::Destroy),
+    Diff(diff::Diff),
     Drift(drift::Drift),
     Explain(explain::Explain),
     Fmt(fmt::Fmt),
@@ -139,6 +142,7 @@ pub fn main() -> ExitCode {
         Command::Apply(command) => command.run(&context),
         Command::Calendar(command) => command.run(&context),
         Command::Destroy(command) => command.run(&context),
+        Command::Diff(command) => command.run(&context),
         Command::Drift(command) => command.run(&context),
         Command::Explain(command) => command.run(&context),
         Command::Fmt(command) => command.run(&context),

@@ -11,8 +11,8 @@ use super::codec;
 use super::record::Seq;
 use super::store::{New, Pending, Start, Store, Stored, Unread, last_good};
 use crate::digest::Digest;
-pub use folder::Folder;
 use folder::NEWEST;
+pub use folder::{Folder, OWN};
 
 /// Records beneath the project's folder in `.pushplan/ledger/<target>/`.
 #[derive(Clone, Debug)]

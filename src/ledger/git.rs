@@ -9,7 +9,6 @@ mod exchange;
 mod home;
 mod objects;
 mod remote;
-mod run;
 mod told;
 
 use std::fmt;
@@ -24,6 +23,7 @@ use super::AppendError;
 use super::codec;
 use super::record::Seq;
 use super::store::{New, Pending, Start, Store, Stored, Unread};
+use crate::git::LIMIT;
 use home::Home;
 use objects::Tip;
 use remote::{Refs, Remote};
@@ -77,7 +77,7 @@ impl GitStore {
             root: root.to_owned(),
             remote: Remote::read(root, remote.unwrap_or("origin")),
             refs: Refs::of(target),
-            limit: run::LIMIT,
+            limit: LIMIT,
             home: OnceCell::new(),
             known: Mutex::default(),
             gone: Mutex::default(),

@@ -67,6 +67,29 @@ impl<'p> Several<'p> {
         (changed, planned - changed, self.all.len() - planned)
     }
 
+    /// What the plans were compared with, where that was not the service: a sentence, after the targets that it is about where it is
+    /// not about all.
+    fn compared_with(&self) -> Vec<String> {
+        let mut said: Vec<(String, Vec<&str>)> = Vec::new();
+        for (target, view, _) in self.planned() {
+            let Some(words) = view.plan.basis.words(view.plan.ledger.seq, false) else { continue };
+            match said.iter_mut().find(|(known, _)| *known == words) {
+                Some((_, targets)) => targets.push(target),
+                None => said.push((words, vec![target])),
+            }
+        }
+        let one = |(words, targets): (String, Vec<&str>)| match targets.len() == self.planned().count() {
+            true => words,
+            false => format!("{}: {words}", targets.join(", ")),
+        };
+        said.into_iter().map(one).collect()
+    }
+
+    /// Whether the plans can be applied: they were compared with the service.
+    fn goes_on(&self) -> bool {
+        self.planned().all(|(_, view, _)| view.plan.basis.is_service())
+    }
+
     /// `14 targets: 12 with changes, 1 without, 1 failed.`
     fn summary(&self) -> String {
         let (changed, same, failed) = self.numbers();

@@ -21,6 +21,8 @@ mod lost;
 mod many;
 mod moving;
 mod next;
+mod offline;
+mod offline_alike;
 mod outcomes;
 mod own_keys;
 mod ownership;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use crate::cli::offline;
 use crate::cli::planning::Wish;
 use crate::failure::{Exit, Failure};
 use crate::manifest::files::describe;
@@ -19,7 +20,7 @@ pub fn load(path: &Path) -> Result<Plan, Failure> {
         Failure::new(format!("the plan {shown} cannot be read: {}", describe(&error)))
             .help("`pushplan plan --out FILE` writes one")
     })?;
-    Plan::load(&text).map_err(|no| {
+    let plan = Plan::load(&text).map_err(|no| {
         let failure = match no {
             NoPlan::NotAPlan(why) => Failure::new(format!("{shown} is not a plan: {why}")),
             NoPlan::OtherForm(form) => {
@@ -28,7 +29,8 @@ pub fn load(path: &Path) -> Result<Plan, Failure> {
             NoPlan::Changed => Failure::new(format!("the plan {shown} is not as it was saved")),
         };
         failure.exit(Exit::Stale).help("make a new one: pushplan plan --out FILE")
-    })
+    })?;
+    offline::not_applied(path, &plan).map_or(Ok(plan), Err)
 }
 
 /// The plans that a folder holds, by their targets. One that is none stands in the way of all.

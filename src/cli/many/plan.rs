@@ -71,23 +71,40 @@ pub fn several<'p>(
 
 /// Makes plans, saves them where that is asked for, and shows them.
 pub fn run(asked: &Asked, wish: &Wish, does: &Does, forms: &Forms, detailed: bool, context: &Context) -> Ended {
-    for (_, file) in forms.shown.iter().filter(|(format, _)| *format == Format::Html) {
-        has_room_for_pages(file.as_deref())?;
-    }
+    has_room(forms)?;
     let programs = forms.printed() == Some(Format::Json);
     let sites = asked.read(context, jiff::Timestamp::now(), programs)?;
     let all = runtime()?.block_on(make(&sites, &Wanted::Alike(Arc::new(wish.clone())), context))?;
-    let aheads = told(&all, asked, does, forms.saved.as_deref());
+    present(&all, asked, wish, does, forms, detailed, context)
+}
+
+/// Refuses pages of several targets that have no folder to stand in.
+pub fn has_room(forms: &Forms) -> Result<(), Failure> {
+    let mut pages = forms.shown.iter().filter(|(format, _)| *format == Format::Html);
+    pages.try_for_each(|(_, file)| has_room_for_pages(file.as_deref()))
+}
+
+/// Saves plans where that is asked for, and shows them.
+pub fn present(
+    all: &[Became<Planned>],
+    asked: &Asked,
+    wish: &Wish,
+    does: &Does,
+    forms: &Forms,
+    detailed: bool,
+    context: &Context,
+) -> Ended {
+    let aheads = told(all, asked, does, forms.saved.as_deref());
     if let Some(folder) = &forms.saved {
-        write_each(folder, SAVED, &all, &aheads, |plan, _| plan.save())?;
-        tell_others(folder, &all, context)?;
+        write_each(folder, SAVED, all, &aheads, |plan, _| plan.save())?;
+        tell_others(folder, all, context)?;
     }
     let again = does.again(asked, &wish.choice);
-    let several = several(&all, &aheads, &again, forms.saved.as_deref());
+    let several = several(all, &aheads, &again, forms.saved.as_deref());
     for (format, file) in &forms.shown {
         match (format, file) {
             (Format::Html, Some(folder)) => {
-                let number = write_each(folder, PAGE, &all, &aheads, render::html::report::html)?;
+                let number = write_each(folder, PAGE, all, &aheads, render::html::report::html)?;
                 context.out.note(&format!("Wrote {} to {}", text::count(number, "page"), folder.display()));
             }
             _ => show(&several, *format, file.as_deref(), context)?,

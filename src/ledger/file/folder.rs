@@ -17,7 +17,7 @@ use super::super::store::plain;
 use crate::manifest::files::{self, describe};
 
 /// What pushplan keeps beside a project's manifests.
-const OWN: &str = ".pushplan";
+pub const OWN: &str = ".pushplan";
 
 /// A folder of one target in [`OWN`].
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! What went wrong, in words that help. Git's own words are for people who know git.
 
 use super::super::store::Unread;
-use super::run::Silent;
+use crate::git::Silent;
 
 /// Why something could not be done, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]

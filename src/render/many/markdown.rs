@@ -9,6 +9,8 @@ use crate::text::{count, short};
 const LINE: usize = 300;
 /// How many targets have a line of their own.
 const LINES: usize = 100;
+/// How many sentences say what the plans were compared with.
+const COMPARED: usize = 8;
 /// What is kept for the end.
 const END: usize = 2_000;
 
@@ -21,6 +23,9 @@ struct Block {
 /// The plans as Markdown, in at most as many bytes as hosts take. The same plans give the same bytes.
 pub fn markdown(several: &Several) -> String {
     let mut out = format!("## Plan for {}\n\n", text(&several.summary()));
+    for words in several.compared_with().iter().take(COMPARED) {
+        out.push_str(&format!("> [!NOTE]\n> {}\n\n", text(&short(words, 2 * LINE))));
+    }
     out.push_str(&table(several));
     out.push_str(&refusals(several));
     let all = several.planned().map(|(target, view, _)| {

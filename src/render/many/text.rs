@@ -17,13 +17,17 @@ pub fn before_apply(several: &Several, style: Style) -> String {
 
 fn whole(several: &Several, ahead: bool, style: Style) -> String {
     let mut out = String::new();
+    for words in several.compared_with() {
+        layout::paragraph(&mut out, &Words::default().paint(&words, Paint::Asks), 0, style);
+        out.push('\n');
+    }
     lines(&mut out, several, style);
     changes(&mut out, several, style);
     held(&mut out, several, style);
     let mut line = Words::new(&several.summary());
     let (changed, _, failed) = several.numbers();
     let refused = several.planned().any(|(.., ahead)| !ahead.refusals().is_empty());
-    if ahead && changed > 0 && failed == 0 && !refused {
+    if ahead && changed > 0 && failed == 0 && !refused && several.goes_on() {
         line = line.and(" Next: ").copy(&several.go_on());
     }
     layout::paragraph(&mut out, &line, 0, style);

@@ -113,7 +113,7 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
                 true => "has passed".to_owned(),
                 false => format!("is nearer than {}", minutes(view.plan.min_lead_seconds)),
             };
-            if change.id.is_some() {
+            if change.ledger.is_some() {
                 let words =
                     format!("its time in your files, {}, {late}: what the service has keeps its own", moment(*at));
                 return asks("too late", words).line(Words::new("give it a later time, or remove it to call it off"));

@@ -52,7 +52,8 @@ pub fn markdown(plan: &Plan, ahead: &Ahead) -> String {
     if view.blocks.is_empty() && view.drift.is_empty() {
         let said = [Some(nothing(&view)), ignored(&view)].into_iter().flatten().collect::<Vec<_>>().join(" ");
         let said = markdown::text(&short(&said, 600));
-        return format!("{}{said}\n{}", rest::marker(&view, false), rest::unmanaged(&view));
+        let (marker, compared) = (rest::marker(&view, false), rest::compared_with(plan));
+        return format!("{marker}{compared}{said}\n{}", rest::unmanaged(&view));
     }
     let (heading, footer) = (rest::heading(&view), rest::footer(&view, ahead));
     let mut room = Room { left: LIMIT };

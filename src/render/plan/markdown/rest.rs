@@ -2,10 +2,12 @@
 
 use super::{Cut, facts};
 use crate::digest::Digest;
-use crate::plan::{Action, Step};
+use crate::plan::{Action, Plan, Step};
 use crate::render::escape::markdown;
 use crate::render::layout::Words;
-use crate::render::plan::text::{NAMED, changing, held_lines, ignored, next, pressing, staying, undeclared};
+use crate::render::plan::text::{
+    FOR_READING, NAMED, changing, held_lines, ignored, next, pressing, staying, undeclared,
+};
 use crate::render::plan::{Ahead, View, unmanaged, words};
 use crate::text::{count, short};
 use crate::timing::words::collision;
@@ -43,7 +45,14 @@ pub fn heading(view: &View) -> String {
     let changing = if changing.is_empty() { "nothing to apply".to_owned() } else { changing.join(", ") };
     let ignored: String =
         [ignored(view), undeclared(view)].into_iter().flatten().map(|words| format!(" {words}")).collect();
-    format!("## Plan for {target} — {changing}\n\n{staying}.{pressing}{ignored}\n\n")
+    let compared = compared_with(view.plan);
+    format!("## Plan for {target} — {changing}\n\n{compared}{staying}.{pressing}{ignored}\n\n")
+}
+
+/// What it was compared with, where that was not the service.
+pub fn compared_with(plan: &Plan) -> String {
+    let words = plan.compared_with().map(|words| markdown::text(&short(&words, 2 * LINE)));
+    words.map(|words| format!("> [!NOTE]\n> {words}\n\n")).unwrap_or_default()
 }
 
 /// Messages that one person would get shortly after each other.
@@ -163,18 +172,22 @@ pub fn footer(view: &View, ahead: &Ahead) -> String {
     let code = |text: &str| markdown::code(&short(text, NAME));
     let saved = ahead.saved.as_ref().map(|file| format!(", saved in {}", code(file))).unwrap_or_default();
     let next = match ahead.refusals().is_empty() {
+        true if !plan.basis.is_service() => FOR_READING.to_owned(),
         true => format!("Next: {}", facts::inline(&next(Words::default(), view, ahead), 4 * LINE)),
         false => "As it is, it would not be applied: see above.".to_owned(),
     };
     let next = if next.len() > 3_000 { "Next: see the commands above.".to_owned() } else { next };
+    let until = match plan.basis.is_service() {
+        true => format!("; it can be applied until {}", words::moment(plan.expires)),
+        false => String::new(),
+    };
     format!(
-        "{next}\n\n---\n\nPlan `{}` for {} at {}{saved}. Made {} by {}; it can be applied until {}.\n{}",
+        "{next}\n\n---\n\nPlan `{}` for {} at {}{saved}. Made {} by {}{until}.\n{}",
         view.digest().short(),
         code(&plan.target),
         code(&plan.origin),
         words::moment(plan.made),
         code(&format!("pushplan {}", plan.tool)),
-        words::moment(plan.expires),
         unmanaged(view),
     )
 }
