@@ -97,7 +97,7 @@ impl Chain {
         };
         // What is read from a checkpoint on needs nothing from before it.
         match inner.read(Start::Checkpoint).await {
-            Ok(records) => Err(inner.before_checkpoint(damaged, records.first().map_or(0, |first| first.seal.seq))),
+            Ok(records) => Err(inner.before_checkpoint(&damaged, records.first().map_or(0, |first| first.seal.seq))),
             Err(_) => Err(damaged),
         }
     }

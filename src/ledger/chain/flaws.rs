@@ -35,7 +35,7 @@ impl Inner {
     }
 
     /// The same, where everything from a later checkpoint on is sound.
-    pub(super) fn before_checkpoint(&self, damaged: Unreadable, seq: Seq) -> Unreadable {
+    pub(super) fn before_checkpoint(&self, damaged: &Unreadable, seq: Seq) -> Unreadable {
         let what = damaged.message.split_once("cannot be used: ").map_or(&*damaged.message, |(_, what)| what);
         let message = format!("the ledger of `{}` has lost some of its history: {what}", self.target);
         let help = format!(
