@@ -23,7 +23,7 @@ use crate::failure::{Exit, Failure};
 use crate::guard::{self, Limits};
 use crate::ledger::Verb;
 use crate::plan::{Plan, Reason};
-use crate::render::{self, Again, Progress, Showing, one_line};
+use crate::render::{self, Again, Progress, Showing};
 
 /// Make the service what the manifests say.
 #[derive(Debug, Args)]
@@ -335,14 +335,15 @@ impl How {
         let ledger = match waiting.ledger(context, &site.log, &site.target).await? {
             Ok(ledger) => ledger,
             Err(held) => {
-                if self.format != Format::Text {
+                // The report of several targets has a place for it.
+                if self.format != Format::Text && !site.is_one_of_many {
                     context.out.json(&held.json().to_string());
                 }
                 return Err(held.failure());
             }
         };
         if let Some(over) = ledger.run.as_ref().and_then(|running| turn::over(running, Timestamp::now())) {
-            context.out.note(&one_line(&format!("{over} Taking over.")));
+            site.note(&format!("{over} Taking over."), context);
         }
         Ok(())
     }

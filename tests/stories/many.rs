@@ -1,5 +1,7 @@
 //! Many applications from one repository: a matrix of targets, groups, plans and applies of several, and promotion.
 
+mod ledgers;
+
 use std::fs::{Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Child;

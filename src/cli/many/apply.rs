@@ -12,6 +12,7 @@ use super::{Asked, Became, Does, Wanted, worst};
 use crate::cli::apply::{Applied, Asking, Format, How, QUICKER, WhenFailed, saved};
 use crate::cli::planning::{Planned, Site};
 use crate::cli::target::{self, Opened};
+use crate::cli::turn::Waiting;
 use crate::cli::{Context, Ended, ledger, runtime};
 use crate::failure::{Exit, Failure};
 use crate::render::many::report::{self, Fate, One};
@@ -75,7 +76,7 @@ impl Run<'_> {
     /// One target after the other. Where one cannot be planned or is refused, nothing is begun at all, unless the rest shall go
     /// on.
     async fn all(&self, sites: &[Arc<Site>]) -> Result<Vec<Dealt>, Failure> {
-        let Plans { mut all, mut refused, made } = self.plans(sites).await?;
+        let Plans { mut all, mut refused, made } = self.plans(sites).await;
         self.show(&all);
         for one in &mut all {
             if let Some(failure) = refused.remove(&one.site.target) {
@@ -110,19 +111,23 @@ impl Run<'_> {
         Ok(dealt)
     }
 
-    /// Plans all targets once nobody else is at work, and those anew where somebody was quicker.
-    async fn plans(&self, sites: &[Arc<Site>]) -> Result<Plans, Failure> {
+    /// Plans all targets once nobody else is at work, and those anew where somebody was quicker. One that cannot be planned,
+    /// for whatever reason, has its place among the others.
+    async fn plans(&self, sites: &[Arc<Site>]) -> Plans {
         let Self { how, context, .. } = self;
         let mut plans = Plans { all: Vec::new(), refused: BTreeMap::new(), made: Instant::now() };
         let mut waiting = how.turn.start();
         let mut left = sites.to_vec();
         while !left.is_empty() {
-            for site in &left {
-                how.await_turn(site, &mut waiting, context).await?;
-                ledger::take_in(context, &site.log).await?;
+            let mut ready = Vec::new();
+            for site in left {
+                match self.is_free(&site, &mut waiting).await {
+                    Ok(()) => ready.push(site),
+                    Err(failure) => plans.all.push(Became { site, ended: Err(failure) }),
+                }
             }
             let mut overtaken = Vec::new();
-            for one in make(&left, self.wanted, context).await? {
+            for one in make(&ready, self.wanted, context).await {
                 match self.is_still_to_do(&one).await {
                     Ok(true) => {}
                     Ok(false) => {
@@ -137,7 +142,13 @@ impl Run<'_> {
             left = overtaken;
         }
         plans.all.sort_by(|one, other| one.site.target.cmp(&other.site.target));
-        Ok(plans)
+        plans
+    }
+
+    /// Waits until nobody else is at work on a target, and writes what an earlier run could not.
+    async fn is_free(&self, site: &Site, waiting: &mut Waiting) -> Result<(), Failure> {
+        self.how.await_turn(site, waiting, self.context).await?;
+        ledger::take_in(self.context, &site.log).await
     }
 
     async fn is_still_to_do(&self, one: &Became<Planned>) -> Result<bool, Failure> {
