@@ -1,5 +1,6 @@
 //! Many applications from one repository: a matrix of targets, groups, plans and applies of several, and promotion.
 
+mod folding;
 mod ledgers;
 
 use std::fs::{Permissions, set_permissions};

@@ -1,6 +1,6 @@
 //! For a pull request: a table of the targets, and every change once. It has at most as many bytes as a plan of one target.
 
-use super::{Said, Several, Shown, fold, heading, words};
+use super::{Said, Several, View, every_change, heading, words};
 use crate::render::escape::markdown::{code, text};
 use crate::render::plan::markdown::{LIMIT, blocks};
 use crate::text::{count, short};
@@ -23,16 +23,10 @@ pub fn markdown(several: &Several) -> String {
     let mut out = format!("## Plan for {}\n\n", text(&several.summary()));
     out.push_str(&table(several));
     out.push_str(&refusals(several));
-    let all = several.planned().map(|(target, view, _)| {
-        let shown = blocks(view).into_iter().map(|(risk, whole, line)| Shown {
-            risk,
-            same: whole.clone(),
-            block: Block { whole, line },
-        });
-        (target, shown.collect())
-    });
+    let shown =
+        |view: &View| blocks(view).into_iter().map(|(risk, whole, line)| (risk, Block { whole, line })).collect();
     let mut left = 0;
-    for folded in fold(all.collect()) {
+    for folded in every_change(several, shown, |block| &block.whole) {
         let head = format!("### {}\n\n", text(&short(&heading(&folded.targets, folded.blocks.len()), 4 * LINE)));
         let mut room = LIMIT.saturating_sub(out.len() + END + head.len());
         let mut section = head;

@@ -1,6 +1,6 @@
 //! For a person at a terminal.
 
-use super::{Said, Several, Shown, fold, heading, words};
+use super::{Said, Several, Shown, every_change, fold, heading, words};
 use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::render::plan::Risk;
 use crate::render::plan::text::{blocks, held_lines};
@@ -58,11 +58,7 @@ pub(super) fn failed(target: &str, failure: &crate::failure::Failure) -> Row {
 }
 
 fn changes(out: &mut String, several: &Several, style: Style) {
-    let all = several.planned().map(|(target, view, _)| {
-        let shown = blocks(view, style).into_iter().map(|(risk, text)| Shown { risk, same: text.clone(), block: text });
-        (target, shown.collect())
-    });
-    for folded in fold(all.collect()) {
+    for folded in every_change(several, |view| blocks(view, style), String::as_str) {
         let words = Words::default().paint(&heading(&folded.targets, folded.blocks.len()), Paint::Strong);
         layout::paragraph(out, &words, 0, style);
         out.push('\n');
