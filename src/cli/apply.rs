@@ -228,7 +228,7 @@ impl How {
             opened.close().await;
             let Applied { report, plan, exit } = ended?;
             self.show(&report, &plan, &asking.again, context);
-            Ok(exit)
+            Ok(if exit == Exit::Done && plan.told.left() > 0 { Exit::Partly } else { exit })
         })
     }
 

@@ -47,6 +47,8 @@ struct Dealt {
     site: Arc<Site>,
     again: Again,
     fate: Reported,
+    /// Whether something of another target is not promoted to it.
+    is_short: bool,
 }
 
 enum Reported {
@@ -92,6 +94,7 @@ impl Run<'_> {
         let mut dealt = Vec::new();
         for Became { site, ended } in all {
             let again = self.does.again_for(self.asked, &site.target, &self.wanted.wish(&site.target).choice);
+            let is_short = ended.as_ref().is_ok_and(|planned| planned.plan.told.left() > 0);
             let fate = match ended {
                 Err(failure) => Reported::Failed(failure),
                 Ok(planned) if planned.plan.steps.is_empty() => Reported::Unchanged,
@@ -106,7 +109,7 @@ impl Run<'_> {
                 Reported::Failed(_) => !goes_on,
                 Reported::Unchanged | Reported::NotBegun => false,
             };
-            dealt.push(Dealt { site, again, fate });
+            dealt.push(Dealt { site, again, fate, is_short });
         }
         Ok(dealt)
     }
@@ -258,8 +261,10 @@ fn show(ended: &[Dealt], how: &How, asking: &Asking, context: &Context) {
 
 fn exit_of(ended: &[Dealt]) -> Exit {
     let exits = ended.iter().map(|dealt| match &dealt.fate {
+        Reported::Applied(applied) if applied.exit == Exit::Done && dealt.is_short => Exit::Partly,
         Reported::Applied(applied) => applied.exit,
         Reported::Failed(failure) => failure.exit,
+        Reported::Unchanged | Reported::NotBegun if dealt.is_short => Exit::Partly,
         Reported::Unchanged | Reported::NotBegun => Exit::Done,
     });
     let did = |dealt: &Dealt| matches!(&dealt.fate, Reported::Applied(it) if it.report.did_anything(&it.plan));

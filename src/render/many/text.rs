@@ -73,7 +73,7 @@ fn held(out: &mut String, several: &Several, style: Style) {
         (target, held_lines(view.plan).into_iter().map(line).collect())
     });
     for folded in fold(all.collect::<Vec<(&str, Vec<Shown<String>>)>>()) {
-        let words = format!("Not promoted to {}, and left as it is:", folded.targets.join(", "));
+        let words = format!("Not promoted to {}:", folded.targets.join(", "));
         layout::paragraph(out, &Words::default().paint(&words, Paint::Asks), 0, style);
         folded.blocks.iter().for_each(|line| layout::paragraph(out, &Words::new(line), 2, style));
         out.push('\n');
