@@ -430,6 +430,9 @@ impl How {
         };
         let Planned { plan, ledger } = planned;
         let mut progress = Progress::start(&context.out, &plan, self.showing());
+        if site.is_one_of_many {
+            progress = progress.of_one(&site.target);
+        }
         let asked = async {
             stop.asked().await;
             context

@@ -240,8 +240,10 @@ impl Asked {
         let root = Place::new(self.project.clone(), None).root()?;
         let manifests = read_project(&root, None);
         let is_unreadable = manifests.findings.iter().any(|finding| finding.severity == Severity::Error);
-        let names = match self.targets.of(&manifests.project) {
-            Ok(names) => names.unwrap_or_default(),
+        let names = match self.targets.of(&manifests.project).map(Option::unwrap_or_default) {
+            // What makes the targets may be what cannot be read, which is what has to be said.
+            Ok(names) if names.is_empty() && is_unreadable => return Err(invalid(&manifests, &[None], now, wrong)),
+            Ok(names) => names,
             Err(_) if is_unreadable => return Err(invalid(&manifests, &[None], now, wrong)),
             Err(failure) => return Err(failure),
         };

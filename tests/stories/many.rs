@@ -3,6 +3,7 @@
 mod folding;
 mod ledgers;
 mod promoting;
+mod telling;
 
 use std::fs::{Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt;

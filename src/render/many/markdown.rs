@@ -3,7 +3,7 @@
 use super::{Said, Several, View, every_change, heading, words};
 use crate::render::escape::markdown::{code, text};
 use crate::render::plan::markdown::{LIMIT, blocks};
-use crate::text::{count, short};
+use crate::text::{count, in_one, short};
 
 /// How many characters of a line are shown.
 const LINE: usize = 300;
@@ -73,7 +73,7 @@ fn table(several: &Several) -> String {
 
 /// A text as one cell of a table.
 fn cell(words: &str) -> String {
-    text(&short(words, LINE)).replace('|', "\\|").replace('\n', " ")
+    text(&short(&in_one(words), LINE)).replace('|', "\\|")
 }
 
 fn refusals(several: &Several) -> String {
@@ -81,7 +81,7 @@ fn refusals(several: &Several) -> String {
     for (target, _, ahead) in several.planned() {
         for refused in ahead.refusals() {
             let words = format!("{target}: {} — {}", refused.message, refused.help);
-            lines.push(format!("- {}\n", text(&short(&words.replace('\n', " "), LINE))));
+            lines.push(format!("- {}\n", text(&short(&in_one(&words), LINE))));
         }
     }
     if lines.is_empty() {

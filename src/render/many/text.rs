@@ -50,9 +50,14 @@ fn lines(out: &mut String, several: &Several, style: Style) {
 
 /// The line of a target that failed, with what to do.
 pub(super) fn failed(target: &str, failure: &crate::failure::Failure) -> Row {
-    let row = Row::new(target, Words::after("failed: ", Paint::Danger).and(&failure.message)).paint(Paint::Strong);
-    match &failure.help {
-        Some(help) => row.line(Words::after("= help: ", Paint::Strong).and(help)),
+    let mut lines = failure.message.lines().map(str::trim);
+    let first = Words::after("failed: ", Paint::Danger).and(lines.next().unwrap_or_default());
+    let row = lines.map(Words::new).fold(Row::new(target, first).paint(Paint::Strong), Row::line);
+    let mut help = failure.help.iter().flat_map(|help| help.lines()).map(str::trim);
+    match help.next() {
+        Some(first) => {
+            help.map(Words::new).fold(row.line(Words::after("= help: ", Paint::Strong).and(first)), Row::line)
+        }
         None => row,
     }
 }
