@@ -92,7 +92,10 @@ fn holds(spec: &Value, value: &str) -> bool {
         Value::String(text) => text.contains(value),
         Value::Array(items) => items.iter().any(|item| holds(item, value)),
         Value::Object(fields) => fields.values().any(|field| holds(field, value)),
-        Value::Number(_) | Value::Bool(_) => spec.to_string() == value,
+        Value::Number(_) | Value::Bool(_) => {
+            let written = spec.to_string();
+            written == value
+        }
         Value::Null => false,
     }
 }
