@@ -23,7 +23,7 @@ use crate::failure::{Exit, Failure};
 use crate::guard::{self, Limits};
 use crate::ledger::Verb;
 use crate::plan::{Plan, Reason};
-use crate::render::{self, Again, Progress, Showing, one_line};
+use crate::render::{self, Again, Progress, Showing};
 
 /// Make the service what the manifests say.
 #[derive(Debug, Args)]
@@ -242,7 +242,7 @@ impl How {
             opened.close().await;
             let Applied { report, plan, exit } = ended?;
             self.show(&report, &plan, &asking.again, context);
-            Ok(exit)
+            Ok(if exit == Exit::Done && plan.told.left() > 0 { Exit::Partly } else { exit })
         })
     }
 
@@ -350,14 +350,15 @@ impl How {
         let ledger = match waiting.ledger(context, &site.log, &site.target).await? {
             Ok(ledger) => ledger,
             Err(held) => {
-                if self.format != Format::Text {
+                // The report of several targets has a place for it.
+                if self.format != Format::Text && !site.is_one_of_many {
                     context.out.json(&format!("{}\n", held.json()));
                 }
                 return Err(held.failure());
             }
         };
         if let Some(over) = ledger.run.as_ref().and_then(|running| turn::over(running, Timestamp::now())) {
-            context.out.note(&one_line(&format!("{over} Taking over.")));
+            site.note(&format!("{over} Taking over."), context);
         }
         Ok(())
     }
@@ -444,6 +445,9 @@ impl How {
         };
         let Planned { plan, ledger } = planned;
         let mut progress = Progress::start(&context.out, &plan, self.showing());
+        if site.is_one_of_many {
+            progress = progress.of_one(&site.target);
+        }
         let asked = async {
             stop.asked().await;
             context

@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 use super::apply::saved;
 use super::planning::{Place, Site, Wish, invalid, show};
 use super::target::{self, Opened, Shared};
-use super::{Context, project};
+use super::{Context, ledger, project};
 use crate::failure::{Exit, Failure};
 use crate::finding::Severity;
 use crate::manifest::{Manifests, Project, read_project};
@@ -263,8 +263,10 @@ impl Asked {
         wrong: &dyn Fn(&Report),
     ) -> Result<Vec<Arc<Site>>, Failure> {
         let is_unreadable = manifests.findings.iter().any(|finding| finding.severity == Severity::Error);
-        let names = match self.targets.of(&manifests.project) {
-            Ok(names) => names.unwrap_or_default(),
+        let names = match self.targets.of(&manifests.project).map(Option::unwrap_or_default) {
+            // What makes the targets may be what cannot be read, which is what has to be said.
+            Ok(names) if names.is_empty() && is_unreadable => return Err(invalid(&manifests, &[None], now, wrong)),
+            Ok(names) => names,
             Err(_) if is_unreadable => return Err(invalid(&manifests, &[None], now, wrong)),
             Err(failure) => return Err(failure),
         };
@@ -298,6 +300,12 @@ fn sites(root: &Path, names: Vec<String>, manifests: &Arc<Manifests>) -> Result<
         Ok(Arc::new(site))
     };
     names.into_par_iter().map(site).collect()
+}
+
+/// Says which results of earlier runs are not in the ledgers yet. Where that cannot be read, the target fails in its turn.
+fn tell_pending(sites: &[Arc<Site>], context: &Context) {
+    let kept = sites.iter().filter_map(|site| site.log.kept().ok());
+    kept.filter_map(|kept| ledger::pending(&kept)).for_each(|words| context.out.note(&words));
 }
 
 /// What became of one of several targets.

@@ -8,8 +8,9 @@ use super::apply::{Format, Options};
 use super::forms::{self, Forms};
 use super::many::{self, Asked, Does, Places, Wanted, Which};
 use super::planning::Wish;
-use super::{Context, Ended, plan};
+use super::{Context, Ended, plan, target};
 use crate::failure::{Exit, Failure};
+use crate::manifest::Project;
 use crate::plan::Aim;
 
 /// Make a target what another one has, and not what your files say by now.
@@ -45,6 +46,11 @@ impl Promote {
         let places = Places::new(self.project.clone(), self.to.clone());
         let format = if self.wanted.how.format == Format::Text { forms::Format::Text } else { forms::Format::Json };
         let forms = Forms::one(format, self.out.clone());
+        let project = Project::open(&places.root()?);
+        let is_known = project.target(&self.from).is_some() || project.target_names().is_empty();
+        if !is_known {
+            return Err(target::unknown(&self.from, &project.target_names()));
+        }
         match places.which()? {
             Which::One(place) => {
                 self.is_another(place.target())?;

@@ -89,7 +89,7 @@ impl Waiting {
             }
             if self.told.as_ref() != Some(&running.run) {
                 self.told = Some(running.run.clone());
-                context.out.note(&one_line(&format!("{} Waiting for the end of that.", at_work(running))));
+                context.out.note(&one_line(&format!("{target}: {} Waiting for the end of that.", at_work(running))));
             }
             let left = self.until.map(|until| until.saturating_duration_since(Instant::now())).unwrap_or_default();
             tokio::time::sleep(LOOK_AGAIN.min(left)).await;
@@ -141,6 +141,21 @@ pub fn over(running: &Running, now: Timestamp) -> Option<String> {
 impl Held {
     /// Who is at work, and the ways out.
     pub fn failure(&self) -> Failure {
+        let help = format!("wait for the end of it: --wait 10m\n          or, {}", self.if_gone());
+        Failure::new(self.words()).help(help)
+    }
+
+    /// The same for somebody who comes again by itself.
+    pub fn skipped(&self) -> Failure {
+        Failure::new(self.words()).help(self.if_gone())
+    }
+
+    fn if_gone(&self) -> String {
+        let (run, target) = (shell_word(&self.running.run), shell_word(&self.target));
+        one_line(&format!("if that run is gone for good: pushplan unlock --lease {run} --target {target}"))
+    }
+
+    fn words(&self) -> String {
         let Self { running, target } = self;
         let Running { run, since, expires, lease, actor } = running;
         let who = match lease {
@@ -158,11 +173,7 @@ impl Held {
         if let Some(end) = expires {
             message = format!("{message}, until {end:.0} if nothing more is heard");
         }
-        let unlock = format!("pushplan unlock --lease {} --target {}", shell_word(run), shell_word(target));
-        Failure::new(message).help(format!(
-            "wait for the end of it: --wait 10m\n          or, if that run is gone for good: {}",
-            one_line(&unlock)
-        ))
+        message
     }
 
     /// The same for programs.

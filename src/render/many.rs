@@ -163,6 +163,35 @@ fn fold<'t, B>(all: Vec<(&'t str, Vec<Shown<B>>)>) -> Vec<Folded<'t, B>> {
     folded
 }
 
+/// Every change once, under the targets that have it. Where that is one target, it has its ids; those of several stand in for
+/// each other.
+fn every_change<'p, B>(
+    several: &Several<'p>,
+    show: impl Fn(&View) -> Vec<(Risk, B)>,
+    text: impl Fn(&B) -> &str,
+) -> Vec<Folded<'p, B>> {
+    let all = several.planned().map(|(target, view, _)| {
+        let shown = view.without_ids(&show).into_iter().enumerate().map(|(number, (risk, block))| Shown {
+            risk,
+            same: text(&block).to_owned(),
+            block: (number, block),
+        });
+        (target, shown.collect())
+    });
+    let own = |target: &str| {
+        let (_, view, _) = several.planned().find(|(name, view, _)| *name == target && view.has_ids())?;
+        Some(show(view).into_iter().map(|(_, block)| Some(block)).collect::<Vec<_>>())
+    };
+    let folded = fold(all.collect()).into_iter().map(|Folded { targets, blocks }| {
+        let mut own = if let [target] = targets.as_slice() { own(target) } else { None };
+        let block =
+            |(number, shared): (usize, B)| own.as_mut().and_then(|own| own.get_mut(number)?.take()).unwrap_or(shared);
+        let blocks = blocks.into_iter().map(block).collect();
+        Folded { targets, blocks }
+    });
+    folded.collect()
+}
+
 /// `The same 3 changes on 14 targets: shop-de, shop-us …`
 fn heading(targets: &[&str], changes: usize) -> String {
     let few = targets.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");

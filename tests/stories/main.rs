@@ -34,6 +34,7 @@ mod saved;
 mod statistics;
 mod test_sends;
 mod unmanaged;
+mod unread;
 mod world;
 
 #[path = "../support/mod.rs"]

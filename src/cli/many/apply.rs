@@ -12,7 +12,8 @@ use super::{Asked, Became, Does, Wanted, worst};
 use crate::cli::apply::{Applied, Asking, Format, How, QUICKER, WhenFailed, saved};
 use crate::cli::planning::{Planned, Site};
 use crate::cli::target::{self, Opened};
-use crate::cli::{Context, Ended, ledger, runtime, turn};
+use crate::cli::turn::{self, Waiting};
+use crate::cli::{Context, Ended, ledger, runtime};
 use crate::failure::{Exit, Failure};
 use crate::render::many::report::{self, Fate, One};
 use crate::render::many::text::before_apply;
@@ -46,6 +47,8 @@ struct Dealt {
     site: Arc<Site>,
     again: Again,
     fate: Reported,
+    /// Whether something of another target is not promoted to it.
+    is_short: bool,
 }
 
 enum Reported {
@@ -75,7 +78,7 @@ impl Run<'_> {
     /// One target after the other. Where one cannot be planned or is refused, nothing is begun at all, unless the rest shall go
     /// on.
     async fn all(&self, sites: &[Arc<Site>]) -> Result<Vec<Dealt>, Failure> {
-        let Plans { mut all, mut refused, made } = self.plans(sites).await?;
+        let Plans { mut all, mut refused, made } = self.plans(sites).await;
         self.show(&all);
         for one in &mut all {
             if let Some(failure) = refused.remove(&one.site.target) {
@@ -91,6 +94,7 @@ impl Run<'_> {
         let mut dealt = Vec::new();
         for Became { site, ended } in all {
             let again = self.does.again_for(self.asked, &site.target, &self.wanted.wish(&site.target).choice);
+            let is_short = ended.as_ref().is_ok_and(|planned| planned.plan.told.left() > 0);
             let fate = match ended {
                 Err(failure) => Reported::Failed(failure),
                 Ok(planned) if planned.plan.steps.is_empty() => {
@@ -108,24 +112,28 @@ impl Run<'_> {
                 Reported::Failed(_) => !goes_on,
                 Reported::Unchanged | Reported::NotBegun => false,
             };
-            dealt.push(Dealt { site, again, fate });
+            dealt.push(Dealt { site, again, fate, is_short });
         }
         Ok(dealt)
     }
 
-    /// Plans all targets once nobody else is at work, and those anew where somebody was quicker.
-    async fn plans(&self, sites: &[Arc<Site>]) -> Result<Plans, Failure> {
+    /// Plans all targets once nobody else is at work, and those anew where somebody was quicker. One that cannot be planned,
+    /// for whatever reason, has its place among the others.
+    async fn plans(&self, sites: &[Arc<Site>]) -> Plans {
         let Self { how, context, .. } = self;
         let mut plans = Plans { all: Vec::new(), refused: BTreeMap::new(), made: Instant::now() };
         let mut waiting = how.turn.start();
         let mut left = sites.to_vec();
         while !left.is_empty() {
-            for site in &left {
-                how.await_turn(site, &mut waiting, context).await?;
-                ledger::take_in(context, &site.log).await?;
+            let mut ready = Vec::new();
+            for site in left {
+                match self.is_free(&site, &mut waiting).await {
+                    Ok(()) => ready.push(site),
+                    Err(failure) => plans.all.push(Became { site, ended: Err(failure) }),
+                }
             }
             let mut overtaken = Vec::new();
-            for one in make(&left, self.wanted, context).await? {
+            for one in make(&ready, self.wanted, context).await {
                 match self.is_still_to_do(&one).await {
                     Ok(true) => {}
                     Ok(false) => {
@@ -140,7 +148,13 @@ impl Run<'_> {
             left = overtaken;
         }
         plans.all.sort_by(|one, other| one.site.target.cmp(&other.site.target));
-        Ok(plans)
+        plans
+    }
+
+    /// Waits until nobody else is at work on a target, and writes what an earlier run could not.
+    async fn is_free(&self, site: &Site, waiting: &mut Waiting) -> Result<(), Failure> {
+        self.how.await_turn(site, waiting, self.context).await?;
+        ledger::take_in(self.context, &site.log).await
     }
 
     async fn is_still_to_do(&self, one: &Became<Planned>) -> Result<bool, Failure> {
@@ -250,8 +264,10 @@ fn show(ended: &[Dealt], how: &How, asking: &Asking, context: &Context) {
 
 fn exit_of(ended: &[Dealt]) -> Exit {
     let exits = ended.iter().map(|dealt| match &dealt.fate {
+        Reported::Applied(applied) if applied.exit == Exit::Done && dealt.is_short => Exit::Partly,
         Reported::Applied(applied) => applied.exit,
         Reported::Failed(failure) => failure.exit,
+        Reported::Unchanged | Reported::NotBegun if dealt.is_short => Exit::Partly,
         Reported::Unchanged | Reported::NotBegun => Exit::Done,
     });
     let did = |dealt: &Dealt| matches!(&dealt.fate, Reported::Applied(it) if it.report.did_anything(&it.plan));

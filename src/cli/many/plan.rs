@@ -4,14 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Asked, Became, Does, Wanted, each, worst};
+use super::{Asked, Became, Does, Wanted, each, tell_pending, worst};
 use crate::address::is_key;
 use crate::cli::apply::saved::{SAVED, names};
 use crate::cli::forms::{Format, Forms};
 use crate::cli::plan::write;
 use crate::cli::planning::{Planned, Site, Wish, unreadable};
 use crate::cli::target::Shared;
-use crate::cli::{Context, Ended, ledger, runtime};
+use crate::cli::{Context, Ended, runtime};
 use crate::failure::{Exit, Failure};
 use crate::guard::{Guard, guards};
 use crate::plan::Plan;
@@ -24,18 +24,17 @@ use crate::text;
 const PAGE: &str = ".html";
 
 /// Makes a plan for each target, several at a time. The plans are no more than looked at.
-pub async fn make(sites: &[Arc<Site>], wanted: &Wanted, context: &Context) -> Result<Vec<Became<Planned>>, Failure> {
-    for site in sites {
-        if let Some(words) = ledger::pending(&site.log.kept().map_err(unreadable)?) {
-            context.out.note(&words);
-        }
-    }
+pub async fn make(sites: &[Arc<Site>], wanted: &Wanted, context: &Context) -> Vec<Became<Planned>> {
+    tell_pending(sites, context);
     let (wanted, context) = (wanted.clone(), Arc::new(context.clone()));
     let plans = each(Shared::default(), sites, move |site, opened| {
         let (wanted, context) = (wanted.clone(), context.clone());
-        async move { site.plan(&opened, &wanted.wish(&site.target), &context).await }
+        async move {
+            site.log.kept().map_err(unreadable)?;
+            site.plan(&opened, &wanted.wish(&site.target), &context).await
+        }
     });
-    Ok(plans.await)
+    plans.await
 }
 
 /// What is said of all of them.
@@ -74,7 +73,7 @@ pub fn run(asked: &Asked, wish: &Wish, does: &Does, forms: &Forms, detailed: boo
     has_room(forms)?;
     let programs = forms.printed() == Some(Format::Json);
     let sites = asked.read(context, jiff::Timestamp::now(), programs)?;
-    let all = runtime()?.block_on(make(&sites, &Wanted::Alike(Arc::new(wish.clone())), context))?;
+    let all = runtime()?.block_on(make(&sites, &Wanted::Alike(Arc::new(wish.clone())), context));
     present(&all, asked, wish, does, forms, detailed, context)
 }
 

@@ -67,7 +67,7 @@ impl Rounds<'_> {
             targets.push(match ended {
                 Err(failure) => failed(&site, failure),
                 Ok(Seen::Held(held)) => {
-                    Target::unknown(&site.target, Outcome::Held, Exit::Failed, Some(held.failure()))
+                    Target::unknown(&site.target, Outcome::Held, Exit::Failed, Some(held.skipped()))
                 }
                 Ok(Seen::Stopped) => self.stopped(&site),
                 Ok(Seen::Planned(planned, _)) if self.fixes => self.correct(&site, *planned, made).await,
@@ -138,7 +138,7 @@ impl Rounds<'_> {
         let look = Look { fixes: true, within: self.within, stop: self.stop.clone() };
         match look.at(site, opened, self.context).await {
             Err(failure) => failed(site, failure),
-            Ok(Seen::Held(held)) => Target::unknown(&site.target, Outcome::Held, Exit::Failed, Some(held.failure())),
+            Ok(Seen::Held(held)) => Target::unknown(&site.target, Outcome::Held, Exit::Failed, Some(held.skipped())),
             Ok(Seen::Stopped) => self.stopped(site),
             Ok(Seen::Planned(planned, _)) => {
                 let target = reported(site, &planned);

@@ -184,7 +184,7 @@ fn held(out: &mut String, plan: &Plan, style: Style) {
     if lines.is_empty() {
         return;
     }
-    layout::paragraph(out, &Words::default().paint("Not promoted, and left as it is:", Paint::Asks), 0, style);
+    layout::paragraph(out, &Words::default().paint("Not promoted:", Paint::Asks), 0, style);
     for line in lines.iter().take(NAMED) {
         layout::paragraph(out, &Words::new(line), 2, style);
     }
@@ -249,6 +249,13 @@ pub(super) fn nothing(view: &View) -> String {
             format!("No changes. {target} matches your files ({}).", count(view.matching(), "resource"))
         }
         (Aim::Before(number), 0) => format!("No changes. {target} is as it was before {number}."),
+        (Aim::Promoted(from), 0) if plan.told.left() > 0 => {
+            let (left, are) = (plan.told.left(), if plan.told.left() == 1 { "is" } else { "are" });
+            format!(
+                "No changes. {target} may not have all that {from} has: {} {are} held back.",
+                count(left, "resource")
+            )
+        }
         (Aim::Promoted(from), 0) => format!("No changes. {target} has all that {from} has."),
         (_, left) => {
             let unchanged = view.count(Action::Keep) + view.count(Action::Past);

@@ -10,7 +10,7 @@ use crate::model::delay::Delay;
 use crate::plan::Action;
 use crate::reconcile::{Cause, Item, Looked, Outcome, Round, Target, Told};
 use crate::render::one_line;
-use crate::text::count;
+use crate::text::{count, in_one};
 
 /// How many targets of one outcome are named.
 const NAMED: usize = 5;
@@ -39,8 +39,8 @@ fn shown(time: Duration) -> String {
 
 fn why(failure: &Failure) -> String {
     match &failure.help {
-        Some(help) => format!("{} ({help})", failure.message),
-        None => failure.message.clone(),
+        Some(help) => format!("{} ({})", in_one(&failure.message), in_one(help)),
+        None => in_one(&failure.message),
     }
 }
 
@@ -117,7 +117,8 @@ pub fn news(told: &Told) -> Vec<String> {
     let began = began.iter().map(|item| line(item.action.symbol(), format!("{} {}", item.address, differs(item))));
     let made = corrected.iter().map(|item| line("=", format!("{} is put right: {}", item.address, differs(item))));
     let over = over.iter().map(|item| line("=", format!("{} is in sync again", item.address)));
-    let refused = standing.refused.iter().map(|one| line("!", format!("{} ({})", one.message, one.help)));
+    let refused =
+        standing.refused.iter().map(|one| line("!", format!("{} ({})", in_one(&one.message), in_one(&one.help))));
     made.chain(over).chain(began).chain(refused).collect()
 }
 
@@ -127,6 +128,7 @@ fn differs(item: &Item) -> String {
         return "is to be changed by hand in the dashboard".to_owned();
     }
     match (item.cause, item.fields.as_slice()) {
+        (Cause::Files, _) if item.action == Action::Delete => "is not in your files any more".to_owned(),
         (Cause::Files, _) => "was not applied yet".to_owned(),
         (Cause::Service, []) => "was changed or removed on the service".to_owned(),
         (Cause::Service, fields) => {

@@ -118,7 +118,7 @@ fn held(view: &View, most: usize) -> Cut {
     if lines.is_empty() {
         return Cut::default();
     }
-    let head = "### Not promoted\n\nThis stays as it is:\n\n";
+    let head = "### Not promoted\n\n";
     section(head, lines.iter().map(|line| format!("- {}\n", markdown::text(&short(line, LINE)))), most, "more")
 }
 
