@@ -3,6 +3,7 @@
 //! Pure: no request, no clock. Crash recovery is decided here too: an intent without an outcome is held against what the
 //! service has.
 
+mod applied;
 mod fields;
 mod recovery;
 mod renames;
@@ -22,6 +23,7 @@ use crate::model::audience::written;
 use crate::model::level::Level;
 use crate::plan::{Action, Change, Moved, Reason};
 
+pub use applied::Applied;
 pub use fields::ignoring;
 pub use renames::moves;
 pub use situation::Situation;
@@ -255,8 +257,7 @@ impl<'s> One<'s> {
         let runs = self.api.runs(shown(seen).unwrap_or(&owned.spec));
         let Some(unit) = unit else {
             // Nobody declares it any more, and there is nothing left to delete.
-            let over = runs
-                .is_none_or(|runs| runs.last.is_none() || runs.is_over(self.situation.now, self.situation.min_lead));
+            let over = runs.is_none_or(|runs| runs.is_done(self.situation.now, self.situation.min_lead));
             out.change.action = if self.situation.deletes && over { Action::Forget } else { Action::Keep };
             return;
         };
@@ -294,8 +295,10 @@ impl<'s> One<'s> {
         out.change.desired = Some(desired.clone());
         // A stamp says something of a content that was read.
         out.stamp = found.filter(|found| found.spec.is_some()).and_then(|found| found.stamp.clone());
-        let stale = self.stale(&desired, owned, found);
-        out.change.moved = match (desired == owned.spec, live == owned.spec) {
+        let stale = self.stale(&desired, &live, owned, found);
+        // What is left to the dashboard moves on neither side.
+        let (applied, _) = fields::ignoring(&owned.spec, &live, &unit.ignore);
+        out.change.moved = match (desired == applied, live == applied) {
             _ if desired == live => None,
             (false, true) => Some(Moved::Git),
             (true, false) => Some(Moved::Service),
@@ -335,7 +338,7 @@ impl<'s> One<'s> {
     }
 
     /// Segments that it names under an id that they no longer have.
-    fn stale(&self, desired: &Value, owned: &Owned, found: Option<&Found>) -> Vec<Address> {
+    fn stale(&self, desired: &Value, live: &Value, owned: &Owned, found: Option<&Found>) -> Vec<Address> {
         let ledger = self.situation.ledger;
         let read = found.and_then(|found| found.spec.as_ref());
         let read: Option<BTreeSet<&str>> = read.map(|spec| segments(self.api.audiences(), spec).into_iter().collect());
@@ -349,7 +352,10 @@ impl<'s> One<'s> {
                 None => owned.refs.get(key).is_none_or(|id| id == now),
             };
             let declared = segments(self.api.audiences(), &owned.spec).contains(&key);
-            if !points && declared && !stale.contains(&address) {
+            // Where somebody pointed it at another segment, this one may be the same as ever.
+            let is_renewed =
+                self.known.renewed.contains_key(&address) || owned.refs.get(key).is_some_and(|id| id != now);
+            if !points && declared && (is_renewed || desired == live) && !stale.contains(&address) {
                 stale.push(address);
             }
         }

@@ -163,7 +163,7 @@ fn broadcast(plan: &Plan) -> Option<Refused> {
         let makes = matches!(change.action, Action::Create | Action::Update | Action::Replace);
         makes
             && !change.broadcast
-            && change.desired.as_ref().is_some_and(|spec| messages_everybody(change, spec, &specs))
+            && change.desired.as_ref().is_some_and(|spec| messages_everybody(&change.address, spec, &specs))
     });
     let verb = if addresses.len() == 1 { "addresses" } else { "address" };
     let message = format!("{} {verb} every device", named(&addresses));
@@ -175,8 +175,9 @@ fn broadcast(plan: &Plan) -> Option<Refused> {
     )
 }
 
-fn messages_everybody(change: &Change, spec: &Value, specs: &BTreeMap<String, &Value>) -> bool {
-    let api = kinds::api(&change.address);
+/// Whether something messages people by itself and addresses every device, also by way of a segment among `specs`.
+pub fn messages_everybody(address: &Address, spec: &Value, specs: &BTreeMap<String, &Value>) -> bool {
+    let api = kinds::api(address);
     let mut audiences = api.audiences().iter().filter_map(|at| spec.pointer(at));
     api.runs(spec).is_some() && audiences.any(|selector| holds_everybody(selector, specs, &mut BTreeSet::new()))
 }

@@ -32,6 +32,7 @@ pub mod exchange;
 pub mod failure;
 pub mod finding;
 pub mod forge;
+pub mod git;
 pub mod guard;
 pub mod kinds;
 pub mod ledger;

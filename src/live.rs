@@ -6,6 +6,7 @@ mod absence;
 mod beside;
 mod census;
 mod pages;
+mod remembered;
 
 pub use pages::Pages;
 
@@ -290,6 +291,9 @@ impl<'l> Fetch<'l> {
                     seen.is_none_or(|seen| now < seen)
                 });
             }
+            // Listed a second time, it has the content that was read before, unless it was changed meanwhile.
+            let before = listed.get(&found.id).filter(|before| before.stamp == found.stamp);
+            found.spec = found.spec.or_else(|| before.and_then(|before| before.spec.clone()));
             listed.insert(found.id.clone(), found);
         }
         if !kind.api.is_whole(listed.len()) {
@@ -404,11 +408,15 @@ impl<'l> Fetch<'l> {
             let new = listed.values().filter(|found| found.name == name && !open.intent.seen.contains(&found.id));
             ids.extend(new.map(|found| found.id.clone()));
         }
-        if self.look.contents.contains(kind.key) {
-            let unread = listed.values().filter(|found| found.spec.is_none());
-            ids.extend(unread.map(|found| found.id.clone()));
-        }
+        ids.extend(self.without_content(kind));
         ids.into_iter().collect()
+    }
+
+    /// The things of which nothing is known but that they are listed, where all contents are asked for.
+    fn without_content(&self, kind: &'static Kind) -> Vec<String> {
+        let listed = self.live.listed.get(kind.key).filter(|_| self.look.contents.contains(kind.key));
+        let unread = listed.into_iter().flat_map(BTreeMap::values).filter(|found| found.spec.is_none());
+        unread.map(|found| found.id.clone()).collect()
     }
 
     fn looked_up(&self, address: &Address, body: &Value) -> Result<Seen, String> {

@@ -1,12 +1,13 @@
 //! The plan: every change and the ordered steps that carry them out. It is data: it can be saved, shown, signed off, applied.
 
 mod approval;
+mod basis;
 mod overwritten;
 mod saved;
+mod thing;
 mod told;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -20,11 +21,12 @@ pub use crate::ledger::Position;
 use crate::ledger::Verb;
 use crate::model::level::Level;
 use crate::model::on_drift::OnDrift;
-use crate::text::quoted;
 
 pub use approval::{Approval, Approved, Difference, moved};
+pub use basis::Basis;
 pub use overwritten::Overwritten;
 pub use saved::NoPlan;
+pub use thing::Thing;
 pub use told::{Aside, Held, NothingDeclared, Told, Unmanaged, Why};
 
 /// The form of a saved plan. One of another form is refused.
@@ -49,6 +51,9 @@ pub struct Plan {
     pub manifests: Digest,
     /// Where the ledger stood.
     pub ledger: Position,
+    /// What the manifests were held against.
+    #[serde(default, skip_serializing_if = "Basis::is_service")]
+    pub basis: Basis,
     #[serde(default)]
     pub aim: Aim,
     /// Which part of it was asked for.
@@ -284,48 +289,6 @@ pub struct Send {
     pub to: String,
 }
 
-/// Something on the service.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Thing {
-    Ours(Address),
-    /// Nobody made it from here: it is in no ledger of ours.
-    Other {
-        kind: String,
-        id: String,
-        name: String,
-    },
-}
-
-impl Thing {
-    /// Something in a list that is not ours.
-    pub fn other(kind: &str, found: &kinds::Found) -> Self {
-        Self::Other { kind: kind.to_owned(), id: found.id.clone(), name: found.name.clone() }
-    }
-}
-
-impl From<Address> for Thing {
-    fn from(address: Address) -> Self {
-        Self::Ours(address)
-    }
-}
-
-/// In words: `pipelines/remind`, or `somebody else's pipeline "Remind" (4d01)`.
-impl fmt::Display for Thing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ours(address) => address.fmt(f),
-            Self::Other { kind, id, name } => {
-                let noun = kinds::kind(kind).map_or("thing", |kind| kind.noun);
-                if name.is_empty() {
-                    return write!(f, "somebody else's {noun} {id}");
-                }
-                write!(f, "somebody else's {noun} {} ({id})", quoted(name))
-            }
-        }
-    }
-}
-
 /// One request, and what the ledger learns from its answer. Steps that change the ledger alone have no request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
@@ -457,6 +420,7 @@ impl Plan {
             expires: now.checked_add(LIFE).unwrap_or(Timestamp::MAX),
             manifests,
             ledger,
+            basis: Basis::Service,
             aim,
             choice,
             on_drift: OnDrift::usual(),
@@ -466,6 +430,11 @@ impl Plan {
             left_out,
             told: Told::default(),
         }
+    }
+
+    /// What it was compared with, in words; nothing where that was the service.
+    pub fn compared_with(&self) -> Option<String> {
+        self.basis.words(self.ledger.seq, true)
     }
 
     /// How many changes there are of an action.

@@ -69,6 +69,11 @@ pub fn any_of<S: AsRef<str>>(words: &[S]) -> String {
     list(words, "or")
 }
 
+/// Several lines as one, for a place that has no more: `a; b`.
+pub fn in_one(lines: &str) -> String {
+    lines.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
 /// `a`, `a and b`, `a, b and c`.
 pub fn all_of<S: AsRef<str>>(words: &[S]) -> String {
     list(words, "and")

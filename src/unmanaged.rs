@@ -37,6 +37,12 @@ impl Other<'_> {
         is_like(pattern, &format!("{}/{}", self.kind.key, self.found.name))
     }
 
+    /// Whether it messaged people and is over: `pull` leaves it where it is.
+    pub fn is_over(&self, now: Timestamp) -> bool {
+        let runs = self.found.spec.as_ref().and_then(|spec| self.kind.api.runs(spec));
+        runs.is_some_and(|runs| runs.is_done(now, SignedDuration::ZERO))
+    }
+
     /// Whether one of these patterns means it.
     pub fn is_ignored(&self, ignore: &[String]) -> bool {
         ignore.iter().any(|pattern| self.is_like(pattern))

@@ -11,7 +11,7 @@ const LAYERS: &[&[&str]] = &[
     &["model"],
     &["service"],
     &["kinds"],
-    &["client", "ledger", "live", "manifest", "query"],
+    &["client", "git", "ledger", "live", "manifest", "query"],
     &["cases"],
     &[
         "arrange",

@@ -248,9 +248,33 @@ fn replaced_swapped_and_missing_records_are_noticed() {
     assert!(help.contains("the file `newest`"), "{help}");
     // The way out that the help names.
     fs::remove_file(folder_of(folder.path()).join("newest")).unwrap();
+    fs::remove_file(seen(folder.path(), &help)).unwrap();
     assert_eq!(read(folder.path()).unwrap().len(), 3);
     FileLog::new(folder.path(), "local").write(&adopt(4, "again")).unwrap();
     assert_eq!(read(folder.path()).unwrap().len(), 4);
+}
+
+/// The file that the help says to remove where more was seen.
+fn seen(root: &Path, help: &str) -> PathBuf {
+    let file = help.split("remove ").nth(1).and_then(|words| words.split(' ').next());
+    root.join(file.expect(help))
+}
+
+#[test]
+fn a_folder_that_was_emptied_is_no_new_ledger() {
+    let (folder, _log) = ledger(3);
+    fs::remove_dir_all(folder_of(folder.path())).unwrap();
+    let help = refused(folder.path(), "it ends with record 0, and record 3 was there before", 0);
+    // The way out that the help names.
+    fs::remove_file(seen(folder.path(), &help)).unwrap();
+    assert_eq!(read(folder.path()).unwrap(), []);
+    FileLog::new(folder.path(), "local").write(&adopt(1, "anew")).unwrap();
+    // Another ledger that was put there is not the one that was seen.
+    let (other, _log) = ledger(2);
+    fs::remove_dir_all(folder_of(folder.path())).unwrap();
+    fs::rename(folder_of(other.path()), folder_of(folder.path())).unwrap();
+    let error = read(folder.path()).expect_err("it is another one");
+    assert!(error.message.contains("another ledger"), "{error}");
 }
 
 #[test]

@@ -9,7 +9,8 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use pushplan::address::Address;
-use pushplan::ledger::{Done, Entry, Intent, Ledger, Outcome, Record, Resolution, Seq, Verb};
+use pushplan::digest::Digest;
+use pushplan::ledger::{Begin, Done, Entry, Intent, Lease, Ledger, Outcome, Record, Resolution, Seq, Verb, history};
 
 use files::FileLog;
 
@@ -99,6 +100,18 @@ fn what_others_have_dealt_with_since_is_outdated() {
 }
 
 #[test]
+fn what_was_brought_back_elsewhere_is_no_longer_unwritten() {
+    let (folder, file) = lost();
+    let log = FileLog::new(folder.path(), "local");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    assert_eq!(runtime.block_on(log.0.unwritten()).unwrap(), log.0.kept().unwrap());
+    let copy = log.0.kept_in("copy.json", &fs::read(folder.path().join(&file)).unwrap()).unwrap();
+    runtime.block_on(log.0.restore(&copy)).unwrap();
+    assert_eq!(log.0.kept().unwrap().len(), 1, "the file stays");
+    assert_eq!(runtime.block_on(log.0.unwritten()).unwrap(), []);
+}
+
+#[test]
 fn what_was_kept_for_another_ledger_stays_where_it_is() {
     let (folder, file) = lost();
     fs::remove_dir_all(folder.path().join(".pushplan/ledger")).unwrap();
@@ -145,4 +158,40 @@ fn what_was_moved_and_then_dealt_with_is_outdated() {
     log.write(&entry(3, Record::Resolve { address: to, found: Resolution::Absent })).unwrap();
     let taken = log.take_in().unwrap();
     assert_eq!((taken.taken.len(), taken.outdated.len()), (1, 1));
+}
+
+fn begin(run: &str) -> Record {
+    let (plan, changes, lease) = (Digest::of(b""), BTreeMap::new(), Some(Lease::of("ada on build-7")));
+    Record::Begin(Begin { run: run.into(), plan, app: String::new(), tool: "0".into(), changes, lease })
+}
+
+#[test]
+fn what_is_taken_in_leaves_the_lease_of_a_later_run_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = FileLog::new(folder.path(), "local");
+    log.write(&entry(1, begin("r"))).expect("a sound ledger");
+    log.write(&entry(2, intents(&["a"]))).expect("a sound ledger");
+    log.0.keep(&entry(3, created(&["a"]))).expect("it works");
+    let later = at() + jiff::SignedDuration::from_secs(100);
+    log.write(&Entry { at: later, ..entry(3, begin("later")) }).expect("a sound ledger");
+    let before = state(folder.path()).run;
+    log.take_in().expect("taken in");
+    let ledger = state(folder.path());
+    assert_eq!((ledger.owned.len(), ledger.run), (1, before));
+}
+
+#[test]
+fn what_is_taken_in_does_not_lengthen_the_lease_of_a_run_that_is_dead() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = FileLog::new(folder.path(), "local");
+    log.write(&entry(1, begin("r"))).expect("a sound ledger");
+    log.write(&entry(2, intents(&["a"]))).expect("a sound ledger");
+    let later = at() + jiff::SignedDuration::from_secs(100);
+    log.0.keep(&Entry { at: later, ..entry(3, created(&["a"])) }).expect("it works");
+    log.take_in().expect("taken in");
+    let ledger = state(folder.path());
+    assert_eq!((ledger.owned.len(), ledger.run), (1, None), "the results are there, and nobody is at work");
+    let deeds = history::deeds(&log.history().expect("a sound ledger"));
+    assert_eq!(deeds.len(), 1, "they are the run's own: {deeds:?}");
+    assert_eq!(deeds[0].state(&log.history().expect("a sound ledger")).owned.len(), 1);
 }

@@ -341,6 +341,12 @@ fn a_project_gets_a_schema_that_knows_its_names() {
          # yaml-language-server: $schema=.pushplan/schema.json\n    in the project's folder\n"
     );
     assert!(!folder.path().join("schema").exists(), "a project has no use for the general schemas");
+    #[cfg(unix)]
+    for (path, expected) in [(".pushplan", 0o700), (".pushplan/schema.json", 0o600), (".pushplan/.gitignore", 0o600)] {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(folder.path().join(path)).expect("it is there").permissions().mode() & 0o777;
+        assert_eq!(mode, expected, "{path} has the mode {mode:o}");
+    }
     let schema = validator(&serde_json::from_str(&folder.read(".pushplan/schema.json")).expect("JSON"));
     assert_eq!(problems(&schema, EVERY_KIND), [""; 0]);
     for right in [

@@ -5,15 +5,16 @@
 //! edited in place. All are measured in turns in one run, so that the ratios mean the same on any machine.
 //! `PUSHPLAN_RESOURCES=1000` takes another number.
 
+#[path = "../service/binary.rs"]
+mod binary;
 #[path = "../service/report.rs"]
 #[expect(dead_code, reason = "nothing here has to reach a least ratio")]
 mod report;
 
 use std::fs;
-use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
-use std::time::Instant;
+use std::process::ExitCode;
 
+use binary::run;
 use pushplan::client::{Credentials, Origin, Patience, Transport, Writing};
 use pushplan::exchange::Request;
 use pushplan::service::{self, Level, Settings};
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         (running, segments)
     });
     let origin = format!("http://{}", running.address);
+    let environment = [("PUSHPLAN_ORIGIN", &*origin), ("PUSHPLAN_APP_KEY", KEY), ("PUSHPLAN_MASTER_SECRET", SECRET)];
     let folder = tempfile::tempdir().expect("a folder");
     let project = format!("[targets.there]\nbase_url = \"{origin}\"\napi = \"extended\"\n");
     let (mut pulls, mut plans) = (Vec::new(), Vec::new());
@@ -57,18 +59,18 @@ fn main() -> ExitCode {
             gone.expect("it goes");
         }
         fs::write(folder.path().join("pushplan.toml"), &project).expect("a project");
-        let (took, ended) = run(folder.path(), &origin, &["pull", "--all"]);
+        let (took, ended) = run(folder.path(), &environment, &["pull", "--all"]);
         pulls.push(took);
         said = ended;
-        let (took, ended) = run(folder.path(), &origin, &["plan", "--detailed-exitcode"]);
+        let (took, ended) = run(folder.path(), &environment, &["plan", "--detailed-exitcode"]);
         plans.push(took);
         assert!(ended.contains("No changes."), "{ended}");
         runtime.block_on(change(&origin, &segments, round));
-        drifted.push(run(folder.path(), &origin, &["plan"]).0);
-        let (took, ended) = run(folder.path(), &origin, &["pull"]);
+        drifted.push(run(folder.path(), &environment, &["plan"]).0);
+        let (took, ended) = run(folder.path(), &environment, &["pull"]);
         edits.push(took);
         edited = ended;
-        let (_, ended) = run(folder.path(), &origin, &["plan", "--detailed-exitcode"]);
+        let (_, ended) = run(folder.path(), &environment, &["plan", "--detailed-exitcode"]);
         assert!(ended.contains("No changes."), "{ended}");
     }
     let mut report = Report::default();
@@ -82,22 +84,6 @@ fn main() -> ExitCode {
     report.line(&format!("  {:<40} {:>7.2} s", "plan of the same", median(&drifted)));
     report.ratio("pull in place ÷ plan", &ratios(&edits, &drifted), &Target::AtMost(MOST));
     report.end()
-}
-
-/// Runs the binary, and says how many seconds it took and what it said.
-fn run(folder: &Path, origin: &str, arguments: &[&str]) -> (f64, String) {
-    let begin = Instant::now();
-    let output = Command::new(env!("CARGO_BIN_EXE_pushplan"))
-        .args(arguments)
-        .current_dir(folder)
-        .envs([("PUSHPLAN_ORIGIN", origin), ("PUSHPLAN_APP_KEY", KEY), ("PUSHPLAN_MASTER_SECRET", SECRET)])
-        .stdin(Stdio::null())
-        .output()
-        .expect("the binary runs");
-    let took = begin.elapsed().as_secs_f64();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    (took, said)
 }
 
 /// Makes so many resources: two of ten are segments, one each a template, a pipeline, a scheduled push, an experiment, a named

@@ -4,6 +4,8 @@
 //! run, so that the ratio means the same on any machine. The many may cost at most 1.3 times as much as the one; the run fails
 //! otherwise. All targets are in sync, on applications of one built-in service. `PUSHPLAN_TARGETS=10` takes another number.
 
+#[path = "../service/binary.rs"]
+mod binary;
 #[path = "../service/report.rs"]
 #[expect(dead_code, reason = "nothing here has to reach a least ratio")]
 mod report;
@@ -11,9 +13,9 @@ mod report;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
-use std::time::Instant;
+use std::process::ExitCode;
 
+use binary::run;
 use pushplan::service::{self, Level, Settings};
 use report::{Report, Target, ratios};
 use tokio::net::TcpListener;
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
     let sections: String = names.iter().map(String::as_str).chain(["one"]).map(section).collect();
     fs::write(&credentials, sections).expect("a file");
     fs::set_permissions(&credentials, fs::Permissions::from_mode(0o600)).expect("a mode");
+    let environment = [("PUSHPLAN_CREDENTIALS", credentials.to_str().expect("UTF-8"))];
     let (many, one) = (folder.path().join("many"), folder.path().join("one"));
     let list: Vec<String> = (0..targets).map(|number| format!("\"{number:03}\"")).collect();
     let matrix = format!(
@@ -54,18 +57,18 @@ fn main() -> ExitCode {
     );
     project(&many, &matrix, EACH);
     project(&one, &format!("[targets.one]\nbase_url = \"{origin}\"\napi = \"extended\"\n"), targets * EACH);
-    run(&many, &credentials, &["apply", "--all-targets", "--yes", "--concurrency", "64"]);
-    run(&one, &credentials, &["apply", "--yes", "--concurrency", "64"]);
+    run(&many, &environment, &["apply", "--all-targets", "--yes", "--concurrency", "64"]);
+    run(&one, &environment, &["apply", "--yes", "--concurrency", "64"]);
     let (mut all, mut alone, mut checks, mut check) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        let (took, said) = run(&many, &credentials, &["plan", "--all-targets"]);
+        let (took, said) = run(&many, &environment, &["plan", "--all-targets"]);
         assert!(said.contains(&format!("{targets} targets: {targets} without changes.")), "{said}");
         all.push(took);
-        let (took, said) = run(&one, &credentials, &["plan"]);
+        let (took, said) = run(&one, &environment, &["plan"]);
         assert!(said.contains("No changes."), "{said}");
         alone.push(took);
-        checks.push(run(&many, &credentials, &["validate"]).0);
-        check.push(run(&many, &credentials, &["validate", "--target", &names[0]]).0);
+        checks.push(run(&many, &environment, &["validate"]).0);
+        check.push(run(&many, &environment, &["validate", "--target", &names[0]]).0);
     }
     let mut report = Report::default();
     let median = |times: &[f64]| report::Sample::new(times.to_vec()).median();
@@ -89,20 +92,4 @@ fn project(folder: &Path, toml: &str, resources: usize) {
         numbers().map(|it| format!("  t{it}: {{push: {{notification: {{alert: \"Sale number {it}\"}}}}}}\n")).collect();
     fs::write(folder.join("segments.yaml"), format!("segments:\n{segments}")).expect("a file");
     fs::write(folder.join("templates.yaml"), format!("templates:\n{templates}")).expect("a file");
-}
-
-/// Runs the binary, and says how many seconds it took and what it said.
-fn run(folder: &Path, credentials: &Path, arguments: &[&str]) -> (f64, String) {
-    let begin = Instant::now();
-    let output = Command::new(env!("CARGO_BIN_EXE_pushplan"))
-        .args(arguments)
-        .current_dir(folder)
-        .env("PUSHPLAN_CREDENTIALS", credentials)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the binary runs");
-    let took = begin.elapsed().as_secs_f64();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    (took, said)
 }

@@ -31,6 +31,8 @@ pub enum Ending {
     Interrupted,
     /// Somebody else has begun to apply.
     Conflict,
+    /// Somebody has ended the lease of this run.
+    Unlocked { by: String },
     /// The ledger could not be written.
     Ledger { why: String },
 }
@@ -42,7 +44,7 @@ impl Ending {
             Self::Done => Some(Ended::Done),
             Self::Partly => Some(Ended::Partly),
             Self::Interrupted => Some(Ended::Interrupted),
-            Self::Conflict | Self::Ledger { .. } => None,
+            Self::Conflict | Self::Unlocked { .. } | Self::Ledger { .. } => None,
         }
     }
 }
@@ -91,6 +93,12 @@ impl Report {
         let may_be = |fate: &Fate| matches!(fate, Fate::Done { .. } | Fate::Unknown { .. });
         self.steps.iter().any(|step| may_be(&step.fate) && news.has(&step.address, step.verb))
     }
+
+    /// Whether every step was done.
+    pub fn did_all(&self) -> bool {
+        self.steps.iter().all(|step| step.fate.is_done())
+    }
+
     /// How many steps have a fate.
     pub fn count(&self, is: impl Fn(&Fate) -> bool) -> usize {
         self.steps.iter().filter(|step| is(&step.fate)).count()

@@ -33,7 +33,7 @@ fn ignored(_: &Subject, one: &One, findings: &mut Findings) {
         let known = known.iter().filter_map(|path| path.strip_prefix(&below));
         let (noun, last) = (kind_noun(one), own.rsplit('.').next().unwrap_or_default());
         let finding = Finding::new(&codes::RF114, path.span, format!("{noun} has no field `{path}`"))
-            .label("leaves nothing to the dashboard");
+            .label("leaves something to the dashboard only where the service has such a field");
         let ends = |path: &&str| path.rsplit('.').next() == Some(last);
         let near = text::nearest(&own, known.clone()).or_else(|| known.clone().find(ends));
         findings.push(match near {

@@ -1,17 +1,19 @@
-mod keep;
+mod before;
+mod kept;
+pub mod saved;
 
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use super::drifting::Drifting;
-use super::many::{self, Does, Places, Which};
+use super::many::{self, Does, Places, Wanted, Which};
 use super::planning::{Chosen, Planned, Site, Wish};
-use super::review::{Approved, Became, Review};
-use super::saved::load;
+use super::review::{Approved, Became};
 use super::signals::{Signal, Stop};
 use super::target::Opened;
 use super::turn::{self, Turn, Waiting};
@@ -20,15 +22,15 @@ use super::{Context, Ended, ledger, runtime};
 use crate::address::Address;
 use crate::apply::{self, Ending, Notice, OnError, Report, Settings};
 use crate::failure::{Exit, Failure};
-use crate::guard::{self, Limits};
-use crate::ledger::Verb;
-use crate::plan::{Plan, Reason};
-use crate::render::{self, Again, Progress, Showing, one_line};
+use crate::plan::Plan;
+use crate::render::{self, Again, Progress, Showing};
+
+pub use before::Asking;
 
 /// Make the service what the manifests say.
 #[derive(Debug, Args)]
 pub struct Apply {
-    /// A saved plan; without one, a plan is made, shown and asked about
+    /// A saved plan, or a folder of them; without one, a plan is made, shown and asked about
     #[arg(value_name = "PLAN")]
     plan: Option<PathBuf>,
 
@@ -36,23 +38,37 @@ pub struct Apply {
     places: Places,
 
     #[command(flatten)]
-    chosen: Chosen,
-
-    #[command(flatten)]
-    drifting: Drifting,
+    wanted: Options,
 
     #[command(flatten)]
     approved: Approved,
 
-    #[command(flatten)]
-    allowed: Allowed,
-
-    #[command(flatten)]
-    how: How,
-
     /// Say that what the plan asks for by hand has been done; where the service lists it, that is checked
     #[arg(long, value_name = "ADDRESS")]
     done: Vec<String>,
+}
+
+/// Which part, what is allowed, and how: for every command that can apply a plan that it makes.
+#[derive(Clone, Debug, Args)]
+pub struct Options {
+    #[command(flatten)]
+    chosen: Chosen,
+
+    #[command(flatten)]
+    pub drifting: Drifting,
+
+    #[command(flatten)]
+    pub allowed: Allowed,
+
+    #[command(flatten)]
+    pub how: How,
+}
+
+impl Options {
+    /// A plan of what the manifests say.
+    pub fn wish(&self) -> Wish {
+        Wish { choice: self.chosen.choice(), on_drift: self.drifting.given(), ..Wish::default() }
+    }
 }
 
 /// What is allowed beforehand.
@@ -83,6 +99,9 @@ impl Allowed {
 
 /// What is said of an apply that is ended at once.
 pub(super) const AT_ONCE: &str = "Ended at once. What was on its way may have been done: `pushplan plan` looks for it.";
+
+/// What is said where a plan is made anew.
+pub(super) const QUICKER: &str = "Somebody else was quicker. Planning anew.";
 
 /// How a plan is applied.
 #[derive(Clone, Debug, Args)]
@@ -118,13 +137,16 @@ pub enum Format {
 
 impl Apply {
     pub fn run(&self, context: &Context) -> Ended {
-        let chosen = !self.chosen.is_all() || !self.done.is_empty() || self.drifting.given().is_some();
+        let chosen = !self.wanted.chosen.is_all() || !self.done.is_empty() || self.wanted.drifting.given().is_some();
         if self.plan.is_some() && chosen {
             return Err(Failure::usage(
                 "a saved plan is applied as it is: --only, --except, --done and --on-drift go with a new one",
             ));
         }
-        let saved = self.plan.as_deref().map(load).transpose()?;
+        if let Some(folder) = self.plan.as_deref().filter(|path| path.is_dir()) {
+            return self.folder(folder, context);
+        }
+        let saved = self.plan.as_deref().map(saved::load).transpose()?;
         let place = match (self.places.which()?, &saved) {
             (Which::One(place), None) => place,
             // A saved plan is for one target, which nobody has to name again.
@@ -138,80 +160,99 @@ impl Apply {
                 .help("leave --target out: the plan knows it"));
             }
         };
-        let site = place.read_for(context, Timestamp::now(), self.how.format != Format::Text)?;
+        let site = place.read_for(context, Timestamp::now(), self.wanted.how.format != Format::Text)?;
         let mut done = BTreeSet::new();
         for address in &self.done {
             done.insert(Address::try_from(address.clone()).map_err(Failure::usage)?);
         }
-        let aim = saved.as_ref().map(|plan| plan.aim.clone()).unwrap_or_default();
-        let wish = Wish { choice: self.chosen.choice(), done, aim, on_drift: self.drifting.given() };
-        let choice = saved.as_ref().map_or(&wish.choice, |plan| &plan.choice);
-        let asking = self
-            .allowed
-            .asking("Apply this plan? Only `yes` goes on:", place.again(&format!("apply{}", self.options()), choice));
-        let asking = Asking { review: self.approved.review(&place)?, ..asking };
-        self.how.run(&site, &wish, saved.as_ref(), &asking, context)
+        let wish = match &saved {
+            Some(plan) => saved::wish(plan),
+            None => Wish { done, ..self.wanted.wish() },
+        };
+        let does = Does::to(&wish.aim, &self.options());
+        let asking = self.wanted.allowed.asking(APPLY_THIS, does.again_at(&place, &site.target, &wish.choice));
+        let review = self.approved.review(&place.root()?);
+        let asking = Asking { review: review.as_ref(), ..asking };
+        self.wanted.how.run(&site, &wish, saved.as_ref(), &asking, context)
     }
-}
 
-impl Apply {
     /// The options that make another plan of it, with a space before each.
     fn options(&self) -> String {
-        format!("{}{}", self.drifting.again(), self.approved.again())
+        format!("{}{}", self.wanted.drifting.again(), self.approved.again())
     }
 
     fn several(&self, asked: &many::Asked, context: &Context) -> Ended {
         let done: Result<_, _> = self.done.iter().cloned().map(Address::try_from).collect();
         let done = done.map_err(Failure::usage)?;
-        let wish = Wish { choice: self.chosen.choice(), done, on_drift: self.drifting.given(), ..Wish::default() };
+        let wish = Wish { done, ..self.wanted.wish() };
         let does = Does::Apply(self.options());
-        let again = does.again(asked, &wish.choice);
-        let asking = self.allowed.asking("Apply these plans to all of these targets? Only `yes` goes on:", again);
-        let asking = Asking { review: self.approved.review(&asked.any())?, ..asking };
-        many::apply::run(asked, &wish, &self.how, &asking, &does, context)
+        let asking = self.wanted.allowed.asking(APPLY_ALL, does.again(asked, &wish.choice));
+        let review = self.approved.review(&self.places.root()?);
+        let asking = Asking { review: review.as_ref(), ..asking };
+        many::apply::run(asked, &Wanted::Alike(Arc::new(wish)), &self.wanted.how, &asking, &does, context)
+    }
+
+    /// Applies all plans of a folder, each to the target that it was made for.
+    fn folder(&self, folder: &Path, context: &Context) -> Ended {
+        let plans = saved::load_all(folder)?;
+        let asked = self.places.of_plans(plans.keys()).ok_or_else(|| {
+            Failure::usage("saved plans know their targets, and all of a folder are applied").help(format!(
+                "leave --target out, or name one of the plans: pushplan apply {}/NAME.plan",
+                folder.display()
+            ))
+        })?;
+        // Whoever goes on makes new plans. Those that were made together have one choice and one aim.
+        let wishes: Vec<Wish> = plans.values().map(saved::wish).collect();
+        let first = wishes
+            .first()
+            .filter(|first| wishes.iter().all(|wish| wish.aim == first.aim && wish.choice == first.choice));
+        let common = first.cloned().unwrap_or_default();
+        let does = Does::to(&common.aim, "");
+        let asking = self.wanted.allowed.asking(APPLY_ALL, does.again(&asked, &common.choice));
+        many::apply::run(&asked, &Wanted::Saved(Arc::new(plans)), &self.wanted.how, &asking, &does, context)
     }
 }
 
-/// What a person is asked before a plan is applied.
+pub(super) const APPLY_THIS: &str = "Apply this plan? Only `yes` goes on:";
+const APPLY_ALL: &str = "Apply these plans to all of these targets? Only `yes` goes on:";
+
+/// A run that has ended, and how the command ends that it was for.
 #[derive(Debug)]
-pub struct Asking<'a> {
-    pub question: &'a str,
-    /// The answer that goes on.
-    pub wanted: &'a str,
-    /// The answer that was given on the command line.
-    pub given: Option<&'a str>,
-    /// What to do where nobody can be asked.
-    pub way_out: String,
-    pub allow_deletes: Option<usize>,
-    pub allow_sends: bool,
-    /// How the command is said again.
-    pub again: Again,
-    /// Where it has to be approved, and is told what became of it.
-    pub review: Option<Review>,
+pub struct Applied {
+    pub report: Report,
+    pub plan: Plan,
+    pub exit: Exit,
 }
 
-/// How a command ends, and what was done where anything was begun.
-type Applied = (Exit, Option<(Report, Plan)>);
+impl Applied {
+    /// What its reviewers are told.
+    pub(super) fn became<'r>(&'r self, again: &'r Again) -> Became<'r> {
+        match self.plan.has_news() {
+            true => Became::Ran(&self.report, &self.plan, again),
+            false => Became::Nothing,
+        }
+    }
+}
 
 impl How {
     /// Plans, shows, asks, applies, and says what became of it.
     pub fn run(&self, site: &Site, wish: &Wish, saved: Option<&Plan>, asking: &Asking, context: &Context) -> Ended {
         runtime()?.block_on(async {
-            let ended = self.run_in_turn(site, wish, saved, asking, context).await;
-            if let Some(review) = &asking.review {
-                let became = match &ended {
-                    Ok((_, Some((report, plan)))) if plan.has_news() => Became::Ran(report, plan, &asking.again),
-                    Ok(_) => Became::Nothing,
-                    Err(failure) => Became::Held(failure),
-                };
+            let ended = self.run_once(site, wish, saved, asking, context).await;
+            if let Ok(Applied { report, plan, .. }) = &ended {
+                self.show(report, plan, &asking.again, context);
+            }
+            if let Some(review) = asking.review {
+                let became = ended.as_ref().map_or_else(Became::Held, |applied| applied.became(&asking.again));
                 review.tell(&site.target, became, context).await;
             }
-            ended.map(|(exit, _)| exit)
+            let Applied { plan, exit, .. } = ended?;
+            Ok(if exit == Exit::Done && plan.told.left() > 0 { Exit::Partly } else { exit })
         })
     }
 
-    /// The same, with what was done where anything was begun.
-    async fn run_in_turn(
+    /// Opens the target for one run.
+    async fn run_once(
         &self,
         site: &Site,
         wish: &Wish,
@@ -220,19 +261,29 @@ impl How {
         context: &Context,
     ) -> Result<Applied, Failure> {
         let opened = site.open().await?;
-        let mut waiting = self.turn.start();
-        let ended = loop {
-            if let Err(held) = self.await_turn(site, &mut waiting, context).await {
-                break Err(held);
-            }
-            let ended = self.plan_and_apply(site, &opened, wish, saved, asking, context).await;
-            if let Some(ended) = ended.transpose() {
-                break ended;
-            }
-            context.out.note("Somebody else was quicker. Planning anew.");
-        };
+        let ended = self.run_on(site, &opened, wish, saved, asking, context).await;
         opened.close().await;
         ended
+    }
+
+    /// Plans, shows, asks and applies once nobody else is at work, and anew where somebody was quicker.
+    pub(super) async fn run_on(
+        &self,
+        site: &Site,
+        opened: &Opened,
+        wish: &Wish,
+        saved: Option<&Plan>,
+        asking: &Asking<'_>,
+        context: &Context,
+    ) -> Result<Applied, Failure> {
+        let mut waiting = self.turn.start();
+        loop {
+            self.await_turn(site, &mut waiting, context).await?;
+            if let Some(applied) = self.plan_and_apply(site, opened, wish, saved, asking, context).await? {
+                return Ok(applied);
+            }
+            site.note(QUICKER, context);
+        }
     }
 
     /// Plans and applies. `None`: somebody else has begun meanwhile, nothing was done, and it is to be planned anew.
@@ -245,19 +296,10 @@ impl How {
         asking: &Asking<'_>,
         context: &Context,
     ) -> Result<Option<Applied>, Failure> {
-        let wish = match saved {
-            Some(plan) => &chosen_as(plan, wish),
-            None => wish,
-        };
         ledger::take_in(context, &site.log).await?;
         let planned = site.plan(opened, wish, context).await?;
         if let Some(saved) = saved {
-            let moved = saved.moved(&planned.plan);
-            if !moved.is_empty() {
-                return Err(Failure::new(format!("the plan does not hold any more: {}", moved.join("; ")))
-                    .exit(Exit::Stale)
-                    .help("nothing was changed; plan again and have it looked at: pushplan plan --out FILE"));
-            }
+            saved::holds(saved, &planned.plan)?;
         }
         let plan = &planned.plan;
         let style = context.out.style();
@@ -267,17 +309,11 @@ impl How {
             // Who is asked about it has seen it.
             context.out.note(&render::plan::before_apply(plan, &asking.again, style));
         }
-        let reviewed = match &asking.review {
-            Some(review) => review.check(plan, context).await,
-            None => Ok(()),
-        };
-        let may = reviewed.and_then(|()| self.not_done(plan, wish)).and_then(|()| self.guard(site, plan, asking));
-        if let Err(refused) = may {
-            // What somebody else made since the ledger was read looks like nobody's.
-            let is_overtaken = site.log.position().await.is_ok_and(|now| now.seq != plan.ledger.seq);
-            return if is_overtaken { Ok(None) } else { Err(refused) };
+        if !self.is_still_to_do(site, plan, wish, asking, context).await? {
+            return Ok(None);
         }
         if plan.steps.is_empty() {
+            turn::end_dead(&site.log, &planned.ledger).await;
             let report = Report {
                 run: String::new(),
                 ending: Ending::Done,
@@ -285,18 +321,31 @@ impl How {
                 denied: false,
                 steps: Vec::new(),
             };
-            self.show(&report, plan, &asking.again, context);
-            return Ok(Some((Exit::Done, None)));
+            return Ok(Some(Applied { report, plan: planned.plan, exit: Exit::Done }));
         }
         if plan.has_news() && saved.is_none() {
             self.ask(asking, context)?;
         }
-        let (report, signal) = self.drive(site, opened, planned.clone(), context).await?;
+        self.carry_out(site, opened, planned, context).await
+    }
+
+    /// Carries out a plan that may be carried out. `None`: somebody else has begun before anything was done, and it is waited
+    /// for others.
+    pub(super) async fn carry_out(
+        &self,
+        site: &Site,
+        opened: &Opened,
+        planned: Planned,
+        context: &Context,
+    ) -> Result<Option<Applied>, Failure> {
+        let plan = planned.plan.clone();
+        let stop = Stop::listen(AT_ONCE).map_err(|error| Failure::new(error.to_string()))?;
+        let report = self.drive_until(&stop, site, opened, planned, context).await;
         if report.ending == Ending::Conflict && report.ledger == plan.ledger.seq && self.turn.waits() {
             return Ok(None);
         }
-        self.show(&report, plan, &asking.again, context);
-        Ok(Some((exit(&report, plan, signal), Some((report, planned.plan)))))
+        let exit = exit(&report, &plan, stop.by());
+        Ok(Some(Applied { report, plan, exit }))
     }
 
     /// Stops where somebody else is at work, once there is no more time to wait. A lease that is over is taken over.
@@ -304,91 +353,20 @@ impl How {
         let ledger = match waiting.ledger(context, &site.log, &site.target).await? {
             Ok(ledger) => ledger,
             Err(held) => {
-                if self.format != Format::Text {
-                    context.out.json(&held.json().to_string());
+                // The report of several targets has a place for it.
+                if self.format != Format::Text && !site.is_one_of_many {
+                    context.out.json(&format!("{}\n", held.json()));
                 }
                 return Err(held.failure());
             }
         };
         if let Some(over) = ledger.run.as_ref().and_then(|running| turn::over(running, Timestamp::now())) {
-            context.out.note(&one_line(&format!("{over} Taking over.")));
+            site.note(&format!("{over} Taking over."), context);
         }
         Ok(())
     }
 
-    /// What was said to be done by hand, and is not, or was nothing to be done.
-    fn not_done(&self, plan: &Plan, wish: &Wish) -> Result<(), Failure> {
-        for address in &wish.done {
-            let change = plan.changes.iter().find(|change| change.address == *address);
-            let still = change
-                .is_some_and(|change| change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. })));
-            if still {
-                return Err(Failure::new(format!("{address} is still there and turned on: nothing was changed"))
-                    .exit(Exit::Refused)
-                    .help("turn it off in the dashboard, then say so again"));
-            }
-            // What waits for a decision is refused with the way out, like in every other plan.
-            let stuck = change.is_some_and(guard::is_stuck);
-            let was = plan.steps.iter().any(|step| step.address == *address && step.verb == Verb::Forget);
-            if !was && !stuck {
-                return Err(Failure::usage(format!("the plan asks for nothing to be done by hand to {address}"))
-                    .help("`pushplan plan` says what is to be done by hand"));
-            }
-        }
-        Ok(())
-    }
-
-    pub(super) fn guard(&self, site: &Site, plan: &Plan, asking: &Asking) -> Result<(), Failure> {
-        let Asking { allow_deletes, allow_sends, .. } = *asking;
-        let limits = Limits { allow_deletes, allow_sends, ..site.limits() };
-        let refused = guard::guards(plan, &limits);
-        let Some((first, rest)) = refused.split_first() else { return Ok(()) };
-        let mut message = first.message.clone();
-        let mut help = first.help.clone();
-        for other in rest {
-            message = format!("{message}\n       {}", other.message);
-            help = format!("{help}\n          {}", other.help);
-        }
-        Err(Failure::new(message).exit(Exit::Refused).help(help))
-    }
-
-    pub(super) fn ask(&self, asking: &Asking, context: &Context) -> Result<(), Failure> {
-        let Asking { question, wanted, given, way_out, .. } = asking;
-        let answer = match given {
-            Some(given) => (*given).to_owned(),
-            None if !io::stdin().is_terminal() => {
-                return Err(Failure::new("there is nobody to ask whether this plan is to be applied")
-                    .exit(Exit::Refused)
-                    .help(way_out.clone()));
-            }
-            None => {
-                let mut answer = String::new();
-                context.out.ask(question);
-                let _ = io::stdin().read_line(&mut answer);
-                answer.trim().to_owned()
-            }
-        };
-        if answer == *wanted {
-            return Ok(());
-        }
-        Err(Failure::new("not applied: nothing was changed")
-            .exit(Exit::Refused)
-            .help(format!("the answer that goes on is `{wanted}`")))
-    }
-
-    pub(super) async fn drive(
-        &self,
-        site: &Site,
-        opened: &Opened,
-        planned: Planned,
-        context: &Context,
-    ) -> Result<(Report, Option<Signal>), Failure> {
-        let stop = Stop::listen(AT_ONCE).map_err(|error| Failure::new(error.to_string()))?;
-        let report = self.drive_until(&stop, site, opened, planned, context).await;
-        Ok((report, stop.by()))
-    }
-
-    /// The same, where somebody listens already for being asked to stop.
+    /// Carries out a plan, until somebody asks to stop.
     pub(super) async fn drive_until(
         &self,
         stop: &Stop,
@@ -410,6 +388,9 @@ impl How {
         };
         let Planned { plan, ledger } = planned;
         let mut progress = Progress::start(&context.out, &plan, self.showing());
+        if site.is_one_of_many {
+            progress = progress.of_one(&site.target);
+        }
         let asked = async {
             stop.asked().await;
             context
@@ -424,9 +405,14 @@ impl How {
                 progress.says(&format!("The service has too much to do. Waiting {seconds} s."));
             }
         };
-        let report = apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut tell).await;
+        let mut report = apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut tell).await;
         progress.end();
-        keep::keep(&report, site, context);
+        if report.ending == Ending::Conflict
+            && let Some(by) = turn::ended_by(&site.log, &report).await
+        {
+            report.ending = Ending::Unlocked { by };
+        }
+        kept::keep(&report, site, context);
         // Everything is written; what makes reading faster may fail.
         let _ = site.log.checkpoint(&who::actor(), Timestamp::now()).await;
         report
@@ -459,11 +445,6 @@ pub(super) fn exit(report: &Report, plan: &Plan, signal: Option<Signal>) -> Exit
         Ending::Interrupted => signal.unwrap_or(Signal::Interrupt).exit(),
         _ if report.did_anything(plan) => Exit::Partly,
         _ if report.denied => Exit::Credentials,
-        Ending::Partly | Ending::Conflict | Ending::Ledger { .. } => Exit::Failed,
+        Ending::Partly | Ending::Conflict | Ending::Unlocked { .. } | Ending::Ledger { .. } => Exit::Failed,
     }
-}
-
-/// A saved plan was made with a choice of its own, which holds for it still.
-fn chosen_as(plan: &Plan, wish: &Wish) -> Wish {
-    Wish { choice: plan.choice.clone(), done: wish.done.clone(), aim: plan.aim.clone(), on_drift: Some(plan.on_drift) }
 }

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::apply::saved;
 use super::planning::Place;
-use super::{Context, Ended, saved};
+use super::{Context, Ended};
 use crate::failure::Failure;
 use crate::guard::{Limits, guards};
 use crate::manifest::Project;
@@ -55,7 +56,7 @@ impl Saved {
 
     /// Each plan, with what comes after it.
     fn read(&self) -> Result<Vec<(Plan, Ahead)>, Failure> {
-        let plans = saved::load_all(&self.plans)?;
+        let plans = saved::read_all(&self.plans)?;
         let project = Project::open(&self.place().root()?);
         Ok(plans
             .into_iter()
@@ -71,11 +72,12 @@ impl Saved {
         let limits = Limits { max_deletes: most.unwrap_or(usual.max_deletes), ..usual };
         let folder = self.project.as_ref().map(|folder| folder.display().to_string());
         let target = Some(plan.target.as_str()).filter(|_| project.target_names().len() > 1);
-        // What a merge brings about is what the manifests say.
-        let on_merge = plan.aim == Aim::Manifests;
+        // What a merge brings about is what the manifests say, of which only the service knows what is left to do.
+        let is_applied = plan.basis.is_service();
+        let on_merge = is_applied && plan.aim == Aim::Manifests;
         let command = if on_merge { "apply --approved --yes" } else { "apply" };
         let again = Again::new(command, folder.as_deref(), target, &plan.choice);
-        let saved = self.plans.first().filter(|_| !on_merge).map(|file| file.display().to_string());
+        let saved = self.plans.first().filter(|_| is_applied && !on_merge).map(|file| file.display().to_string());
         Ahead { again, saved, refused: guards(plan, &limits), on_merge }
     }
 }

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use clap::{Args, ValueEnum};
 
 use super::many::{self, Places, Which};
-use super::planning::{Place, Site, same_app, unreadable};
+use super::planning::{Place, Site, unreadable};
 use super::target::Opened;
 use super::{Context, Ended, asking, ledger, runtime};
 use crate::client::fetch;
@@ -92,9 +92,7 @@ pub(super) type Found = (drift::Drift, Plan);
 
 /// Looks at the service for what was done there.
 pub(super) async fn look(site: &Site, opened: &Opened, choice: &Choice, context: &Context) -> Result<Found, Failure> {
-    let (ledger, position) = site.ledger().await?;
-    same_app(&ledger, opened)?;
-    site.wait_until_settled(&ledger, context).await;
+    let (ledger, position) = site.settled(opened, context).await?;
     let origin = opened.origin().to_string();
     let look = Look {
         level: opened.level,

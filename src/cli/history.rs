@@ -5,7 +5,8 @@ use super::planning::{Place, unreadable};
 use super::{Context, Ended, ledger, runtime};
 use crate::failure::{Exit, Failure};
 use crate::ledger::history::deeds;
-use crate::render::history;
+use crate::ledger::{Entry, Record};
+use crate::render::{history, one_line};
 
 /// Show who applied what when.
 #[derive(Debug, Args)]
@@ -25,8 +26,9 @@ pub struct History {
 impl History {
     pub fn run(&self, context: &Context) -> Ended {
         let (log, target) = self.place.log()?;
-        let deeds = deeds(&runtime()?.block_on(log.history()).map_err(unreadable)?);
-        let kept = log.kept().map_err(unreadable)?;
+        let (all, kept) =
+            runtime()?.block_on(async { Ok((log.history().await?, log.unwritten().await?)) }).map_err(unreadable)?;
+        let deeds = deeds(&all);
         let out = &context.out;
         let style = out.style();
         let deed = match self.number {
@@ -41,6 +43,11 @@ impl History {
             (Plain::Text, Some(deed)) => out.print(&history::one(&target, deed, style)),
             (Plain::Json, None) => out.json(&history::json::list(&target, &deeds, &kept)),
             (Plain::Json, Some(deed)) => out.json(&history::json::one(&target, deed)),
+        }
+        if let Some(Entry { record: Record::Moved { to }, at, actor, .. }) = all.last() {
+            out.note(&one_line(&format!(
+                "{actor} moved the ledger to {to} at {at:.0}: what came since is told there."
+            )));
         }
         if let Some(note) = ledger::pending(&kept) {
             out.note(&note);

@@ -96,7 +96,7 @@ fn at_place(place: Option<&str>, root: &Path, target: &str) -> Result<Chain, Fai
     let store = store.map_err(|why| Failure::new(format!("the ledger of `{target}` has no place: {why}")))?;
     Ok(match place {
         None | Some("file:") => Chain::new(store, root, target),
-        Some(_) => Chain::away_from_home(store, root, target),
+        Some(place) => Chain::away_from_home(store, place, root, target),
     })
 }
 

@@ -1,7 +1,7 @@
 //! The built-in service of a project: the one that `pushplan serve` runs there, or one inside this process.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
 
+use super::private;
 use crate::client::{Credentials, Origin, Patience, Transport, only_its_owner};
 use crate::exchange::{Loss, Request};
 use crate::failure::Failure;
@@ -59,17 +60,9 @@ impl Note {
     /// Says in a project how its service is reached. Only its owner can read that.
     pub fn leave(root: &Path, served: &Served) -> Result<Self, Failure> {
         let path = own_folder(root)?.join(FILE);
-        let fail = |error: std::io::Error| cannot_write(&path, &error);
-        // Whoever looks meanwhile sees all of it, or what was there before; a link is not followed.
-        let unfinished = path.with_extension(format!("{}.new", served.pid));
-        let _ = fs::remove_file(&unfinished);
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let text = serde_json::to_string_pretty(served).map_err(|error| Failure::new(error.to_string()))?;
-        let written = options.open(&unfinished).and_then(|mut file| file.write_all(text.as_bytes()));
-        written.and_then(|()| fs::rename(&unfinished, &path)).map_err(fail)?;
+        // Whoever looks meanwhile sees all of it, or what was there before; a link is not followed.
+        private::write(&path, text.as_bytes()).map_err(|error| cannot_write(&path, &error))?;
         Ok(Self { path, pid: served.pid })
     }
 }

@@ -8,6 +8,8 @@ pub mod drift;
 pub mod plan;
 mod selection;
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,14 +18,16 @@ use jiff::Timestamp;
 use rayon::prelude::*;
 use tokio::task::JoinSet;
 
-use super::planning::{Place, Site, invalid};
+use super::apply::saved;
+use super::planning::{Place, Site, Wish, invalid, show};
 use super::target::{self, Opened, Shared};
-use super::{Context, project};
+use super::{Context, ledger, project};
 use crate::failure::{Exit, Failure};
 use crate::finding::Severity;
 use crate::manifest::{Manifests, Project, read_project};
-use crate::plan::Choice;
+use crate::plan::{Aim, Choice, Plan};
 use crate::render::Again;
+use crate::render::findings::Report;
 use crate::text::shell_word;
 
 pub use selection::select;
@@ -95,6 +99,13 @@ impl Places {
         Self { project, targets: Targets { target, all_targets: false } }
     }
 
+    /// The targets of saved plans; `None` where others were asked for.
+    pub fn of_plans<'n>(&self, names: impl IntoIterator<Item = &'n String>) -> Option<Asked> {
+        let Targets { target, all_targets } = &self.targets;
+        let targets = Targets { target: names.into_iter().cloned().collect(), all_targets: false };
+        (target.is_empty() && !all_targets).then(|| Asked { project: self.project.clone(), targets })
+    }
+
     /// The folder of the project.
     pub fn root(&self) -> Result<PathBuf, Failure> {
         Place::new(self.project.clone(), None).root()
@@ -103,14 +114,18 @@ impl Places {
     /// One target or several. What chooses a single one is one.
     pub fn which(&self) -> Result<Which, Failure> {
         let Self { project, targets } = self;
-        let place = |target: Option<String>| Place::new(project.clone(), target);
-        let one = |target: Option<String>| Ok(Which::One(place(target)));
         if let ([], false) = (targets.target.as_slice(), targets.all_targets) {
-            return one(None);
+            return Ok(Which::One(Place::new(project.clone(), None)));
         }
-        let root = place(None).root()?;
-        let project_file = Project::open(&root);
-        match (targets.of(&project_file), targets.target.as_slice()) {
+        self.which_of(&Project::open(&self.root()?))
+    }
+
+    /// The same of a project that was read.
+    pub fn which_of(&self, read: &Project) -> Result<Which, Failure> {
+        let Self { project, targets } = self;
+        let one = |target: Option<String>| Ok(Which::One(Place::new(project.clone(), target)));
+        match (targets.of(read), targets.target.as_slice()) {
+            (Ok(None), _) => one(None),
             (Ok(Some(names)), _) if names.len() == 1 => one(names.into_iter().next()),
             // A name that leads nowhere, or a project that cannot be read, is told as for any command.
             (Err(_), [name]) if selection::is_plain(name) => one(Some(name.clone())),
@@ -119,20 +134,63 @@ impl Places {
     }
 }
 
+/// What is asked of the plans for several targets.
+#[derive(Clone, Debug)]
+pub enum Wanted {
+    /// The same of each.
+    Alike(Arc<Wish>),
+    /// What was saved for each.
+    Saved(Arc<BTreeMap<String, Plan>>),
+}
+
+impl Wanted {
+    /// What is asked of the plan for a target.
+    pub fn wish(&self, target: &str) -> Cow<'_, Wish> {
+        match self {
+            Self::Alike(wish) => Cow::Borrowed(wish),
+            Self::Saved(_) => Cow::Owned(self.saved(target).map(saved::wish).unwrap_or_default()),
+        }
+    }
+
+    /// The plan that was saved for a target.
+    pub fn saved(&self, target: &str) -> Option<&Plan> {
+        match self {
+            Self::Alike(_) => None,
+            Self::Saved(plans) => plans.get(target),
+        }
+    }
+
+    /// Whether plans were saved, and none for this target.
+    fn leaves_out(&self, target: &str) -> bool {
+        matches!(self, Self::Saved(plans) if !plans.contains_key(target))
+    }
+}
+
 /// What goes on with plans for several targets.
 #[derive(Clone, Debug)]
 pub enum Does {
     /// `apply` with these options, each with a space before it.
     Apply(String),
+    /// Nothing: this command has shown all that there is.
+    Look(String),
     /// `promote` from a target.
     Promote { from: String, options: String },
 }
 
 impl Does {
+    /// What brings about what a plan is to bring about. These options are for `apply`.
+    pub fn to(aim: &Aim, options: &str) -> Self {
+        match aim {
+            Aim::Promoted(from) => Self::Promote { from: from.clone(), options: String::new() },
+            Aim::Manifests | Aim::Nothing | Aim::Before(_) => Self::Apply(options.to_owned()),
+        }
+    }
+
     /// The command for these targets, and whether it names them itself.
     pub fn command(&self, targets: &str) -> (String, bool) {
         match self {
             Self::Apply(options) => (format!("apply{options}"), false),
+            Self::Look(_) => ("apply".to_owned(), false),
             Self::Promote { from, options } => {
                 let (from, to) = (shell_word(from), shell_word(targets));
                 (format!("promote --from {from} --to {to}{options} --yes"), true)
@@ -143,15 +201,26 @@ impl Does {
     /// How it is said again for all targets.
     pub fn again(&self, asked: &Asked, choice: &Choice) -> Again {
         let (command, is_whole) = self.command(&asked.targets.target.join(","));
-        let again = asked.again(&command, choice);
-        if is_whole { again.whole() } else { again }
+        self.said(asked.again(&command, choice), is_whole)
     }
 
     /// How it is said again for one of them.
     pub fn again_for(&self, asked: &Asked, target: &str, choice: &Choice) -> Again {
+        self.again_at(&asked.place(target), target, choice)
+    }
+
+    /// The same for a target that a command may have left unnamed.
+    pub fn again_at(&self, place: &Place, target: &str, choice: &Choice) -> Again {
         let (command, is_whole) = self.command(target);
-        let again = asked.place(target).again(&command, choice);
-        if is_whole { again.whole() } else { again }
+        self.said(place.again(&command, choice), is_whole)
+    }
+
+    fn said(&self, again: Again, is_whole: bool) -> Again {
+        match self {
+            Self::Look(command) => again.looking(command),
+            _ if is_whole => again.whole(),
+            _ => again,
+        }
     }
 }
 
@@ -168,11 +237,6 @@ impl Asked {
         Ok(self.targets.of(&Project::open(&root))?.unwrap_or_default())
     }
 
-    /// The project, without a target.
-    pub fn any(&self) -> Place {
-        Place::new(self.project.clone(), None)
-    }
-
     /// One of the targets.
     pub fn place(&self, target: &str) -> Place {
         Place::new(self.project.clone(), Some(target.to_owned()))
@@ -181,12 +245,29 @@ impl Asked {
     /// Reads the project once, for all of its targets that are meant. Where it has an error for one of them, it is shown as
     /// `validate` shows it, and nothing is planned.
     pub fn read(&self, context: &Context, now: Timestamp, programs: bool) -> Result<Vec<Arc<Site>>, Failure> {
+        self.read_telling(now, &|errors| show(errors, programs, context))
+    }
+
+    /// The same, where somebody else says what is wrong.
+    pub fn read_telling(&self, now: Timestamp, wrong: &dyn Fn(&Report)) -> Result<Vec<Arc<Site>>, Failure> {
         let root = Place::new(self.project.clone(), None).root()?;
-        let manifests = read_project(&root, None);
+        self.sites_of(&root, read_project(&root, None), now, wrong)
+    }
+
+    /// The same of manifests that were read.
+    pub fn sites_of(
+        &self,
+        root: &Path,
+        manifests: Manifests,
+        now: Timestamp,
+        wrong: &dyn Fn(&Report),
+    ) -> Result<Vec<Arc<Site>>, Failure> {
         let is_unreadable = manifests.findings.iter().any(|finding| finding.severity == Severity::Error);
-        let names = match self.targets.of(&manifests.project) {
-            Ok(names) => names.unwrap_or_default(),
-            Err(_) if is_unreadable => return Err(invalid(&manifests, &[None], programs, context, now)),
+        let names = match self.targets.of(&manifests.project).map(Option::unwrap_or_default) {
+            // What makes the targets may be what cannot be read, which is what has to be said.
+            Ok(names) if names.is_empty() && is_unreadable => return Err(invalid(&manifests, &[None], now, wrong)),
+            Ok(names) => names,
+            Err(_) if is_unreadable => return Err(invalid(&manifests, &[None], now, wrong)),
             Err(failure) => return Err(failure),
         };
         if names.is_empty() {
@@ -195,9 +276,9 @@ impl Asked {
         let targets: Vec<Option<&str>> = names.iter().map(|name| Some(name.as_str())).collect();
         let verdict = project::check(&manifests, &targets, now);
         if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
-            return Err(invalid(&manifests, &targets, programs, context, now));
+            return Err(invalid(&manifests, &targets, now, wrong));
         }
-        sites(&root, names, &Arc::new(manifests))
+        sites(root, names, &Arc::new(manifests))
     }
 
     /// The same as far as it can be read, with whether that is all of it.
@@ -219,6 +300,12 @@ fn sites(root: &Path, names: Vec<String>, manifests: &Arc<Manifests>) -> Result<
         Ok(Arc::new(site))
     };
     names.into_par_iter().map(site).collect()
+}
+
+/// Says which results of earlier runs are not in the ledgers yet. Where that cannot be read, the target fails in its turn.
+fn tell_pending(sites: &[Arc<Site>], context: &Context) {
+    let kept = sites.iter().filter_map(|site| site.log.kept().ok());
+    kept.filter_map(|kept| ledger::pending(&kept)).for_each(|words| context.out.note(&words));
 }
 
 /// What became of one of several targets.

@@ -7,6 +7,7 @@ mod asking;
 mod calendar;
 mod ci;
 mod destroy;
+mod diff;
 mod drift;
 mod drifting;
 mod explain;
@@ -23,6 +24,7 @@ mod lookup;
 mod many;
 mod message;
 mod mv;
+mod offline;
 mod outcome;
 mod plan;
 mod planning;
@@ -36,7 +38,6 @@ mod report;
 mod resolve;
 mod revert;
 mod review;
-mod saved;
 mod schema;
 mod scope;
 mod send;
@@ -88,6 +89,7 @@ enum Command {
     Calendar(calendar::Calendar),
     Ci(ci::Ci),
     Destroy(destroy::Destroy),
+    Diff(diff::Diff),
     Drift(drift::Drift),
     Explain(explain::Explain),
     Fmt(fmt::Fmt),
@@ -117,6 +119,31 @@ enum Command {
     Validate(validate::Validate),
 }
 
+impl Command {
+    /// Whether what it prints is all that it is for.
+    fn is_answer(&self) -> bool {
+        matches!(
+            self,
+            Self::Calendar(_)
+                | Self::Drift(_)
+                | Self::Explain(_)
+                | Self::Fmt(_)
+                | Self::Graph(_)
+                | Self::History(_)
+                | Self::Lookup(_)
+                | Self::Outcome(_)
+                | Self::Plan(_)
+                | Self::Preview(_)
+                | Self::Report(_)
+                | Self::Schema(_)
+                | Self::Show(_)
+                | Self::Test(_)
+                | Self::Unmanaged(_)
+                | Self::Validate(_)
+        )
+    }
+}
+
 /// What a command gets: where to print.
 #[derive(Clone, Debug)]
 pub struct Context {
@@ -137,6 +164,7 @@ pub fn main() -> ExitCode {
     let context = Context { out: Out::new(color) };
     // The main thread works with the others: its memory grows more cheaply than theirs. Failing that, they work alone.
     let _ = rayon::ThreadPoolBuilder::new().use_current_thread().build_global();
+    let is_answer = arguments.command.is_answer();
     let ended = match arguments.command {
         Command::Adopt(command) => command.run(&context),
         Command::Api(command) => command.run(&context),
@@ -144,6 +172,7 @@ pub fn main() -> ExitCode {
         Command::Calendar(command) => command.run(&context),
         Command::Ci(command) => command.run(&context),
         Command::Destroy(command) => command.run(&context),
+        Command::Diff(command) => command.run(&context),
         Command::Drift(command) => command.run(&context),
         Command::Explain(command) => command.run(&context),
         Command::Fmt(command) => command.run(&context),
@@ -172,13 +201,21 @@ pub fn main() -> ExitCode {
         Command::Unmanaged(command) => command.run(&context),
         Command::Validate(command) => command.run(&context),
     };
-    ExitCode::from(match ended {
-        Ok(exit) => exit as u8,
+    let exit = match ended {
+        Ok(exit) => exit,
         Err(failure) => {
             context.out.failure(&failure);
-            failure.exit as u8
+            failure.exit
         }
-    })
+    };
+    ExitCode::from(told(&context.out, exit, is_answer) as u8)
+}
+
+/// How a command ends whose output may be missing. One that did something ends as that did.
+fn told(out: &Out, exit: Exit, is_answer: bool) -> Exit {
+    let Some(why) = out.lost() else { return exit };
+    out.failure(&Failure::new(format!("standard output could not be written: {why}")));
+    if is_answer && matches!(exit, Exit::Done | Exit::Changes) { Exit::Failed } else { exit }
 }
 
 /// Help and version are answers; everything else is a usage error, exit 64.

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use super::drifting::Drifting;
 use super::forms::{Format, Forms};
 use super::many::{self, Does, Places, Which};
+use super::offline::Offline;
 use super::planning::{Chosen, Place, Site, Wish, unreadable};
 use super::{Context, Ended, ledger, private, runtime};
 use crate::failure::{Exit, Failure};
@@ -27,6 +28,9 @@ pub struct Plan {
     drifting: Drifting,
 
     #[command(flatten)]
+    offline: Offline,
+
+    #[command(flatten)]
     forms: Forms,
 
     /// Exit with 2 if there are changes
@@ -37,6 +41,9 @@ pub struct Plan {
 impl Plan {
     pub fn run(&self, context: &Context) -> Ended {
         let wish = Wish { choice: self.chosen.choice(), on_drift: self.drifting.given(), ..Wish::default() };
+        if self.offline.is_asked() {
+            return self.offline.run(&self.places, &wish, &self.forms, self.detailed_exitcode, context);
+        }
         let options = self.drifting.again();
         match self.places.which()? {
             Which::One(place) => self.one(&place, &wish, &format!("apply{options}"), context),
@@ -71,16 +78,21 @@ pub fn make(site: &Site, wish: &Wish, again: Again, forms: &Forms, context: &Con
         opened.close().await;
         planned
     })?;
-    let plan = planned.plan;
+    present(&planned.plan, site, again, forms, context)?;
+    Ok(planned.plan)
+}
+
+/// Saves a plan where that is asked for, and shows it.
+pub fn present(plan: &Planned, site: &Site, again: Again, forms: &Forms, context: &Context) -> Result<(), Failure> {
     if let Some(path) = &forms.saved {
         write(path, &plan.save())?;
     }
     let saved = forms.saved.as_ref().map(|path| path.display().to_string());
-    let ahead = Ahead { again, saved, refused: guards(&plan, &site.limits()), on_merge: false };
+    let ahead = Ahead { again, saved, refused: guards(plan, &site.limits()), on_merge: false };
     for (format, file) in &forms.shown {
-        show(&plan, &ahead, *format, file.as_deref(), context)?;
+        show(plan, &ahead, *format, file.as_deref(), context)?;
     }
-    Ok(plan)
+    Ok(())
 }
 
 /// Prints a plan in a form, or writes it to a file.

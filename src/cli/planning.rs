@@ -1,6 +1,7 @@
 //! What planning commands share: reading the project, opening the target, and making a plan of both.
 
 mod aim;
+mod decide;
 mod remembered;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,26 +14,25 @@ use jiff::{SignedDuration, Timestamp};
 use super::target::{self, Opened};
 use super::{Context, ledger, project};
 use crate::address::Address;
-use crate::arrange::{arrange, choose};
 use crate::client::fetch;
-use crate::compare::{self, Situation, Unit, compare};
+use crate::compare::{self, Unit};
 use crate::failure::{Exit, Failure};
 use crate::finding::{Finding, Severity};
 use crate::guard::Limits;
 use crate::ledger::{Chain, Ledger};
-use crate::live::{Live, Look, Seen};
+use crate::live::{Live, Look};
 use crate::manifest::{Desired, Manifests, Target, read_project};
 use crate::model::delay::Delay;
 use crate::model::level::Level;
 use crate::model::on_drift::OnDrift;
 use crate::model::quiet::Quiet;
 use crate::node::At;
-use crate::plan::{About, Aim, Aside, Change, Choice, NothingDeclared, Plan, Told};
+use crate::plan::{Aim, Aside, Basis, Change, Choice, Plan, Told};
 use crate::render::findings::{self, Found, Report};
 use crate::render::{Again, one_line};
-use crate::text;
-use crate::unmanaged::{self, others, prune};
+use crate::unmanaged;
 
+pub use decide::Known;
 pub use remembered::{append, same_app, unreadable};
 
 /// Which project, and which of its targets.
@@ -138,21 +138,36 @@ impl Place {
 
     /// The same. For programs, errors go to standard output as `validate --format json` prints them.
     pub fn read_for(&self, context: &Context, now: Timestamp, programs: bool) -> Result<Site, Failure> {
+        self.read_telling(now, &|errors| show(errors, programs, context))
+    }
+
+    /// The same, where somebody else says what is wrong.
+    pub fn read_telling(&self, now: Timestamp, wrong: &dyn Fn(&Report)) -> Result<Site, Failure> {
         let root = self.root()?;
-        let manifests = read_project(&root, None);
+        self.site_of(&root, read_project(&root, None), now, wrong)
+    }
+
+    /// The same of manifests that were read.
+    pub fn site_of(
+        &self,
+        root: &Path,
+        manifests: Manifests,
+        now: Timestamp,
+        wrong: &dyn Fn(&Report),
+    ) -> Result<Site, Failure> {
         let unreadable = manifests.findings.iter().any(|finding| finding.severity == Severity::Error);
         let name = match target::choose(&manifests.project, self.target.as_deref()) {
             Ok((name, _)) => name,
             // The target may stand in what cannot be read, which is what has to be said.
-            Err(_) if unreadable => return Err(invalid(&manifests, &[None], programs, context, now)),
+            Err(_) if unreadable => return Err(invalid(&manifests, &[None], now, wrong)),
             Err(failure) => return Err(failure),
         };
         let verdict = project::check(&manifests, &[Some(&name)], now);
         if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
-            return Err(invalid(&manifests, &[Some(&name)], programs, context, now));
+            return Err(invalid(&manifests, &[Some(&name)], now, wrong));
         }
         let (desired, _) = manifests.resolve(Some(&name));
-        Site::new(&root, name, &desired, Arc::new(manifests))
+        Site::new(root, name, &desired, Arc::new(manifests))
     }
 
     /// Reads the project as far as it can be read, and says whether that is all of it. What is wrong is for others to say.
@@ -185,34 +200,43 @@ impl Place {
 pub(super) fn invalid(
     manifests: &Manifests,
     targets: &[Option<&str>],
-    programs: bool,
-    context: &Context,
     now: Timestamp,
+    wrong: &dyn Fn(&Report),
 ) -> Failure {
     let verdict = project::check(manifests, targets, now);
     let errors = verdict.findings.iter().filter(|finding| finding.severity == Severity::Error);
-    tell(manifests, errors, programs, context);
+    wrong(&report(manifests, errors));
     Failure::new("the manifests have errors, so that nothing is done")
         .exit(Exit::Findings)
         .help("correct them; `pushplan validate` shows them with warnings too")
 }
 
 /// Shows errors as `validate` does.
-pub fn tell<'f>(manifests: &Manifests, errors: impl Iterator<Item = &'f Finding>, programs: bool, context: &Context) {
-    let found: Vec<Found> = errors.map(|finding| Found { finding, sources: &manifests.sources }).collect();
-    let report = Report {
-        found,
+pub fn tell<'f>(
+    manifests: &'f Manifests,
+    errors: impl Iterator<Item = &'f Finding>,
+    programs: bool,
+    context: &Context,
+) {
+    show(&report(manifests, errors), programs, context);
+}
+
+fn report<'f>(manifests: &'f Manifests, errors: impl Iterator<Item = &'f Finding>) -> Report<'f> {
+    Report {
+        found: errors.map(|finding| Found { finding, sources: &manifests.sources }).collect(),
         suppressed: 0,
         resources: manifests.resource_count(),
         files: manifests.sources.iter().map(|(_, source)| source.path.as_str()).collect(),
         project_files: Vec::new(),
         notes: Vec::new(),
         fails_from: Severity::Error,
-    };
-    let style = context.out.style();
+    }
+}
+
+pub(super) fn show(report: &Report, programs: bool, context: &Context) {
     match programs {
-        true => context.out.json(&findings::json::json(&report)),
-        false => context.out.note(&findings::text(&report, style)),
+        true => context.out.json(&findings::json::json(report)),
+        false => context.out.note(&findings::text(report, context.out.style())),
     }
 }
 
@@ -302,9 +326,7 @@ impl Site {
 
     /// Fetches, compares and arranges. It only ever looks: the client that it uses cannot write.
     pub async fn plan(&self, opened: &Opened, wish: &Wish, context: &Context) -> Result<Planned, Failure> {
-        let (ledger, position) = self.ledger().await?;
-        same_app(&ledger, opened)?;
-        self.wait_until_settled(&ledger, context).await;
+        let (ledger, position) = self.settled(opened, context).await?;
         let (units, held) = self.aimed(&wish.aim, &ledger).await?;
         let units = &*compare::by_key(&units, &ledger);
         let moves = compare::moves(units, &ledger);
@@ -314,63 +336,21 @@ impl Site {
         let pruned = if wish.aim == Aim::Manifests { self.prune() } else { BTreeSet::new() };
         let contents = unmanaged::contents(&pruned, opened.level);
         let live = self.fetch(opened, units, &known, &contents, context).await?;
-        let declares = !units.is_empty() || self.declares();
-        let now = opened.now();
-        let situation = Situation {
-            units,
+        let known = Known {
             ledger: &known,
             live: &live,
             moves: &moves,
+            position,
+            basis: Basis::Service,
             level: opened.level,
-            now,
-            min_lead: self.min_lead,
-            deletes: wish.aim != Aim::Manifests || declares,
-            done: &wish.done,
-            adopt: true,
-            own_only: true,
-        };
-        let mut compared = compare(&situation);
-        prune(&mut compared, &situation, &pruned, &self.ignored());
-        let left = choose(&wish.choice, &mut compared, &situation);
-        if let Some(pattern) = left.idle.first() {
-            let known: Vec<String> = compared.iter().map(|one| one.change.address.to_string()).collect();
-            let failure = Failure::usage(format!("`{pattern}` means nothing that is declared or ours"));
-            return Err(match text::nearest(pattern, known.iter().map(String::as_str)) {
-                Some(near) => failure.help(format!("did you mean {near}?")),
-                None => failure.help("an address is such as segments/lapsed-buyers; `*` stands for any letters"),
-            });
-        }
-        let (changes, steps) = arrange(compared, &situation, &left);
-        let about = About {
-            target: self.target.clone(),
             origin: opened.place.clone(),
             app: opened.app.clone(),
-            level: opened.level,
-            manifests: compare::digest(units),
-            ledger: position,
-            aim: wish.aim.clone(),
-            choice: wish.choice.clone(),
-            min_lead_seconds: self.min_lead.as_secs(),
+            now: opened.now(),
+            last_apply: ledger.applied,
+            pruned,
         };
-        let mut told = Told { last_apply: ledger.applied, held, ..self.told(&changes, units, &live) };
-        unmanaged::tell(&mut told, &live, &others(&live, &known, units), &changes, &self.ignored());
-        if wish.aim != Aim::Manifests {
-            told.unmanaged.clear();
-        } else if !declares {
-            told.nothing_declared = Some(self.nothing_declared(&known, &live));
-        }
-        let on_drift = wish.on_drift.unwrap_or(self.on_drift);
-        let plan = Plan { told, on_drift, ..Plan::new(about, changes, steps, left.addresses, now) };
+        let plan = self.decide(units, held, &known, wish)?;
         Ok(Planned { plan, ledger })
-    }
-
-    /// What stays where nothing is declared.
-    fn nothing_declared(&self, ledger: &Ledger, live: &Live) -> NothingDeclared {
-        let is_there = |address: &Address| *live.of(address) != Seen::Absent;
-        let there = ledger.owned.iter().filter(|(address, owned)| !owned.past && is_there(address));
-        let stays: BTreeSet<Address> = there.map(|(address, _)| address.resource()).collect();
-        let not_pruned = self.prune().into_iter().map(str::to_owned).collect();
-        NothingDeclared { stays: stays.len(), not_pruned }
     }
 
     /// What the plan's readers should know beside.

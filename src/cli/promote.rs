@@ -1,15 +1,16 @@
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use jiff::Timestamp;
 
-use super::apply::{Allowed, Format, How};
-use super::drifting::Drifting;
+use super::apply::{Format, Options};
 use super::forms::{self, Forms};
-use super::many::{self, Asked, Does, Places, Which};
-use super::planning::{Chosen, Wish};
-use super::{Context, Ended, plan};
+use super::many::{self, Asked, Does, Places, Wanted, Which};
+use super::planning::Wish;
+use super::{Context, Ended, plan, target};
 use crate::failure::{Exit, Failure};
+use crate::manifest::Project;
 use crate::plan::Aim;
 
 /// Make a target what another one has, and not what your files say by now.
@@ -36,39 +37,30 @@ pub struct Promote {
     out: Option<PathBuf>,
 
     #[command(flatten)]
-    chosen: Chosen,
-
-    #[command(flatten)]
-    drifting: Drifting,
-
-    #[command(flatten)]
-    allowed: Allowed,
-
-    #[command(flatten)]
-    how: How,
+    wanted: Options,
 }
 
 impl Promote {
     pub fn run(&self, context: &Context) -> Ended {
-        let wish = Wish {
-            choice: self.chosen.choice(),
-            aim: Aim::Promoted(self.from.clone()),
-            on_drift: self.drifting.given(),
-            ..Wish::default()
-        };
+        let wish = Wish { aim: Aim::Promoted(self.from.clone()), ..self.wanted.wish() };
         let places = Places::new(self.project.clone(), self.to.clone());
-        let format = if self.how.format == Format::Text { forms::Format::Text } else { forms::Format::Json };
+        let format = if self.wanted.how.format == Format::Text { forms::Format::Text } else { forms::Format::Json };
         let forms = Forms::one(format, self.out.clone());
+        let project = Project::open(&places.root()?);
+        let is_known = project.target(&self.from).is_some() || project.target_names().is_empty();
+        if !is_known {
+            return Err(target::unknown(&self.from, &project.target_names()));
+        }
         match places.which()? {
             Which::One(place) => {
                 self.is_another(place.target())?;
-                let site = place.read_for(context, Timestamp::now(), self.how.format != Format::Text)?;
+                let site = place.read_for(context, Timestamp::now(), self.wanted.how.format != Format::Text)?;
                 let again = place.again(&self.does().command(&site.target).0, &wish.choice).whole();
-                if !self.allowed.yes {
+                if !self.wanted.allowed.yes {
                     return plan::make(&site, &wish, again, &forms, context).map(|_| Exit::Done);
                 }
-                let asking = self.allowed.asking("", again);
-                self.how.run(&site, &wish, None, &asking, context)
+                let asking = self.wanted.allowed.asking("", again);
+                self.wanted.how.run(&site, &wish, None, &asking, context)
             }
             Which::Several(asked) => self.several(&asked, &wish, &forms, context),
         }
@@ -79,16 +71,16 @@ impl Promote {
             self.is_another(Some(&self.from))?;
         }
         let does = self.does();
-        if !self.allowed.yes {
+        if !self.wanted.allowed.yes {
             return many::plan::run(asked, wish, &does, forms, false, context);
         }
-        let asking = self.allowed.asking("", does.again(asked, &wish.choice));
-        many::apply::run(asked, wish, &self.how, &asking, &does, context)
+        let asking = self.wanted.allowed.asking("", does.again(asked, &wish.choice));
+        many::apply::run(asked, &Wanted::Alike(Arc::new(wish.clone())), &self.wanted.how, &asking, &does, context)
     }
 
     /// What does what was planned.
     fn does(&self) -> Does {
-        Does::Promote { from: self.from.clone(), options: self.drifting.again().to_owned() }
+        Does::Promote { from: self.from.clone(), options: self.wanted.drifting.again().to_owned() }
     }
 
     fn is_another(&self, to: Option<&str>) -> Result<(), Failure> {

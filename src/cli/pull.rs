@@ -104,7 +104,7 @@ impl Pull {
         if !self.dry_run {
             self.turn.ledger(context, &site.log, &site.target).await?;
         }
-        let ledger = site.settled(opened, context).await?;
+        let (ledger, _) = site.settled(opened, context).await?;
         let moves = compare::moves(&site.units, &ledger);
         let mut known = ledger.clone();
         moves.iter().for_each(|(to, from)| known.rename(from, to));
@@ -131,6 +131,7 @@ impl Pull {
             let is_pulled = |it: &&Placed| !mending.lost.contains(&it.thing.id);
             let pulled: Vec<Placed> = placed.iter().filter(is_pulled).cloned().collect();
             let mut changes = pull::changed(&declared, &known, &live, &pulled, grown.clone(), self.theirs, now);
+            let gone: BTreeSet<Address> = changes.gone.iter().map(|one| one.address.clone()).collect();
             changes.changed.retain(|one| ours.calls(&one.address, &one.name, &one.id, &|it| choice.takes(it)));
             changes.gone.retain(|one| ours.calls(&one.address, &one.name, &one.id, &|it| choice.takes(it)));
             let is_asked = |one: &&Gone| ours.calls(&one.address, &one.name, &one.id, &|it| choice.names(it));
@@ -140,7 +141,7 @@ impl Pull {
             let changed = std::mem::take(&mut changes.changed);
             let in_place = InPlace::of(&site.manifests, &site.target, changed, &mending);
             let left = left.iter().chain(&changes.left).cloned().collect();
-            let mut draft = Draft::new(placed.clone(), left, &known, &addresses);
+            let mut draft = Draft::new(placed.clone(), left, &known, &addresses, &gone);
             draft.groups.clone_from(&mending.groups);
             let (files, findings) = self.settle(&mut draft, site, folder, now, &in_place.settled.texts)?;
             let kept: BTreeSet<&str> = draft.pieces.iter().map(|piece| piece.thing.id.as_str()).collect();
@@ -191,7 +192,7 @@ impl Pull {
             after.extend(in_place.settled.texts.iter().map(|(name, text)| (name.as_str(), text.as_str())));
             after.extend(named.iter().map(|(name, file)| (name.as_str(), file.text.as_str())));
         }
-        for line in told::unplaced(&in_place.settled, &site.manifests.sources, &after) {
+        for line in told::unplaced(&in_place.settled, &site.manifests.sources, &after, &self.again()) {
             context.out.note(&line);
         }
         for line in notes(choice, &untold, &live, &changes, &draft.left) {

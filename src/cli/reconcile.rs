@@ -3,6 +3,7 @@ mod round;
 mod server;
 mod webhook;
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -142,6 +143,7 @@ impl Reconcile {
             board: board.clone(),
             stop: &stop,
             context,
+            wrong: RefCell::default(),
         };
         let seed = self.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().1);
         let schedule = Schedule::new(self.every, seed);

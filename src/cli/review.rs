@@ -11,7 +11,6 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::OnceCell;
 
 use super::Context;
-use super::planning::Place;
 use super::turn::length;
 use super::who::Who;
 use crate::address::Address;
@@ -66,12 +65,8 @@ pub enum Became<'r> {
 
 impl Approved {
     /// The review that is asked for; `None` where none is.
-    pub fn review(&self, place: &Place) -> Result<Option<Review>, Failure> {
-        if !self.approved {
-            return Ok(None);
-        }
-        let project = beneath(&place.root()?);
-        Ok(Some(Review { options: self.clone(), project, known: OnceCell::new() }))
+    pub fn review(&self, root: &Path) -> Option<Review> {
+        self.approved.then(|| Review { options: self.clone(), project: beneath(root), known: OnceCell::new() })
     }
 
     /// How it is said again, with a space before it.
@@ -118,6 +113,16 @@ impl Review {
         let forge = Forge::new(host()?, patience(None), &say)?;
         let (_, hidden, sign) = self.find(&forge, &plan.target).await?;
         let noun = forge.place.api.noun();
+        if hidden.offline {
+            return Err(Failure::new(format!(
+                "the plan that {sign} shows was not compared with the service: it is for reading, and approves nothing"
+            ))
+            .exit(Exit::Refused)
+            .help(
+                "nothing was changed; have one reviewed that is: pushplan plan --out FILE without --offline and --against-git, then \
+                 pushplan ci comment --plan FILE. Or look at the plan yourself and leave --approved out",
+            ));
+        }
         match hidden.judge(plan) {
             Verdict::Moved(moved) => {
                 let lines: String = told(&moved, &hidden, plan).iter().map(|line| format!("\n       {line}")).collect();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{Context, Ended, project, scope};
+use super::{Context, Ended, private, project, scope};
 use crate::failure::{Exit, Failure};
 use crate::manifest::schema::{Names, manifest_of};
 use crate::manifest::{self, FILE_LIMIT, Manifests, PROJECT_FILE, Project, files};
@@ -93,11 +93,13 @@ fn write(context: &Context, files: &[Wanted]) -> Result<(), Failure> {
         if folder.is_symlink() || path.is_symlink() {
             return Err(Failure::new(format!("{shown} cannot be written: it is reached through a symbolic link")));
         }
-        let made = match path.ends_with(OWN) {
-            true => files::private_folder().recursive(true).create(folder),
-            false => fs::create_dir_all(folder),
+        let written = match path.ends_with(OWN) {
+            true => files::private_folder()
+                .recursive(true)
+                .create(folder)
+                .and_then(|()| private::write(path, text.as_bytes())),
+            false => fs::create_dir_all(folder).and_then(|()| fs::write(path, text)),
         };
-        let written = made.and_then(|()| fs::write(path, text));
         written.map_err(|error| Failure::new(format!("{shown} cannot be written: {}", files::describe(&error))))?;
         if path.ends_with(OWN) {
             files::hide_from_git(folder);

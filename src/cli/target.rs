@@ -1,13 +1,16 @@
 //! Opening a target: which one, where it is, and as whom it is asked.
 
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::local;
+use super::local::{self, Served};
 use crate::client::{Clients, Credentials, Keyring, Origin, Patience, Reading, Timing, Transport, Writing};
 use crate::failure::{Exit, Failure};
 use crate::manifest::{PROJECT_FILE, Project, Target};
+use crate::model::delay::Delay;
 use crate::model::level::Level;
 use crate::service::{Running, VENDOR};
 use crate::text;
@@ -97,13 +100,30 @@ pub fn unknown(name: &str, names: &[&str]) -> Failure {
 pub struct Shared {
     keyring: Keyring,
     clients: Clients,
+    /// How long a service may take to say who it is.
+    within: Option<Duration>,
 }
 
 impl Shared {
-    /// The same, where somebody wants to know how long requests take.
-    pub fn timed(timing: Arc<dyn Timing>) -> Self {
-        Self { clients: Clients::timed(timing), ..Self::default() }
+    /// The same, where somebody wants to know how long requests take, and does not wait for longer than this.
+    pub fn timed(timing: Arc<dyn Timing>, within: Duration) -> Self {
+        Self { clients: Clients::timed(timing), within: Some(within), ..Self::default() }
     }
+
+    /// The service that runs for a project.
+    async fn find(&self, root: &Path) -> Result<Option<(Origin, Served, Timestamp)>, Failure> {
+        match self.within {
+            None => local::find(root).await,
+            Some(within) => tokio::time::timeout(within, local::find(root)).await.map_err(|_| too_slow(within))?,
+        }
+    }
+}
+
+/// A target that was given up after so long.
+pub fn too_slow(within: Duration) -> Failure {
+    let within = Delay(i64::try_from(within.as_secs()).unwrap_or(i64::MAX));
+    Failure::new(format!("a look at it took longer than {within}, and was given up"))
+        .help("the service or the ledger answers slowly or not at all; --within gives it more time")
 }
 
 /// Opens a target. Nothing is asked of a service that is not the project's own.
@@ -127,7 +147,7 @@ pub async fn open_with(shared: &Shared, project: &Project, name: Option<&str>) -
             let way = Way { clients: &shared.clients, level, place, origin, credentials };
             opened(name, target, way, None)
         }
-        None if name == LOCAL => open_local(&shared.clients, project, name, target).await,
+        None if name == LOCAL => open_local(shared, project, name, target).await,
         None => Err(Failure::new(format!("the target `{name}` has no base_url"))
             .help(format!("say in {PROJECT_FILE} where it is; `{LOCAL}` alone is the built-in service"))),
     }
@@ -159,10 +179,10 @@ pub fn wanted(target: &Target, is_built_in: bool) -> Level {
     target.api.as_ref().map_or(usual, |level| level.value)
 }
 
-async fn open_local(clients: &Clients, project: &Project, name: String, target: &Target) -> Result<Opened, Failure> {
+async fn open_local(shared: &Shared, project: &Project, name: String, target: &Target) -> Result<Opened, Failure> {
     let wanted = wanted(target, true);
     let mut ahead = SignedDuration::ZERO;
-    let (origin, served, service) = match local::find(&project.root).await? {
+    let (origin, served, service) = match shared.find(&project.root).await? {
         Some((origin, served, there)) => {
             ahead = there.duration_since(Timestamp::now());
             (origin, served, None)
@@ -175,7 +195,7 @@ async fn open_local(clients: &Clients, project: &Project, name: String, target: 
     // A service that was started with less has no more.
     let level = served.api.min(wanted);
     let (credentials, place) = (served.credentials(), "built-in".to_owned());
-    let way = Way { clients, level, place, origin, credentials };
+    let way = Way { clients: &shared.clients, level, place, origin, credentials };
     let opened = opened(name, target, way, service)?;
     // What an answer takes is no difference.
     Ok(if ahead.abs() > CLOCKS { Opened { ahead, ..opened } } else { opened })

@@ -6,16 +6,17 @@ use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::planning::unreadable;
+use super::planning::{append, unreadable};
 use super::{Context, who};
+use crate::apply::Report;
 use crate::failure::Failure;
-use crate::ledger::{Ended, Ledger, Log, Record, Running};
+use crate::ledger::{Chain, Ended, Entry, Ledger, Log, Record, Running};
 use crate::model::delay::Delay;
 use crate::render::one_line;
 use crate::text::shell_word;
 
 /// How long is waited before the ledger is looked at again.
-const LOOK_AGAIN: Duration = Duration::from_secs(3);
+pub const LOOK_AGAIN: Duration = Duration::from_secs(3);
 
 /// What to do where somebody else is at work.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -50,7 +51,7 @@ impl Turn {
     }
 
     /// The ledger once it is nobody's turn but this one's.
-    pub async fn ledger(self, context: &Context, log: &impl Log, target: &str) -> Result<Ledger, Failure> {
+    pub async fn ledger(self, context: &Context, log: &Chain, target: &str) -> Result<Ledger, Failure> {
         self.start().ledger(context, log, target).await?.map_err(|held| held.failure())
     }
 }
@@ -73,18 +74,22 @@ impl Waiting {
     pub async fn ledger(
         &mut self,
         context: &Context,
-        log: &impl Log,
+        log: &Chain,
         target: &str,
     ) -> Result<Result<Ledger, Held>, Failure> {
         loop {
             let ledger = Ledger::replay(log.read(0).await.map_err(unreadable)?);
             let Some(running) = holder(&ledger, Timestamp::now()) else { return Ok(Ok(ledger)) };
+            // It could not tell the ledger, and has told this machine.
+            if log.has_ended(&running.run).map_err(unreadable)? {
+                return Ok(Ok(ledger));
+            }
             if !self.has_time() {
                 return Ok(Err(Held { running: running.clone(), target: target.to_owned() }));
             }
             if self.told.as_ref() != Some(&running.run) {
                 self.told = Some(running.run.clone());
-                context.out.note(&one_line(&format!("{} Waiting for the end of that.", at_work(running))));
+                context.out.note(&one_line(&format!("{target}: {} Waiting for the end of that.", at_work(running))));
             }
             let left = self.until.map(|until| until.saturating_duration_since(Instant::now())).unwrap_or_default();
             tokio::time::sleep(LOOK_AGAIN.min(left)).await;
@@ -100,6 +105,22 @@ pub fn holder(ledger: &Ledger, now: Timestamp) -> Option<&Running> {
 /// What ends a run that will not end by itself: before anybody else's record it has to be over.
 pub fn end_of(ledger: &Ledger) -> Option<Record> {
     ledger.run.as_ref().map(|running| Record::End { run: running.run.clone(), ended: Ended::Interrupted })
+}
+
+/// Ends a run in the ledger that is over, where it left nothing in doubt. Where that fails, it is over all the same.
+pub async fn end_dead(log: &Chain, ledger: &Ledger) {
+    let is_dead = holder(ledger, Timestamp::now()).is_none() && ledger.open.is_empty();
+    if let Some(end) = end_of(ledger).filter(|_| is_dead) {
+        let _ = append(log, ledger.seq, end).await;
+    }
+}
+
+/// Who has ended the lease of a run, where nobody has begun another one since.
+pub async fn ended_by(log: &Chain, report: &Report) -> Option<String> {
+    let since = log.read(report.ledger).await.ok()?;
+    let is_end = |entry: &&Entry| matches!(&entry.record, Record::End { run, .. } if *run == report.run);
+    let has_begun = since.iter().any(|entry| matches!(entry.record, Record::Begin(_)));
+    since.iter().find(is_end).filter(|_| !has_begun).map(|end| end.actor.clone())
 }
 
 /// A sentence about somebody who is at work.
@@ -120,6 +141,21 @@ pub fn over(running: &Running, now: Timestamp) -> Option<String> {
 impl Held {
     /// Who is at work, and the ways out.
     pub fn failure(&self) -> Failure {
+        let help = format!("wait for the end of it: --wait 10m\n          or, {}", self.if_gone());
+        Failure::new(self.words()).help(help)
+    }
+
+    /// The same for somebody who comes again by itself.
+    pub fn skipped(&self) -> Failure {
+        Failure::new(self.words()).help(self.if_gone())
+    }
+
+    fn if_gone(&self) -> String {
+        let (run, target) = (shell_word(&self.running.run), shell_word(&self.target));
+        one_line(&format!("if that run is gone for good: pushplan unlock --lease {run} --target {target}"))
+    }
+
+    fn words(&self) -> String {
         let Self { running, target } = self;
         let Running { run, since, expires, lease, actor } = running;
         let who = match lease {
@@ -137,11 +173,7 @@ impl Held {
         if let Some(end) = expires {
             message = format!("{message}, until {end:.0} if nothing more is heard");
         }
-        let unlock = format!("pushplan unlock --lease {} --target {}", shell_word(run), shell_word(target));
-        Failure::new(message).help(format!(
-            "wait for the end of it: --wait 10m\n          or, if that run is gone for good: {}",
-            one_line(&unlock)
-        ))
+        message
     }
 
     /// The same for programs.

@@ -51,7 +51,7 @@ impl Unlock {
                 )),
                 Plain::Json => {
                     let document = json!({ "version": 1, "target": target, "unlocked": turn::told(running) });
-                    context.out.json(&document.to_string());
+                    context.out.json(&format!("{document}\n"));
                 }
             }
             Ok(Exit::Done)

@@ -64,6 +64,7 @@ impl Unmanaged {
             made: other.found.made,
             last_used: other.found.used,
             used_by: users.get(&other.found.id).into_iter().flatten().map(ToString::to_string).collect(),
+            over: other.is_over(opened.now()),
             pruned: site.prune().contains(other.kind.key),
         };
         let listing = Listing {

@@ -75,6 +75,7 @@ mod tests {
             digest: "d".into(),
             about: "a".into(),
             truncated: false,
+            offline: false,
             commit: None,
             tool: "0".into(),
             changes: vec![],

@@ -58,6 +58,8 @@ pub struct Hidden {
     pub about: String,
     /// Whether the comment shows less than all of it.
     pub truncated: bool,
+    /// Whether the plan was not compared with the service: it approves nothing.
+    pub offline: bool,
     pub commit: Option<String>,
     /// The version of pushplan that wrote it.
     pub tool: String,
@@ -86,6 +88,7 @@ impl Hidden {
             digest: digest.to_string(),
             about,
             truncated,
+            offline: !plan.basis.is_service(),
             commit: commit.map(str::to_owned),
             tool: plan.tool.clone(),
             changes: Vec::new(),
@@ -105,10 +108,10 @@ impl Hidden {
 
     /// The line with which a comment begins. Whatever stands in it, the comment ends where it should, and nobody is called.
     pub fn line(&self) -> String {
-        let Self { project, target, state, digest, about, truncated, commit, tool, changes, more } = self;
+        let Self { project, target, state, digest, about, truncated, offline, commit, tool, changes, more } = self;
         let value = json!({
             "form": FORM, "project": project, "target": target, "state": state.word(), "digest": digest, "about": about,
-            "truncated": truncated, "commit": commit, "tool": tool, "more": more,
+            "truncated": truncated, "offline": offline, "commit": commit, "tool": tool, "more": more,
             "changes": changes.iter().map(row).collect::<Vec<_>>(),
         });
         format!("{BEGIN}{}{END}", escaped(&value))
@@ -131,6 +134,7 @@ impl Hidden {
             digest: text("digest")?,
             about: text("about")?,
             truncated: value["truncated"].as_bool()?,
+            offline: value["offline"].as_bool()?,
             commit: text("commit"),
             tool: text("tool")?,
             changes: value["changes"].as_array()?.iter().map(change).collect::<Option<_>>()?,
@@ -207,6 +211,7 @@ mod tests {
             digest: "d1".into(),
             about: "a1".into(),
             truncated: false,
+            offline: false,
             commit: Some("abcdef0".into()),
             tool: "0.1.0".into(),
             changes: Approved::read("segments/a", "±", &"0".repeat(32)).into_iter().collect(),

@@ -20,6 +20,11 @@ impl Runs {
         self.first.is_none_or(|first| first <= now)
     }
 
+    /// Whether no message of it is still to come: it is over, or nobody can say when it would message people again.
+    pub fn is_done(&self, now: Timestamp, margin: SignedDuration) -> bool {
+        self.last.is_none() || self.is_over(now, margin)
+    }
+
     /// Whether it has messaged people for the last time, so long ago that it has by every clock: near its time, it may still wait.
     pub fn is_over(&self, now: Timestamp, margin: SignedDuration) -> bool {
         self.last.is_some_and(|last| last.checked_add(margin).is_ok_and(|over| over <= now))

@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod flaws;
+mod seen;
 mod transfer;
 mod unwritten;
 
@@ -13,9 +14,10 @@ use uuid::Uuid;
 use super::codec::{self, LIMIT, Seal, Sealed};
 use super::file::{FileStore, Folder};
 use super::record::{Entry, Record, Seq};
-use super::store::{New, Start, Store, Stored};
+use super::store::{New, Start, Store, Stored, Unread};
 use super::{AppendError, Log, Position, Unreadable};
 pub use checkpoint::checkpoint;
+use seen::Seen;
 pub use transfer::{Facts, NotMoved};
 pub use unwritten::{Kept, Taken};
 
@@ -30,20 +32,23 @@ struct Inner {
     store: Arc<dyn Store>,
     /// Results that could not be written are kept on this machine, wherever the ledger is.
     unwritten: Folder,
+    /// What was seen of it from this machine.
+    seen: Option<Seen>,
     target: String,
     /// The lineage of a ledger that has no record yet, if this is the one to begin it. Chosen once, so that an append that
     /// is tried again is the same append.
     fresh: String,
     /// The last record that was read or written here.
     last: Mutex<Option<Seal>>,
-    /// Where the ledger may have been before somebody wrote another place into the settings.
-    home: Option<FileStore>,
+    /// Where the ledger may have been before somebody wrote another place into the settings, and that place.
+    home: Option<(FileStore, String)>,
 }
 
 impl Chain {
     /// The ledger of a target of the project in a folder. Nothing is read or written yet.
     pub fn new(store: Arc<dyn Store>, root: &Path, target: &str) -> Self {
         Self(Arc::new(Inner {
+            seen: Seen::of(&*store, Folder::new(root, "seen", target)),
             store,
             unwritten: Folder::new(root, "unwritten", target),
             target: target.to_owned(),
@@ -53,11 +58,12 @@ impl Chain {
         }))
     }
 
-    /// The same, where a ledger that stayed behind beside the manifests is noticed: nobody begins anew by mistake.
-    pub fn away_from_home(store: Arc<dyn Store>, root: &Path, target: &str) -> Self {
+    /// The same in a place that the settings name. A ledger that stayed behind beside the manifests is noticed: nobody begins
+    /// anew by mistake.
+    pub fn away_from_home(store: Arc<dyn Store>, place: &str, root: &Path, target: &str) -> Self {
         let mut chain = Self::new(store, root, target);
         if let Some(inner) = Arc::get_mut(&mut chain.0) {
-            inner.home = Some(FileStore::new(root, target));
+            inner.home = Some((FileStore::new(root, target), super::place::shown(place)));
         }
         chain
     }
@@ -78,8 +84,22 @@ impl Chain {
 
     /// Every record from the first on.
     pub async fn history(&self) -> Result<Vec<Entry>, Unreadable> {
-        let records = self.0.read(Start::At(1)).await?;
-        Ok(records.into_iter().map(|sealed| sealed.entry).collect())
+        let inner = &*self.0;
+        let damaged = match inner.read_stored(Start::At(1)).await {
+            Ok(stored) => match inner.verify(&stored) {
+                Ok(records) => {
+                    return Ok(inner.saw(records)?.into_iter().map(|sealed| sealed.entry).collect());
+                }
+                Err(damaged) => damaged,
+            },
+            Err(missing @ Unread::Missing { .. }) => inner.unread(missing),
+            Err(other) => return Err(inner.unread(other)),
+        };
+        // What is read from a checkpoint on needs nothing from before it.
+        match inner.read(Start::Checkpoint).await {
+            Ok(records) => Err(inner.before_checkpoint(&damaged, records.first().map_or(0, |first| first.seal.seq))),
+            Err(_) => Err(damaged),
+        }
     }
 
     /// Where the ledger stands. Before its first record it has no lineage.
@@ -131,6 +151,9 @@ impl Log for Chain {
             .map_err(|flaw| AppendError::NotWritten(format!("record {number}, once written, {flaw}")))?;
         let is_checkpoint = matches!(entry.record, Record::Checkpoint(_));
         inner.store.create(New { seq: number, bytes: &bytes, previous, is_checkpoint }).await?;
+        if let Some(seen) = &inner.seen {
+            seen.note(&sealed.seal);
+        }
         inner.remember(Some(sealed.seal));
         Ok(())
     }
@@ -147,7 +170,7 @@ impl Inner {
 
     /// Records from a place on, each of them the one that its place says and bound to the one before it.
     async fn read(&self, start: Start) -> Result<Vec<Sealed>, Unreadable> {
-        self.verify(&self.stored(start).await?)
+        self.saw(self.verify(&self.stored(start).await?)?)
     }
 
     fn verify(&self, stored: &[Stored]) -> Result<Vec<Sealed>, Unreadable> {
@@ -166,12 +189,12 @@ impl Inner {
 
     /// An empty place is the beginning of a ledger, unless there is one beside the manifests.
     async fn nothing_at_home(&self) -> Result<(), Unreadable> {
-        let Some(home) = &self.home else { return Ok(()) };
+        let Some((home, place)) = &self.home else { return Ok(()) };
         let newest = home.read(Start::Newest).await.map_err(|error| self.unread(error))?.pop();
         let newest = newest.map(|stored| self.verify(&[stored])).transpose()?.and_then(|mut records| records.pop());
         match newest.map(|sealed| sealed.entry) {
             None | Some(Entry { record: Record::Moved { .. }, .. }) => Ok(()),
-            Some(Entry { seq, .. }) => Err(self.left_behind(seq, &home.shown())),
+            Some(Entry { seq, .. }) => Err(self.left_behind(seq, &home.shown(), place)),
         }
     }
 

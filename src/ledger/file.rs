@@ -11,9 +11,8 @@ use super::codec;
 use super::record::Seq;
 use super::store::{New, Pending, Start, Store, Stored, Unread, last_good};
 use crate::digest::Digest;
-pub use folder::Folder;
 use folder::NEWEST;
-pub(super) use folder::plain;
+pub use folder::{Folder, OWN};
 
 /// Records beneath the project's folder in `.pushplan/ledger/<target>/`.
 #[derive(Clone, Debug)]
@@ -187,14 +186,18 @@ impl Inner {
     /// Notes the newest record beside the others, so that its removal is noticed. An older note does no harm.
     fn note(&self, seq: Seq, bytes: &[u8]) {
         let Some(lineage) = codec::lineage(bytes) else { return };
-        let line = format!("{seq} {lineage}\n");
-        let text = format!("{line}{}\n", Digest::of(line.as_bytes()));
-        let _ = self.folder.replace(NEWEST, text.as_bytes());
+        let _ = self.folder.replace(NEWEST, &note_of(seq, &lineage));
     }
 }
 
+/// The note of a newest record.
+pub(super) fn note_of(seq: Seq, lineage: &str) -> Vec<u8> {
+    let line = format!("{seq} {lineage}\n");
+    format!("{line}{}\n", Digest::of(line.as_bytes())).into_bytes()
+}
+
 /// The newest record and its lineage, where the note of them is sound.
-fn read_note(bytes: &[u8]) -> Option<(Seq, String)> {
+pub(super) fn read_note(bytes: &[u8]) -> Option<(Seq, String)> {
     let text = str::from_utf8(bytes).ok()?;
     let (line, digest) =
         text.split_inclusive('\n').collect::<Vec<_>>().try_into().ok().map(|[a, b]: [&str; 2]| (a, b))?;

@@ -9,7 +9,6 @@ mod exchange;
 mod home;
 mod objects;
 mod remote;
-mod run;
 mod told;
 
 use std::fmt;
@@ -24,6 +23,7 @@ use super::AppendError;
 use super::codec;
 use super::record::Seq;
 use super::store::{New, Pending, Start, Store, Stored, Unread};
+use crate::git::LIMIT;
 use home::Home;
 use objects::Tip;
 use remote::{Refs, Remote};
@@ -40,6 +40,8 @@ pub struct GitStore {
     limit: Duration,
     home: OnceCell<Home>,
     known: Mutex<Known>,
+    /// What was seen here and is gone there.
+    gone: Mutex<Option<Gone>>,
     /// The server refuses commits without a parent in the place of others.
     is_unrooted: AtomicBool,
 }
@@ -50,6 +52,15 @@ struct Known {
     tip: Option<Tip>,
     /// The checksum that the newest record ends in.
     checksum: Option<String>,
+}
+
+/// Records that the other end no longer has.
+#[derive(Clone)]
+struct Gone {
+    /// The newest commit that was seen here.
+    seen: Tip,
+    /// What is there instead.
+    there: Option<Tip>,
 }
 
 impl fmt::Debug for GitStore {
@@ -66,9 +77,10 @@ impl GitStore {
             root: root.to_owned(),
             remote: Remote::read(root, remote.unwrap_or("origin")),
             refs: Refs::of(target),
-            limit: run::LIMIT,
+            limit: LIMIT,
             home: OnceCell::new(),
             known: Mutex::default(),
+            gone: Mutex::default(),
             is_unrooted: AtomicBool::new(false),
         }
     }
@@ -84,6 +96,10 @@ impl GitStore {
 
     fn remember(&self, tip: Option<Tip>, checksum: Option<String>) {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Known { tip, checksum };
+    }
+
+    fn gone(&self) -> Option<Gone> {
+        self.gone.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     async fn home(&self) -> Result<&Home, Trouble> {
@@ -159,10 +175,12 @@ impl GitStore {
         let home = self.home().await.map_err(failed)?;
         // What was there before is looked at first: who appends meanwhile notes it last.
         let seen = if home.is_made() { home.git.tip(&home.seen).await.map_err(failed)? } else { None };
-        let was = [seen, self.known().tip].iter().flatten().map(Tip::last).max().unwrap_or_default();
+        let seen = [seen, self.known().tip].into_iter().flatten().max_by_key(Tip::last);
         let tip = self.look(home).await.map_err(failed)?;
         let last = tip.as_ref().map_or(0, Tip::last);
-        if last < was {
+        if let Some(seen) = seen.filter(|seen| last < seen.last()) {
+            let was = seen.last();
+            *self.gone.lock().unwrap_or_else(PoisonError::into_inner) = Some(Gone { seen, there: tip });
             return Err(Unread::CutShort { last, was });
         }
         let Some(mut tip) = tip else { return Ok(Vec::new()) };
@@ -223,6 +241,22 @@ impl Store for GitStore {
         )
     }
 
+    fn put_back(&self, was: Seq) -> Option<String> {
+        let Gone { seen, there } = self.gone().filter(|gone| gone.seen.last() == was)?;
+        let Home { git, shown, .. } = self.home.get()?;
+        let (typed, Refs { tip: name, .. }) = (git.typed(), &self.refs);
+        let there = there.map(|tip| tip.commit).unwrap_or_default();
+        let commit = &seen.commit;
+        Some(format!(
+            "what was there up to record {was} is in this clone: run `{typed} push --force-with-lease={name}:{there} {shown} \
+             {commit}:{name}` to put it back"
+        ))
+    }
+
+    fn remembers(&self) -> bool {
+        true
+    }
+
     fn read(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>> {
         Box::pin(self.read_all(from))
     }
@@ -235,9 +269,14 @@ impl Store for GitStore {
 impl GitStore {
     /// The commands that take a record and all after it away.
     fn cut(&self, seq: Seq) -> Option<String> {
-        let (home, tip) = (self.home.get()?, self.known().tip?);
+        let home = self.home.get()?;
         let Home { git, shown, seen, .. } = home;
         let (typed, Refs { tip: name, .. }) = (git.typed(), &self.refs);
+        // Where the other end has nothing from there on, only what was seen is to be forgotten.
+        if self.gone().is_some_and(|gone| gone.there.map_or(0, |tip| tip.last()) < seq) {
+            return Some(format!("run `{typed} update-ref -d {seen}` in every clone that has seen more"));
+        }
+        let tip = self.known().tip?;
         let lease = format!("--force-with-lease={name}:{}", tip.commit);
         let good = match seq.checked_sub(1)? {
             0 => String::new(),

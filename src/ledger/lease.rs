@@ -54,10 +54,10 @@ impl Running {
         running
     }
 
-    /// It has written something.
+    /// It has written something. What is older than what was heard before takes nothing away.
     pub fn heard(&mut self, at: Timestamp) {
         let end = |lease: &Lease| at.checked_add(lease.length()).unwrap_or(Timestamp::MAX);
-        self.expires = self.lease.as_ref().map(end);
+        self.expires = self.expires.max(self.lease.as_ref().map(end));
     }
 
     /// Until when somebody else leaves it alone, who goes by this clock. Clocks that may differ get some time more.

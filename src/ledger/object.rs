@@ -18,9 +18,8 @@ use tokio::sync::Mutex;
 
 use super::AppendError;
 use super::codec;
-use super::file::plain;
 use super::record::Seq;
-use super::store::{New, Pending, Start, Store, Stored, Unread};
+use super::store::{New, Pending, Start, Store, Stored, Unread, plain};
 use failure::{Failure, Left};
 use note::{NEWEST, Note};
 use place::{Place, Settings, Ways};

@@ -49,6 +49,14 @@ pub fn open(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dyn St
     (scheme.open)(place, root, target)
 }
 
+/// The folder of a ledger in files, as it is written; `None` where the ledger is elsewhere.
+pub fn folder(place: Option<&str>) -> Option<&str> {
+    match place.map_or(Some(""), |place| place.strip_prefix("file:"))? {
+        "" => Some(super::file::OWN),
+        folder => Some(folder),
+    }
+}
+
 /// What is wrong with a place as it is written in a file that others read; `None` where nothing is.
 pub fn objection(place: &str) -> Option<String> {
     if shown(place) != place {

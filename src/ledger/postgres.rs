@@ -33,7 +33,8 @@ const MADE_ALREADY: [SqlState; 4] =
 const TAKEN: [SqlState; 3] =
     [SqlState::UNIQUE_VIOLATION, SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
 
-/// The ledger of one target in the table `ledger` of a schema, which is made when the first record is written.
+/// The ledger of one target in the table `ledger` of a schema, with its newest record noted in `ledger_newest`. Both are made when the first
+/// record is written.
 #[derive(Debug)]
 pub struct PostgresStore {
     connector: Connector,
@@ -47,6 +48,10 @@ struct Records {
     records: Vec<Stored>,
     /// Whether the first of them stands for everything before it.
     is_from_checkpoint: bool,
+    /// The newest record that is there.
+    last: Seq,
+    /// The one that was created last.
+    noted: Seq,
 }
 
 /// What is where a record is to be.
@@ -67,7 +72,7 @@ impl PostgresStore {
     /// The ledger of a target at `postgres://user@host:port/database/schema?sslmode=…&sslrootcert=…`. Nothing is asked of the
     /// server yet.
     pub fn new(place: &str, target: &str) -> Result<Self, String> {
-        let place = Place::parse(place)?;
+        let place = Place::parse_with(place, |name| std::env::var(name).ok())?;
         if target.contains('\0') {
             return Err("the name of the target holds a zero byte".to_owned());
         }
@@ -84,33 +89,42 @@ impl PostgresStore {
     /// Reads once more over another connection where the first one broke.
     async fn read_records(&self, start: Start) -> Result<Records, Trouble> {
         let connection = self.connector.connection().await?;
-        match self.read_over(&connection, start).await {
+        match self.read_all(&connection, start).await {
             Err(Trouble { kind: Kind::Lost, .. }) => {
                 let connection = self.connector.another(&connection).await?;
-                self.read_over(&connection, start).await
+                self.read_all(&connection, start).await
             }
             other => other,
         }
     }
 
-    async fn read_over(&self, connection: &Arc<Connection>, start: Start) -> Result<Records, Trouble> {
-        let from = if let Start::At(seq) = start { number(seq) } else { 0 };
-        let sql = self.sql.read(start);
-        let parameters: [(&(dyn ToSql + Sync), Type); 2] = [(&self.target, Type::TEXT), (&from, Type::INT8)];
-        let rows = connection.answer(&self.connector, connection.client.query_typed(&sql, &parameters)).await;
-        let rows = match rows {
-            Err(trouble) if trouble.refused_as(&NO_TABLE) => {
-                self.is_primary(connection).await?;
-                return Ok(Records::default());
+    /// Records, and which one was created last where that is noted.
+    async fn read_all(&self, connection: &Arc<Connection>, start: Start) -> Result<Records, Trouble> {
+        for is_noted in [true, false] {
+            match self.read_over(connection, start, is_noted).await {
+                Err(trouble) if trouble.refused_as(&NO_TABLE) => {}
+                other => return other,
             }
-            rows => rows.map_err(|trouble| self.explained(trouble, connection))?,
-        };
+        }
+        self.is_primary(connection).await?;
+        Ok(Records::default())
+    }
+
+    async fn read_over(&self, over: &Arc<Connection>, start: Start, is_noted: bool) -> Result<Records, Trouble> {
+        let from = if let Start::At(seq) = start { number(seq) } else { 0 };
+        let sql = self.sql.read(start, is_noted);
+        let parameters: [(&(dyn ToSql + Sync), Type); 2] = [(&self.target, Type::TEXT), (&from, Type::INT8)];
+        let rows = over.answer(&self.connector, over.client.query_typed(&sql, &parameters)).await;
+        let rows = rows.map_err(|trouble| self.explained(trouble, over))?;
         let mut read = Records::default();
         for row in &rows {
             let unreadable = |error| Trouble::of_statement(&self.connector.place.shown, &error);
             if row.try_get(0).map_err(unreadable)? {
                 return Err(Trouble::standby(&self.connector.place.shown));
             }
+            let place =
+                |column| row.try_get::<_, Option<i64>>(column).map(|seq| seq.unwrap_or_default().unsigned_abs());
+            (read.last, read.noted) = (place(4).map_err(unreadable)?, place(5).map_err(unreadable)?);
             // Without a record there is one row without one.
             let Some(seq) = row.try_get::<_, Option<i64>>(1).map_err(unreadable)? else { continue };
             if read.records.is_empty() {
@@ -173,7 +187,7 @@ impl PostgresStore {
         }
     }
 
-    /// Tries to create a record, and the table where there is none.
+    /// Tries to create a record, and the tables where one is missing.
     async fn attempt(&self, connection: &Arc<Connection>, new: New<'_>) -> Result<Attempt, Trouble> {
         match self.insert(connection, new).await {
             Err(trouble) if trouble.refused_as(&NO_TABLE) => {
@@ -205,7 +219,7 @@ impl PostgresStore {
         }
     }
 
-    /// Makes the schema and the table. That somebody else makes them meanwhile is as good.
+    /// Makes the schema and the tables. That somebody else makes them meanwhile is as good.
     async fn make(&self, connection: &Arc<Connection>) -> Result<(), Trouble> {
         let schema = &self.connector.place.schema;
         let sql = "select from pg_namespace where nspname = $1";
@@ -214,7 +228,7 @@ impl PostgresStore {
         let has_schema = !connection.answer(&self.connector, asked).await?.is_empty();
         // Who may make a table in a schema that is there need not be allowed to make schemas.
         let make_schema = Some(self.sql.make_schema()).filter(|_| !has_schema);
-        for sql in make_schema.into_iter().chain([self.sql.make_table()]) {
+        for sql in make_schema.into_iter().chain([self.sql.make_tables()]) {
             match connection.answer(&self.connector, connection.client.batch_execute(&sql)).await {
                 Err(trouble) if !trouble.refused_as(&MADE_ALREADY) => {
                     return Err(Trouble {
@@ -298,6 +312,9 @@ impl Records {
             if record.seq != seq {
                 return Err(Unread::Missing { seq, there: record.seq });
             }
+        }
+        if self.last < self.noted {
+            return Err(Unread::CutShort { last: self.last, was: self.noted });
         }
         Ok(self.records)
     }

@@ -24,6 +24,18 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// How to do without every record from this one on, where it cannot be put back from a copy: the words after "or".
     fn go_on(&self, seq: Seq) -> String;
 
+    /// How to bring back records that were seen from this machine up to this one, where that can be done from here: the words
+    /// after "the last good record is N;".
+    fn put_back(&self, was: Seq) -> Option<String> {
+        let _ = was;
+        None
+    }
+
+    /// Whether it remembers by itself, on this machine, what it has seen in the place.
+    fn remembers(&self) -> bool {
+        false
+    }
+
     /// Records as they were written, in order. Nothing where there is no record yet. What is read
     /// is at least as new as whatever was durable when this was called.
     fn read(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>>;
@@ -82,5 +94,39 @@ pub fn last_good(seq: Seq) -> String {
     match seq - 1 {
         0 => "there is no good record".to_owned(),
         good => format!("the last good record is {good}"),
+    }
+}
+
+/// A target's name as the name of a folder or a part of a ref: no two targets have the same one, also where capitals do not
+/// count, and none leads elsewhere.
+pub fn plain(target: &str) -> String {
+    let mut out = String::new();
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric();
+    let bytes = target.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        let next = bytes.get(at + 1).is_some_and(is_word) && &bytes[at + 1..] != b"lock";
+        match byte {
+            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => out.push(char::from(*byte)),
+            b'.' if at > 0 && next => out.push('.'),
+            _ => out.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    if out.is_empty() { "%".to_owned() } else { out }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_targets_folder_is_its_own_and_lies_beneath() {
+        assert_eq!(plain("local-2.eu"), "local-2.eu");
+        for odd in ["..", ".", "a/b", "", "A", "é", "con\0", "../../etc"] {
+            let name = plain(odd);
+            assert!(!name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0']), "{name}");
+            assert!(!name.contains(|c: char| c.is_uppercase()), "{name}");
+        }
+        assert_ne!(plain("A"), plain("a"));
+        assert_ne!(plain(""), plain("%"));
     }
 }

@@ -1,9 +1,11 @@
 //! Believing that something of ours is gone: its own answer says so, or two lists a settle time apart.
 
+use std::collections::BTreeSet;
+
 use super::{Ask, Fetch, For, Look, Seen, Stage};
 use crate::address::Address;
 use crate::exchange::Request;
-use crate::kinds::{self, Read};
+use crate::kinds::{self, KINDS, Kind, Read};
 use crate::model::level::Level;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -14,9 +16,21 @@ impl Fetch<'_> {
         self.missing.iter()
     }
 
-    /// Asks for the content of what was missing and is listed after all, and by itself for what is not.
+    /// Asks for the content of what was missing and is listed after all, and by itself for what is not. What came to the lists in
+    /// between is read as well, where all contents are asked for.
     pub(super) fn read_missing(&mut self, asks: &mut Vec<Ask>) {
         let Look { ledger, level, .. } = self.look.clone();
+        let missing: BTreeSet<&str> = self.missing.iter().map(|address| ledger.owned[address].id.as_str()).collect();
+        let again: BTreeSet<&str> = self.missing.iter().map(|address| &*address.kind).collect();
+        let is_read = |kind: &&Kind| again.contains(kind.key) && kind.api.lifecycle(level).read == Read::ListedThenGet;
+        let mut unread = Vec::new();
+        for kind in KINDS.iter().filter(is_read) {
+            let ids = self.without_content(kind).into_iter().filter(|id| !missing.contains(id.as_str()));
+            unread.extend(ids.filter_map(|id| Some((kind, kind.api.get(&id, &Value::Null, level)?, id))));
+        }
+        for (kind, request, id) in unread {
+            self.ask(For::Content(kind, id), request, asks);
+        }
         for address in self.missing.clone() {
             let (api, id) = (kinds::api(&address), &ledger.owned[&address].id);
             let found = self.listed(&address.kind, id);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::files::{self, Refused};
+use super::project::Project;
 use super::variables::{self, Filling};
 use crate::codes;
 use crate::finding::{Finding, Findings};
@@ -27,7 +28,7 @@ pub fn has_files(node: &Node) -> bool {
 
 /// Reads files on behalf of one resource.
 pub struct Bodies<'a> {
-    pub root: &'a Path,
+    pub project: &'a Project,
     /// Texts that stand in for the files of their names.
     pub given: &'a BTreeMap<String, String>,
     pub with: &'a Filling<'a>,
@@ -74,9 +75,9 @@ impl Bodies<'_> {
         if growth.is_exceeded() {
             return None;
         }
-        let read = files::beneath(self.root, name).and_then(|path| match self.given.get(&files::plain(name)) {
+        let read = self.project.beneath(name).and_then(|path| match self.given.get(&files::plain(name)) {
             Some(text) => Ok(text.clone().into_bytes()),
-            None => files::read(&path, BODY_LIMIT).map_err(Refused::Unreadable),
+            None => self.project.content(&path, BODY_LIMIT).map_err(Refused::Unreadable),
         });
         match read.map(String::from_utf8) {
             Ok(Ok(text)) if growth.allows(text.len()) => {
@@ -88,7 +89,7 @@ impl Bodies<'_> {
                     .label("this file")
                     .help("open the file in an editor and save it with the encoding UTF-8"),
             ),
-            Err(why) => self.findings.push(refused(self.root, name, at, why)),
+            Err(why) => self.findings.push(refused(&self.project.root, name, at, why)),
         }
         None
     }

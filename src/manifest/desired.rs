@@ -210,8 +210,8 @@ impl Manifests {
         let defaults = defaults.get(kind.key).filter(|(_, weight)| with.growth.allows(*weight)).map(|(node, _)| *node);
         let mut changed = self.laid(stack, defaults, with, &mut taken, &mut findings);
         if self.has_bodies && bodies::has_files(changed.as_ref().unwrap_or(node)) {
-            let (root, given) = (&self.project.root, &self.given_bodies);
-            let mut bodies = Bodies { root, given, with, findings: &mut findings };
+            let (project, given) = (&self.project, &self.given_bodies);
+            let mut bodies = Bodies { project, given, with, findings: &mut findings };
             whole = bodies.read(changed.get_or_insert_with(|| node.clone()));
         }
         let node = changed.as_ref().unwrap_or(node);

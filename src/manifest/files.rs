@@ -15,7 +15,7 @@ pub struct Unreadable {
 pub const HOLDS_CASES: &str = "it holds device tests, which `pushplan test` reads";
 
 /// How deep folders are followed.
-const DEPTH_LIMIT: usize = 64;
+pub const DEPTH_LIMIT: usize = 64;
 
 /// Every manifest at or beneath the given places, by path, each once; and what could not be read.
 ///
@@ -106,7 +106,8 @@ pub fn describe(error: &io::Error) -> String {
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }
 
-fn is_manifest(path: &Path) -> bool {
+/// Whether a file holds resources, by its name.
+pub fn is_manifest(path: &Path) -> bool {
     let is = |name: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(name));
     (is("yaml") || is("yml")) && !is_cases(path)
 }
@@ -156,7 +157,8 @@ fn to_limit(from: impl Read, limit: u64, expected: usize) -> Result<Vec<u8>, Str
     Ok(bytes)
 }
 
-fn too_large(size: u64, limit: u64) -> String {
+/// Why a file of this size is not read.
+pub fn too_large(size: u64, limit: u64) -> String {
     const MIB: u64 = 1024 * 1024;
     format!("it is larger than {} MiB ({} MiB)", limit / MIB, size.div_ceil(MIB))
 }

@@ -7,6 +7,7 @@ mod alike;
 pub mod author;
 mod bodies;
 mod collect;
+mod committed;
 mod desired;
 pub mod edit;
 pub mod fields;
@@ -33,6 +34,7 @@ pub mod write;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -45,6 +47,7 @@ pub use project::{FINGERPRINT, PROJECT_FILE, Project, ProjectFile, QuietHours, T
 
 use crate::codes;
 use crate::finding::{Finding, Findings};
+use crate::git::Commit;
 use crate::kinds::Kind;
 use crate::node::Node;
 use crate::source::{FileId, Source, Sources, Span};
@@ -137,13 +140,23 @@ pub fn read_project(root: &Path, replaced: Option<Input>) -> Manifests {
 
 /// The same, with texts that stand in for the files of their names or are read beside them, and with the manifests in
 /// folders that the project does not name.
-pub fn read_project_with(root: &Path, mut given: Vec<Input>, beside: &[PathBuf]) -> Manifests {
+pub fn read_project_with(root: &Path, given: Vec<Input>, beside: &[PathBuf]) -> Manifests {
+    read_whole(root, None, given, beside)
+}
+
+/// The project in a folder as a commit has it. Nothing on the disk is read.
+pub fn read_commit(root: &Path, commit: Arc<Commit>) -> Manifests {
+    read_whole(root, Some(commit), Vec::new(), &[])
+}
+
+fn read_whole(root: &Path, commit: Option<Arc<Commit>>, mut given: Vec<Input>, beside: &[PathBuf]) -> Manifests {
     let mut sources = Sources::default();
     let mut findings = Findings::default();
     let own = given.iter().position(|input| input.name == PROJECT_FILE).map(|at| given.remove(at).from);
-    let bytes = match own {
-        Some(From::Bytes(bytes)) => Ok(bytes),
-        _ => files::read_unlinked(&root.join(PROJECT_FILE), PROJECT_FILE_LIMIT),
+    let bytes = match (own, &commit) {
+        (Some(From::Bytes(bytes)), _) => Ok(bytes),
+        (_, Some(commit)) => commit.read(PROJECT_FILE, PROJECT_FILE_LIMIT),
+        (_, None) => files::read_unlinked(&root.join(PROJECT_FILE), PROJECT_FILE_LIMIT),
     };
     let project = match bytes {
         Err(why) => {
@@ -154,7 +167,7 @@ pub fn read_project_with(root: &Path, mut given: Vec<Input>, beside: &[PathBuf])
         Ok(bytes) => {
             let (text, wrong) = to_text(bytes);
             let end = text.len();
-            let project = Project::read(root, text, &mut sources, &mut findings);
+            let project = Project::read_in(root, commit, text, &mut sources, &mut findings);
             if let Some(wrong) = wrong {
                 findings.push(not_text(sources.iter().next().map(|(id, _)| id), end, wrong));
             }
@@ -184,9 +197,19 @@ fn gather(
     mut findings: Findings,
 ) -> Manifests {
     let root = &project.root;
-    let (paths, unreadable) = files::manifests(root, places);
-    let mut inputs: Vec<Input> =
-        paths.into_iter().map(|path| Input { name: shown(root, &path), from: From::File(path) }).collect();
+    let (paths, mut unreadable) = match &project.commit {
+        Some(commit) => committed::manifests(commit, root, places),
+        None => files::manifests(root, places),
+    };
+    let mut inputs = Vec::with_capacity(paths.len());
+    for path in paths {
+        let name = shown(root, &path);
+        match project.commit.as_ref().map(|commit| commit.read(&name, FILE_LIMIT)) {
+            None => inputs.push(Input { name, from: From::File(path) }),
+            Some(Ok(bytes)) => inputs.push(Input { name, from: From::Bytes(bytes) }),
+            Some(Err(why)) => unreadable.push(files::Unreadable { path, why }),
+        }
+    }
     let names: HashSet<&str> = given.iter().map(|input| input.name.as_str()).collect();
     inputs.retain(|input| !names.contains(input.name.as_str()));
     let mut unreadable: Vec<_> = unreadable.into_iter().map(|file| (shown(root, &file.path), file.why)).collect();

@@ -4,27 +4,28 @@ mod expand;
 mod groups;
 mod matrix;
 mod secrets;
+mod target;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jiff::civil::Time;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::files::{self, Refused};
-use super::variables::{Variables, is_name};
-use super::{FILE_LIMIT, bodies, to_text};
-use crate::client::Origin;
+use super::variables::is_name;
+use super::{FILE_LIMIT, bodies, committed, to_text};
 use crate::codes::{self, CODES, Code};
 use crate::finding::{Finding, Findings, Severity};
+use crate::git::Commit;
 use crate::ledger::place;
 use crate::model::delay::Delay;
 use crate::model::level::Level;
 use crate::model::many::Many;
 use crate::model::on_drift::OnDrift;
 use crate::model::quiet::Quiet;
-use crate::model::recipient::Recipient;
 use crate::node::{At, Decode, Node, Reader, Tree, shape, words};
 use crate::source::{Source, Sources, Span};
 use crate::text;
@@ -78,7 +79,10 @@ shape! {
         vendor: Option<At<String>>,
         /// Where it is remembered what was applied: `git` (commits on a ref of the project's own remote; `git:REMOTE` for another), `s3://`,
         /// `gs://` or `az://` with a bucket and a prefix, `postgres://host/database/schema`, or `file:` with a folder. Where this is left
-        /// out, it is a folder beside the manifests, which is for one machine.
+        /// out, it is a folder beside the manifests, which is for one machine. Credentials come from the environment. A server of
+        /// PostgreSQL on another machine is checked by its certificate: `?sslmode=` says how (`verify-full` unless something else is
+        /// said; `verify-ca`, `require`, `prefer`, `disable`), and `&sslrootcert=` names the file of the authority that vouches for
+        /// it; where they are left out, `PGSSLMODE` and `PGSSLROOTCERT` count.
         ledger: Option<At<String>>,
         /// Values for `${var.name}` in the manifests.
         variables: BTreeMap<At<String>, At<Value>>,
@@ -214,6 +218,8 @@ pub struct Project {
     /// The folder that holds the project file.
     pub root: PathBuf,
     pub file: ProjectFile,
+    /// Where its files are, if that is not the disk.
+    pub commit: Option<Arc<Commit>>,
     expanded: Expanded,
 }
 
@@ -222,7 +228,7 @@ impl Project {
     pub fn bare(root: &Path) -> Self {
         let (checks, targets, groups) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let file = ProjectFile { project: None, checks, targets, matrix: None, groups };
-        Self { root: root.to_owned(), file, expanded: Expanded::default() }
+        Self { root: root.to_owned(), file, commit: None, expanded: Expanded::default() }
     }
 
     /// The nearest folder at or above `start` that holds a project file.
@@ -248,14 +254,41 @@ impl Project {
 
     /// A file or folder of the project by its name. One that does not exist is a place all the same: reading it says so.
     fn place(&self, name: &str) -> Result<PathBuf, Refused> {
-        match files::beneath(&self.root, name) {
+        match self.beneath(name) {
             Err(Refused::Unreadable(_)) => Ok(self.root.join(name)),
             place => place,
         }
     }
 
+    /// The path of a file that its files name: beneath its folder and reached without a link.
+    pub fn beneath(&self, name: &str) -> Result<PathBuf, Refused> {
+        match &self.commit {
+            Some(commit) => committed::beneath(commit, &self.root, name),
+            None => files::beneath(&self.root, name),
+        }
+    }
+
+    /// Reads at most `limit` bytes of a file of the project.
+    pub fn content(&self, path: &Path, limit: u64) -> Result<Vec<u8>, String> {
+        match &self.commit {
+            Some(commit) => commit.read(&super::shown(&self.root, path), limit),
+            None => files::read(path, limit),
+        }
+    }
+
     /// Reads the project file's text. What is wrong in it is reported, and the rest is used.
     pub fn read(root: &Path, text: String, sources: &mut Sources, findings: &mut Findings) -> Self {
+        Self::read_in(root, None, text, sources, findings)
+    }
+
+    /// The same where the project's files are those of a commit.
+    pub fn read_in(
+        root: &Path,
+        commit: Option<Arc<Commit>>,
+        text: String,
+        sources: &mut Sources,
+        findings: &mut Findings,
+    ) -> Self {
         let id = sources.add(Source::new(PROJECT_FILE, text));
         let mut node = super::toml::parse(id, sources.get(id), findings);
         let mut found = Findings::default();
@@ -263,7 +296,7 @@ impl Project {
         let mut reader = Reader::new(found);
         let file = ProjectFile::decode(&node, &mut reader);
         let mut found = reader.findings;
-        let mut project = Self { expanded, ..Self::bare(root) };
+        let mut project = Self { expanded, commit, ..Self::bare(root) };
         if let Some(file) = file {
             project.file = file;
             project.inspect(&mut found);
@@ -414,80 +447,4 @@ pub fn not_free(code: &Code, name: &At<String>) -> Finding {
         .label("stays an error")
         .note("what cannot be read or leads nowhere cannot be checked, planned or sent")
         .help("remove the setting and correct what is reported")
-}
-
-impl Target {
-    /// How near the time of a new push may be.
-    pub fn min_lead(&self) -> Delay {
-        self.min_lead.as_ref().map_or(Delay(300), |lead| lead.value)
-    }
-
-    /// How long after it was lost a request may still take effect.
-    pub fn settle(&self) -> Delay {
-        self.settle.as_ref().map_or(Delay(10), |settle| settle.value)
-    }
-
-    /// Whether a test may go to somebody there, as the target says; `None` where it says nothing.
-    pub fn may_test(&self, recipient: &Recipient) -> Option<bool> {
-        let sends = self.test_sends.as_ref().map(|sends| sends.value);
-        let named = self.test_recipients.as_ref().map(|all| all.iter().any(|pattern| recipient.is_like(pattern)));
-        match (sends, named) {
-            (Some(false), _) => Some(false),
-            (sends, None) => sends,
-            (_, named) => named,
-        }
-    }
-
-    pub fn values(&self) -> Variables {
-        self.variables.iter().map(|(name, value)| (name.value.clone(), value.value.0.clone())).collect()
-    }
-
-    /// Values that their types allow and that mean nothing.
-    fn inspect(&self, findings: &mut Findings) {
-        let mut wrong = |span, message: String, expected: &str| {
-            findings.push(Finding::new(&codes::YM206, span, message).label(format!("expected {expected}")));
-        };
-        if let Some(url) = &self.base_url
-            && let Err(why) = Origin::parse(url)
-        {
-            wrong(url.span, why, "an address such as https://messaging.example");
-        }
-        if let Some(place) = &self.ledger
-            && let Some(why) = place::objection(place)
-        {
-            wrong(
-                place.span,
-                why,
-                "such as git, s3://bucket/prefix or postgres://host/database/schema, without a password",
-            );
-        }
-        if let Some(print) = &self.app_key_fingerprint
-            && (print.len() != FINGERPRINT || !print.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)))
-        {
-            let message = format!("`{print}` is not the fingerprint of an app key");
-            wrong(print.span, message, "12 digits from 0 to 9 and a to f");
-        }
-        if let Some(most) = &self.max_deletes
-            && most.value < 0
-        {
-            wrong(most.span, format!("`{}` is not a number of deletions", most.value), "0 or more");
-        }
-        for pattern in self.test_recipients.iter().flatten().filter(|pattern| !Recipient::is_pattern(pattern)) {
-            let message = format!("`{}` means no single recipients", text::short(pattern, 60));
-            wrong(pattern.span, message, "such as \"named_user:qa-*\" or \"ios_channel:ID\"");
-        }
-        if let Some(time) = self.send_within.as_ref().filter(|time| time.value.0 < 1) {
-            wrong(time.span, format!("`{}` is too short for a request to leave", time.value.0), "1s or more");
-        }
-        let within = self.send_within.as_ref().map_or(60, |time| time.value.0);
-        if let Some(time) = self.lease.as_ref().filter(|time| time.value.0 < within.saturating_mul(2)) {
-            let least = Delay(within.saturating_mul(2)).written();
-            let message =
-                format!("`{}` is too short for a lease: a request may leave for {within} s", time.value.written());
-            wrong(time.span, message, &format!("{least} or more, twice `send_within`"));
-        }
-        for time in [&self.min_lead, &self.settle, &self.apart].into_iter().flatten().filter(|time| time.value.0 < 0) {
-            wrong(time.span, format!("`{}` is not a length of time", time.value.0), "0 or more");
-        }
-    }
 }

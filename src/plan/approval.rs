@@ -152,6 +152,8 @@ impl Plan {
         }
         let Self { target, origin, app, level, aim, choice, .. } = self;
         let about = Listed::default().item(target).item(origin).item(app).item(level).item(aim).item(choice);
+        // What was not compared with the service approves nothing that is.
+        let about = if self.basis.is_service() { about } else { about.item(&self.basis) };
         let (mut digests, mut changes) = (Vec::new(), Vec::new());
         for change in self.changes.iter().filter(|change| change.is_told()) {
             let Change { address, id, desired, live, reasons, sends, protect, broadcast, .. } = change;
@@ -222,7 +224,7 @@ fn by_address(changes: &[Approved]) -> BTreeMap<&Address, Vec<&Approved>> {
 mod tests {
     use super::*;
     use crate::model::level::Level;
-    use crate::plan::{About, Aim, Choice, Position};
+    use crate::plan::{About, Aim, Basis, Choice, Position};
     use serde_json::json;
 
     fn change(key: &str, action: Action, tag: &str) -> Change {
@@ -284,6 +286,7 @@ mod tests {
         };
         assert_eq!(other(&|plan| plan.target = "staging".into()), Vec::<String>::new());
         assert_eq!(other(&|plan| plan.choice.only = vec!["segments/a".into()]), Vec::<String>::new());
+        assert_eq!(other(&|plan| plan.basis = Basis::Ledger), Vec::<String>::new());
         let desired = json!({"tag": "y"});
         assert_eq!(
             other(&|plan| plan.changes[0].desired = Some(desired.clone())),

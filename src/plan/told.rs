@@ -42,6 +42,11 @@ pub struct Told {
 }
 
 impl Told {
+    /// How much of what another target has is not promoted.
+    pub fn left(&self) -> usize {
+        self.held.iter().filter(|held| held.why.is_left()).count()
+    }
+
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -70,6 +75,12 @@ pub struct Held {
 pub enum Why {
     /// What git says of it is not applied to the other target.
     NotYet,
+    /// The same, and what the other target has of it is promoted.
+    Newer,
+    /// Git has gone on since it was applied to the other target, and this field of it is the other target's own.
+    OfTarget(String),
+    /// The other target has it, and git has it no more.
+    NotInGit,
     /// Git does not have it any more, and the other target still does.
     NotGoneYet,
     /// The other target is not meant to have it.
@@ -81,14 +92,31 @@ pub enum Why {
 }
 
 impl Why {
+    /// Whether the other target may have something that is not promoted.
+    pub fn is_left(&self) -> bool {
+        match self {
+            Self::OfTarget(_) | Self::NotInGit | Self::InDoubt | Self::Waits(_) => true,
+            Self::NotYet | Self::Newer | Self::NotGoneYet | Self::NotThere => false,
+        }
+    }
+
     /// In words, where the other target has this name.
     pub fn words(&self, from: &str) -> String {
         match self {
             Self::NotYet => format!("not on {from} yet"),
+            Self::Newer => format!("not on {from} yet as your files have it by now; what {from} has is promoted"),
+            Self::OfTarget(path) => {
+                let what = if path.is_empty() { "what it says" } else { path };
+                format!(
+                    "held back: your files have gone on since it was applied to {from}, and {what} may be for {from} \
+                     alone; apply it to {from} first"
+                )
+            }
+            Self::NotInGit => format!("held back: {from} has it, and your files do not any more; apply {from} first"),
             Self::NotGoneYet => format!("its removal is not on {from} yet"),
             Self::NotThere => format!("not meant for {from}: apply it by itself"),
             Self::InDoubt => format!("whether it is on {from} is not known"),
-            Self::Waits(by) => format!("waits for {by}, which is not on {from} yet"),
+            Self::Waits(by) => format!("waits for {by}, which is not promoted"),
         }
     }
 }

@@ -247,7 +247,15 @@ impl Around<'_> {
             if wanted.get(&at).is_some_and(|said| *said != spec) {
                 let why = format!("git says something else of it; `pushplan adopt {address}` takes it");
                 let (name, id) = (thing.name.clone(), single.part.clone().unwrap_or_else(|| single.id.clone()));
-                out.left.push(Left { kind: thing.kind.key, why: why.into(), name, id, is_part: true, undecided: true });
+                out.left.push(Left {
+                    kind: thing.kind.key,
+                    why: why.into(),
+                    name,
+                    id,
+                    key: None,
+                    is_part: true,
+                    undecided: true,
+                });
                 continue;
             }
             let (id, stamp) = (single.id.clone(), single.stamp.clone());

@@ -53,10 +53,18 @@ pub struct Draft<'l> {
 }
 
 impl<'l> Draft<'l> {
-    pub fn new(placed: Vec<Placed>, left: Vec<Left>, ledger: &'l Ledger, addresses: &BTreeSet<Address>) -> Self {
+    /// A draft of what is `placed`. `addresses` are declared; of them, the service no longer has those that are `gone`, and nothing
+    /// that is written now may name them.
+    pub fn new(
+        placed: Vec<Placed>,
+        left: Vec<Left>,
+        ledger: &'l Ledger,
+        addresses: &BTreeSet<Address>,
+        gone: &BTreeSet<Address>,
+    ) -> Self {
         let piece = |Placed { thing, key, is_new }| Piece { thing, key, is_new, warn: BTreeSet::new(), by_id: false };
         let segments = ledger.owned.iter().filter(|(address, _)| address.kind == Segment::KEY);
-        let declared = segments.filter(|(address, _)| addresses.contains(address));
+        let declared = segments.filter(|(address, _)| addresses.contains(address) && !gone.contains(address));
         let declared = declared.map(|(address, owned)| (owned.id.clone(), address.key.clone())).collect();
         let groups = addresses.iter().filter(|address| address.kind == TagGroup::KEY);
         let declared_groups = groups.map(|address| address.key.clone()).collect();
@@ -214,7 +222,15 @@ impl<'l> Draft<'l> {
 
 fn left(piece: &Piece, why: String) -> Left {
     let Thing { kind, name, id, .. } = &piece.thing;
-    Left { kind: kind.key, why: why.into(), name: name.clone(), id: id.clone(), is_part: false, undecided: false }
+    Left {
+        kind: kind.key,
+        why: why.into(),
+        name: name.clone(),
+        id: id.clone(),
+        key: None,
+        is_part: false,
+        undecided: false,
+    }
 }
 
 fn can_be_declared(group: &str) -> bool {

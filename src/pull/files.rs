@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::draft::{Draft, group_address};
 use crate::address::Address;
 use crate::finding::Findings;
+use crate::guard::messages_everybody;
 use crate::kinds::KINDS;
 use crate::manifest::author::authored;
 use crate::manifest::{parse, write};
@@ -55,15 +56,18 @@ struct Lines {
 pub fn files<'e>(draft: &Draft, layout: Layout, existing: &dyn Fn(&str) -> Existing<'e>) -> Vec<File> {
     let mut by_kind: BTreeMap<usize, Vec<Lines>> = BTreeMap::new();
     let place = |kind: &str| KINDS.iter().position(|one| one.key == kind).unwrap_or_default();
-    for (piece, spec) in draft.written().into_iter().filter(|(piece, _)| piece.is_new) {
-        let node = authored(piece.thing.kind, &piece.key, &spec);
+    let written = draft.written();
+    let specs = written.iter().map(|(piece, spec)| (piece.address().to_string(), spec)).collect();
+    for (piece, spec) in written.iter().filter(|(piece, _)| piece.is_new) {
+        let node = authored(piece.thing.kind, &piece.key, spec);
         let address = piece.address();
-        let text = lines(&piece.key, &node, &piece.warn);
+        let to_everybody = messages_everybody(&address, spec, &specs);
+        let text = lines(&piece.key, &node, to_everybody, &piece.warn);
         by_kind.entry(place(&address.kind)).or_default().push(Lines { address, text });
     }
     for group in &draft.groups {
         let (address, empty) = (group_address(group), Node { span: Span::NONE, tree: Tree::Map(Vec::new()) });
-        let text = lines(group, &empty, &BTreeSet::new());
+        let text = lines(group, &empty, false, &BTreeSet::new());
         by_kind.entry(place(&address.kind)).or_default().push(Lines { address, text });
     }
     let mut names = Names { existing, taken: BTreeSet::new() };
@@ -85,21 +89,24 @@ pub fn files<'e>(draft: &Draft, layout: Layout, existing: &dyn Fn(&str) -> Exist
     out
 }
 
-/// The lines of one resource, as they stand under its kind.
-fn lines(key: &str, node: &Node, warn: &BTreeSet<&str>) -> String {
+/// The lines of one resource, as they stand under its kind. `to_everybody`: it messages everybody, which has to be said.
+fn lines(key: &str, node: &Node, to_everybody: bool, warn: &BTreeSet<&str>) -> String {
     let mut text = String::new();
-    if warn.is_empty() {
-        write::resource(key, node, INDENT, &mut text);
-        return text;
-    }
+    let codes: Vec<&str> = warn.iter().copied().collect();
+    let broadcast = to_everybody.then(|| "broadcast: true".to_owned());
+    let warns = (!warn.is_empty()).then(|| format!("warn: [{}]", codes.join(", ")));
+    let lifecycle: Vec<String> = broadcast.into_iter().chain(warns).collect();
     match node.entries() {
-        Some([]) => text.push_str(&format!("{:INDENT$}{}:\n", "", write::key(key))),
+        Some([]) if !lifecycle.is_empty() => text.push_str(&format!("{:INDENT$}{}:\n", "", write::key(key))),
         _ => write::resource(key, node, INDENT, &mut text),
     }
     let within = 2 * INDENT;
-    let codes: Vec<&str> = warn.iter().copied().collect();
-    text.push_str(&format!("{:within$}# The service has it so: what these checks find is a warning.\n", ""));
-    text.push_str(&format!("{:within$}lifecycle: {{warn: [{}]}}\n", "", codes.join(", ")));
+    if !warn.is_empty() {
+        text.push_str(&format!("{:within$}# The service has it so: what these checks find is a warning.\n", ""));
+    }
+    if !lifecycle.is_empty() {
+        text.push_str(&format!("{:within$}lifecycle: {{{}}}\n", "", lifecycle.join(", ")));
+    }
     text
 }
 

@@ -73,7 +73,7 @@ pub fn place(unmanaged: Unmanaged, declared: &Declared, ledger: &Ledger) -> Plac
                 Home::Other(address) => {
                     let why =
                         format!("{address} has its name and says something else; `pushplan adopt {address}` takes it");
-                    places.left.push(Left { undecided: true, ..leave(&thing, why) });
+                    places.left.push(Left { undecided: true, key: Some(address.key), ..leave(&thing, why) });
                 }
                 Home::At(address, same, missing) => {
                     used.insert(address.clone());
@@ -92,7 +92,7 @@ pub fn place(unmanaged: Unmanaged, declared: &Declared, ledger: &Ledger) -> Plac
 
 fn leave(thing: &Thing, why: impl Into<std::borrow::Cow<'static, str>>) -> Left {
     let (name, id) = (thing.name.clone(), thing.id.clone());
-    Left { kind: thing.kind.key, why: why.into(), name, id, is_part: false, undecided: false }
+    Left { kind: thing.kind.key, why: why.into(), name, id, key: None, is_part: false, undecided: false }
 }
 
 enum Home {

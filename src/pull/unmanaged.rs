@@ -60,6 +60,8 @@ pub struct Left {
     pub why: Cow<'static, str>,
     pub name: String,
     pub id: String,
+    /// The key of what is declared under its name.
+    pub key: Option<String>,
     /// It is only a part of what has the name.
     pub is_part: bool,
     /// A plan does not go on before somebody decides about it.
@@ -145,7 +147,7 @@ pub fn unmanaged(live: &Live, ledger: &Ledger, wanted: &BTreeSet<&'static str>, 
 
 fn left(kind: &Kind, found: &Found, why: impl Into<Cow<'static, str>>) -> Left {
     let (name, id) = (found.name.clone(), found.id.clone());
-    Left { kind: kind.key, why: why.into(), name, id, is_part: false, undecided: false }
+    Left { kind: kind.key, why: why.into(), name, id, key: None, is_part: false, undecided: false }
 }
 
 /// Why something is not to be pulled, whoever asks.
@@ -166,8 +168,7 @@ fn out_of_question(kind: &Kind, found: &Found, ledger: &Ledger, ours: &Ours, now
     if in_doubt {
         return Some(IN_DOUBT);
     }
-    let over = |runs: kinds::Runs| runs.last.is_none() || runs.is_over(now, SignedDuration::ZERO);
-    kind.api.runs(spec).is_some_and(over).then_some(PAST)
+    kind.api.runs(spec).is_some_and(|runs| runs.is_done(now, SignedDuration::ZERO)).then_some(PAST)
 }
 
 /// What is ours, by what the service knows it by.

@@ -40,6 +40,8 @@ pub struct Target {
     pub corrected: Vec<Item>,
     /// What each step did, and whether that was done. What was not begun is none.
     pub steps: Vec<(Verb, bool)>,
+    /// How many results of earlier runs are not in the ledger yet: who only looks does not write them.
+    pub unwritten: usize,
     /// What was in the way.
     pub why: Option<Failure>,
 }
@@ -48,7 +50,7 @@ impl Target {
     /// One of which is only known what was in the way.
     pub fn unknown(name: &str, outcome: Outcome, exit: Exit, why: Option<Failure>) -> Self {
         let (name, standing) = (name.to_owned(), None);
-        Self { name, outcome, exit, standing, corrected: Vec::new(), steps: Vec::new(), why }
+        Self { name, outcome, exit, standing, corrected: Vec::new(), steps: Vec::new(), unwritten: 0, why }
     }
 }
 

@@ -12,6 +12,8 @@ pub struct Again {
     project: String,
     target: String,
     choice: String,
+    /// What shows the same plan, such as `plan`.
+    look: String,
     /// Whether the command has its target in itself.
     is_whole: bool,
 }
@@ -30,7 +32,13 @@ impl Again {
         let target = target.map(|name| option("--target", name)).unwrap_or_default();
         let only = choice.only.iter().map(|pattern| option("--only", pattern));
         let except = choice.except.iter().map(|pattern| option("--except", pattern));
-        Self { command: command.to_owned(), project, target, choice: only.chain(except).collect(), is_whole: false }
+        let (choice, look) = (only.chain(except).collect(), "plan".to_owned());
+        Self { command: command.to_owned(), project, target, choice, look, is_whole: false }
+    }
+
+    /// The same for a plan that another command shows, such as `diff a..b`.
+    pub fn looking(self, look: &str) -> Self {
+        Self { look: look.to_owned(), ..self }
     }
 
     /// The same for a command that has its target in itself, such as `promote --from staging --to production`.
@@ -46,7 +54,7 @@ impl Again {
 
     /// The command that goes on with the same plan.
     pub fn go_on(&self) -> String {
-        let Self { command, project, target, choice, is_whole } = self;
+        let Self { command, project, target, choice, is_whole, .. } = self;
         let target = if *is_whole { "" } else { target };
         format!("pushplan {command}{project}{target}{choice}")
     }
@@ -58,8 +66,8 @@ impl Again {
 
     /// A plan of the same.
     pub fn plan(&self) -> String {
-        let Self { project, target, choice, .. } = self;
-        format!("pushplan plan{project}{target}{choice}")
+        let Self { look, project, target, choice, .. } = self;
+        format!("pushplan {look}{project}{target}{choice}")
     }
 
     /// Another command for the same target, such as `resolve segments/a --absent`.

@@ -21,6 +21,11 @@ const LINE: usize = 240;
 pub fn waiting(plan: &Plan, on_merge: bool, truncated: bool, commit: Option<&str>) -> String {
     let first = |commit: &str| commit.chars().take(12).collect::<String>();
     let commit = commit.map(|commit| format!("For commit `{}`. ", first(commit))).unwrap_or_default();
+    if !plan.basis.is_service() {
+        return format!(
+            "{commit}This was not compared with the service: it is for reading, and a merge does not approve it."
+        );
+    }
     if plan.is_empty() {
         return format!("{commit}Nothing is to be applied.");
     }

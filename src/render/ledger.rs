@@ -22,7 +22,8 @@ pub struct View<'v> {
     pub place: &'v str,
     pub facts: &'v Facts,
     pub kept: &'v [Kept],
-    pub now: Timestamp,
+    /// Whether others still leave the run alone that has not ended.
+    pub is_held: bool,
 }
 
 #[derive(Serialize)]
@@ -41,6 +42,8 @@ struct Status<'v> {
     in_doubt: Vec<String>,
     /// Who is at work, or was cut off.
     run: Option<&'v Running>,
+    /// Whether the lease of that run still holds; null where there is none.
+    run_is_held: Option<bool>,
     /// Results that could not be written to the ledger.
     unwritten: usize,
     moved_to: Option<&'v str>,
@@ -72,7 +75,10 @@ impl View<'_> {
         let mut resources: Vec<Address> = ledger.owned.keys().map(Address::resource).collect();
         resources.dedup();
         row("ours", format!("{}{doubt}", text::count(resources.len(), "resource")));
-        row("at work", at_work(ledger.run.as_ref()));
+        row("at work", ledger.run.as_ref().filter(|_| self.is_held).map_or("nobody".to_owned(), at_work));
+        if let Some(run) = ledger.run.as_ref().filter(|_| !self.is_held) {
+            row("cut off", cut_off(run));
+        }
         if !self.kept.is_empty() {
             let results: usize = self.kept.iter().map(|kept| kept.outcomes().len()).sum();
             row("unwritten", format!("{}; the next command that writes takes them in", text::count(results, "result")));
@@ -100,21 +106,26 @@ impl View<'_> {
             resources: resources.len(),
             in_doubt: ledger.open.keys().map(ToString::to_string).collect(),
             run: ledger.run.as_ref(),
+            run_is_held: ledger.run.as_ref().map(|_| self.is_held),
             unwritten: self.kept.iter().map(|kept| kept.outcomes().len()).sum(),
             moved_to: self.facts.moved_to(),
         })
     }
 }
 
-fn at_work(run: Option<&Running>) -> String {
-    match run {
-        None => "nobody".to_owned(),
-        Some(run) => {
-            let until =
-                run.expires.map(|end| format!(", until {} if nothing more is heard", time(end))).unwrap_or_default();
-            format!("{} since {}{until}; lease {}", one_line(&run.actor), time(run.since), one_line(&run.run))
-        }
-    }
+fn at_work(run: &Running) -> String {
+    let until = run.expires.map(|end| format!(", until {} if nothing more is heard", time(end))).unwrap_or_default();
+    format!("{} since {}{until}; lease {}", one_line(&run.actor), time(run.since), one_line(&run.run))
+}
+
+/// A run that is gone: nobody has to wait for it.
+fn cut_off(run: &Running) -> String {
+    let over = run.expires.map(|end| format!(" Its lease was over on {}.", time(end))).unwrap_or_default();
+    format!(
+        "the run of {} since {} has not ended.{over} The next apply goes on after it.",
+        one_line(&run.actor),
+        time(run.since)
+    )
 }
 
 fn time(at: Timestamp) -> String {
@@ -181,11 +192,11 @@ pub fn export(target: &str, facts: &Facts) -> String {
 
 /// Every record, one on each line.
 pub fn records(all: &[Entry]) -> String {
-    let lines: Vec<String> =
-        all.iter().map(|entry| serde_json::to_string(entry).expect("a record has text keys only")).collect();
-    lines.join("\n")
+    let line = |entry| serde_json::to_string(entry).expect("a record has text keys only");
+    all.iter().map(|entry| format!("{}\n", line(entry))).collect()
 }
 
 fn json(value: &impl Serialize) -> String {
-    serde_json::to_string_pretty(value).expect("all keys are texts")
+    let text = serde_json::to_string_pretty(value).expect("all keys are texts");
+    format!("{text}\n")
 }

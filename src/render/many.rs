@@ -31,18 +31,20 @@ pub struct Several<'p> {
     pub all: Vec<(&'p str, Said<'p>)>,
     /// How the command is said again for all of them.
     pub again: &'p Again,
+    /// The folder that they were saved in.
+    pub saved: Option<String>,
     /// By number of the target.
     views: Vec<Option<View<'p>>>,
 }
 
 impl<'p> Several<'p> {
-    pub fn new(all: Vec<(&'p str, Said<'p>)>, again: &'p Again) -> Self {
+    pub fn new(all: Vec<(&'p str, Said<'p>)>, again: &'p Again, saved: Option<String>) -> Self {
         let view = |(_, said): &(&'p str, Said<'p>)| match *said {
             Said::Planned(plan, ahead) => Some(View::of(plan, &ahead.again)),
             Said::Failed(_) => None,
         };
         let views = all.iter().map(view).collect();
-        Self { all, again, views }
+        Self { all, again, saved, views }
     }
 
     /// Those that were planned.
@@ -53,11 +55,39 @@ impl<'p> Several<'p> {
         })
     }
 
+    /// The command that goes on with them.
+    fn go_on(&self) -> String {
+        self.saved.as_ref().map_or_else(|| self.again.go_on(), |folder| self.again.of_file(folder))
+    }
+
     /// How many have changes, have none, and failed.
     fn numbers(&self) -> (usize, usize, usize) {
         let changed = self.planned().filter(|(_, view, _)| !view.plan.is_empty()).count();
         let planned = self.planned().count();
         (changed, planned - changed, self.all.len() - planned)
+    }
+
+    /// What the plans were compared with, where that was not the service: a sentence, after the targets that it is about where it is
+    /// not about all.
+    fn compared_with(&self) -> Vec<String> {
+        let mut said: Vec<(String, Vec<&str>)> = Vec::new();
+        for (target, view, _) in self.planned() {
+            let Some(words) = view.plan.basis.words(view.plan.ledger.seq, false) else { continue };
+            match said.iter_mut().find(|(known, _)| *known == words) {
+                Some((_, targets)) => targets.push(target),
+                None => said.push((words, vec![target])),
+            }
+        }
+        let one = |(words, targets): (String, Vec<&str>)| match targets.len() == self.planned().count() {
+            true => words,
+            false => format!("{}: {words}", targets.join(", ")),
+        };
+        said.into_iter().map(one).collect()
+    }
+
+    /// Whether the plans can be applied: they were compared with the service.
+    fn goes_on(&self) -> bool {
+        self.planned().all(|(_, view, _)| view.plan.basis.is_service())
     }
 
     /// `14 targets: 12 with changes, 1 without, 1 failed.`
@@ -131,6 +161,35 @@ fn fold<'t, B>(all: Vec<(&'t str, Vec<Shown<B>>)>) -> Vec<Folded<'t, B>> {
         folded[at].blocks.push(block);
     }
     folded
+}
+
+/// Every change once, under the targets that have it. Where that is one target, it has its ids; those of several stand in for
+/// each other.
+fn every_change<'p, B>(
+    several: &Several<'p>,
+    show: impl Fn(&View) -> Vec<(Risk, B)>,
+    text: impl Fn(&B) -> &str,
+) -> Vec<Folded<'p, B>> {
+    let all = several.planned().map(|(target, view, _)| {
+        let shown = view.without_ids(&show).into_iter().enumerate().map(|(number, (risk, block))| Shown {
+            risk,
+            same: text(&block).to_owned(),
+            block: (number, block),
+        });
+        (target, shown.collect())
+    });
+    let own = |target: &str| {
+        let (_, view, _) = several.planned().find(|(name, view, _)| *name == target && view.has_ids())?;
+        Some(show(view).into_iter().map(|(_, block)| Some(block)).collect::<Vec<_>>())
+    };
+    let folded = fold(all.collect()).into_iter().map(|Folded { targets, blocks }| {
+        let mut own = if let [target] = targets.as_slice() { own(target) } else { None };
+        let block =
+            |(number, shared): (usize, B)| own.as_mut().and_then(|own| own.get_mut(number)?.take()).unwrap_or(shared);
+        let blocks = blocks.into_iter().map(block).collect();
+        Folded { targets, blocks }
+    });
+    folded.collect()
 }
 
 /// `The same 3 changes on 14 targets: shop-de, shop-us …`

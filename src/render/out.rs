@@ -1,6 +1,7 @@
 //! The one place that writes to the terminal.
 
 use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anstream::{AutoStream, ColorChoice};
 
@@ -9,11 +10,43 @@ use super::layout::Style;
 use super::visible::visible;
 use crate::failure::Failure;
 
-/// Standard output and standard error. A reader that has gone away ends the run quietly and is not an error.
+/// Standard output and standard error. Nothing that goes wrong with them ends a run: what was begun on the service or in a
+/// ledger is brought to its end and recorded, also where nobody reads about it any more.
 #[derive(Clone, Debug)]
 pub struct Out {
     color: ColorChoice,
     ascii: bool,
+    stdout: Stream,
+    stderr: Stream,
+}
+
+/// One of the two. After something could not be written to it, nothing more is: a text with a hole in it would be another.
+#[derive(Clone, Debug, Default)]
+struct Stream(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Open,
+    /// The reader has seen enough: `pushplan ... | head`.
+    Closed,
+    /// Something was to be read and is not there, and why.
+    Lost(String),
+}
+
+impl Stream {
+    fn put(&self, write: impl FnOnce() -> io::Result<()>) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !matches!(*state, State::Open) {
+            return;
+        }
+        if let Err(error) = write() {
+            *state = match error.kind() {
+                io::ErrorKind::BrokenPipe => State::Closed,
+                _ => State::Lost(error.to_string()),
+            };
+        }
+    }
 }
 
 /// The fewest columns that lines are laid out for.
@@ -21,7 +54,16 @@ const NARROWEST: usize = 20;
 
 impl Out {
     pub fn new(color: ColorChoice) -> Self {
-        Self { color, ascii: is_ascii(|name| std::env::var(name).ok()) }
+        let ascii = is_ascii(|name| std::env::var(name).ok());
+        Self { color, ascii, stdout: Stream::default(), stderr: Stream::default() }
+    }
+
+    /// Why something is missing on standard output, where its reader has not gone away.
+    pub fn lost(&self) -> Option<String> {
+        match &*self.stdout.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            State::Lost(why) => Some(why.clone()),
+            State::Open | State::Closed => None,
+        }
     }
 
     /// How standard output shows text.
@@ -43,13 +85,13 @@ impl Out {
     /// Writes bytes to standard output exactly as they are, for whoever reads them with a program.
     pub fn exact(&self, bytes: &[u8]) {
         let mut to = io::stdout().lock();
-        finish(&to.write_all(bytes).and_then(|()| to.flush()));
+        self.stdout.put(|| to.write_all(bytes).and_then(|()| to.flush()));
     }
 
     /// The same to standard error, beside something else that a program reads.
     pub fn exact_note(&self, bytes: &[u8]) {
         let mut to = io::stderr().lock();
-        finish(&to.write_all(bytes).and_then(|()| to.flush()));
+        self.stderr.put(|| to.write_all(bytes).and_then(|()| to.flush()));
     }
 
     /// Writes a JSON document to standard output. A program reads what was written; a log that it ends up in obeys nothing
@@ -61,19 +103,19 @@ impl Out {
     /// Writes a text with its final line break to standard output.
     pub fn print(&self, text: &str) {
         let mut to = AutoStream::new(io::stdout().lock(), self.color);
-        finish(&write(&mut to, &stream::text(text, self.ascii), "\n"));
+        self.stdout.put(|| write(&mut to, &stream::text(text, self.ascii), "\n"));
     }
 
     /// Writes a text with its final line break to standard error.
     pub fn note(&self, text: &str) {
         let mut to = AutoStream::new(io::stderr().lock(), self.color);
-        finish(&write(&mut to, &stream::text(text, self.ascii), "\n"));
+        self.stderr.put(|| write(&mut to, &stream::text(text, self.ascii), "\n"));
     }
 
     /// Writes a question to standard error; the answer stands on the same line.
     pub fn ask(&self, question: &str) {
         let mut to = AutoStream::new(io::stderr().lock(), self.color);
-        finish(&write(&mut to, &stream::text(&visible(question), self.ascii), " "));
+        self.stderr.put(|| write(&mut to, &stream::text(&visible(question), self.ascii), " "));
     }
 
     /// Says why a command could not do its work.
@@ -106,14 +148,6 @@ fn write(to: &mut impl Write, text: &str, end: &str) -> io::Result<()> {
         to.write_all(end.as_bytes())?;
     }
     to.flush()
-}
-
-/// A closed pipe means that the reader has seen enough: `pushplan ... | head`. Any other failure to write has nobody left to
-/// be told.
-fn finish(result: &io::Result<()>) {
-    if result.is_err() {
-        std::process::exit(1);
-    }
 }
 
 #[cfg(test)]

@@ -37,6 +37,8 @@ pub struct Progress<'o> {
     tally: Tally,
     news: News,
     bar: Option<ProgressBar>,
+    /// What stands before each line.
+    name: String,
 }
 
 impl<'o> Progress<'o> {
@@ -45,7 +47,13 @@ impl<'o> Progress<'o> {
         let news = News::of(plan);
         let steps = plan.steps.iter().filter(|step| news.has(&step.address, step.verb)).count();
         let bar = (showing == Showing::Bar).then(|| bar(steps));
-        Self { out, showing, tally, news, bar }
+        Self { out, showing, tally, news, bar, name: String::new() }
+    }
+
+    /// The same for one of several targets, which each line names.
+    pub fn of_one(mut self, target: &str) -> Self {
+        self.name = one_line(&format!("{target}: "));
+        self
     }
 
     /// These steps of the plan are over.
@@ -75,9 +83,10 @@ impl<'o> Progress<'o> {
     }
 
     fn line(&self, line: &str) {
+        let line = format!("{}{line}", self.name);
         match &self.bar {
-            Some(bar) => bar.suspend(|| self.out.note(line)),
-            None => self.out.note(line),
+            Some(bar) => bar.suspend(|| self.out.note(&line)),
+            None => self.out.note(&line),
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use similar::TextDiff;
 
-use super::{one_line, visible};
+use super::{Again, one_line, visible};
 use crate::address::Address;
 use crate::failure::{Exit, Failure};
 use crate::kinds::{self, Kind};
@@ -236,7 +236,7 @@ fn way_out(gone: &Gone) -> String {
 }
 
 /// Values that could not be brought into git, each with the places that matter; `after`: files as they are by now.
-pub fn unplaced(settled: &Settled, sources: &Sources, after: &BTreeMap<&str, &str>) -> Vec<String> {
+pub fn unplaced(settled: &Settled, sources: &Sources, after: &BTreeMap<&str, &str>, again: &Again) -> Vec<String> {
     let mut lines = Vec::new();
     for (address, placed) in &settled.placed {
         for Unplaced { path, live, words, places, notes, clash } in &placed.unplaced {
@@ -248,10 +248,11 @@ pub fn unplaced(settled: &Settled, sources: &Sources, after: &BTreeMap<&str, &st
                 lines.push(one_line(&format!(
                     "Edit by hand: {address}{what}: changed in git and on the service: git says {}, the service has {}, last \
                      applied was {} ({places}). Git's value stays. Write what is right there; or take the service's with \
-                     `pushplan pull {address} --theirs`.",
+                     `{}`.",
                     side(git.value.as_ref(), git.words.as_ref()),
                     side(live.as_ref(), words.as_ref()),
                     side(applied.value.as_ref(), applied.words.as_ref()),
+                    again.other(&format!("pull {} --theirs", text::shell_word(&address.to_string()))),
                 )));
                 continue;
             }

@@ -193,7 +193,15 @@ fn ended(report: &Report, plan: &Plan) -> Words {
         Ending::Conflict => {
             format!("Somebody else has begun to apply to {target}: this run sent nothing{more}. {applied}")
         }
-        Ending::Ledger { why } => format!("The ledger could not be written: {why}. Nothing{more} was sent. {applied}"),
+        Ending::Unlocked { by } => {
+            format!("The lease of this run was ended by {by}: it sent nothing{more}. {applied}")
+        }
+        Ending::Ledger { why } if report.did_all() => {
+            format!("Applied plan {digest} to {target}, and the ledger could not be written: {why}.")
+        }
+        Ending::Ledger { why } => {
+            format!("The ledger could not be written: {why}. Nothing{more} is sent without it. {applied}")
+        }
     })
 }
 
@@ -271,7 +279,7 @@ pub fn next(report: &Report, plan: &Plan, again: &Again) -> Vec<Next> {
         Ending::Partly if !report.did_anything(plan) => {
             found.push(command("To try again", again.go_on()));
         }
-        Ending::Partly | Ending::Interrupted => {
+        Ending::Partly | Ending::Interrupted | Ending::Unlocked { .. } => {
             found.push(command("To go on; what is done is not done again", again.go_on()));
         }
         Ending::Conflict => {
@@ -300,7 +308,7 @@ pub struct Document {
     /// The digest of the plan.
     pub plan: String,
     pub target: String,
-    /// done, partly, failed (nothing was done), interrupted, conflict or ledger.
+    /// done, partly, failed (nothing was done), interrupted, conflict, unlocked or ledger.
     pub ending: String,
     /// The same in words.
     pub words: String,
@@ -387,6 +395,7 @@ impl Document {
             Ending::Partly => "failed",
             Ending::Interrupted => "interrupted",
             Ending::Conflict => "conflict",
+            Ending::Unlocked { .. } => "unlocked",
             Ending::Ledger { .. } => "ledger",
         };
         Self {

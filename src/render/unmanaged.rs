@@ -55,6 +55,8 @@ pub struct Shown {
     pub made: Option<Timestamp>,
     pub last_used: Option<Timestamp>,
     pub used_by: Vec<String>,
+    /// It messaged people, and its time is over.
+    pub over: bool,
     pub pruned: bool,
 }
 
@@ -95,6 +97,7 @@ fn one(out: &mut String, listing: &Listing, thing: &Shown, style: Style) {
         by.push(format!("{} more", thing.used_by.len() - NAMED));
     }
     told.extend((!by.is_empty()).then(|| format!("used by {}", all_of(&by))));
+    told.extend(thing.over.then(|| "its time is over, so that there is nothing to pull".to_owned()));
     if !told.is_empty() {
         layout::paragraph(out, &Words::new(&told.join("; ")), 4, style);
     }
@@ -116,9 +119,11 @@ fn summary(listing: &Listing) -> Vec<Words> {
         0 => format!("Nothing that was looked for on {} is outside git.{ignored_words}", listing.target),
         _ => format!("{} on {} {are} not in git.{ignored_words}", count(number, "thing"), listing.target),
     }));
-    if let Some(first) = listing.things.first() {
+    if let Some(first) = listing.things.iter().find(|thing| !thing.over) {
         let pull = listing.again.other(&format!("pull {}", first.address));
         lines.push(Words::new("To write one into git: ").copy(&pull));
+    }
+    if let Some(first) = listing.things.iter().find(|thing| !thing.over).or(listing.things.first()) {
         let meant = format!("{}/{}", first.kind.key, pattern_of(&first.name));
         let pattern = format!("ignore_unmanaged = [{}]", quoted(&meant));
         let known = Words::new("To leave it alone, in pushplan.toml under [project] or a target: ");
@@ -193,6 +198,8 @@ pub struct Thing {
     last_used: Option<String>,
     /// What points at it, as far as is known: addresses, and what others have, in words.
     used_by: Vec<String>,
+    /// Whether it messaged people and its time is over: `pushplan pull` leaves it where it is.
+    over: bool,
     /// Whether the target has things of its kind deleted that are not in git.
     pruned_kind: bool,
 }
@@ -245,7 +252,7 @@ pub fn json(listing: &Listing) -> String {
 
 impl Thing {
     fn new(shown: &Shown) -> Self {
-        let Shown { kind, address, name, id, made, last_used, used_by, pruned } = shown;
+        let Shown { kind, address, name, id, made, last_used, used_by, over, pruned } = shown;
         Self {
             address: address.clone(),
             kind: kind.key.to_owned(),
@@ -254,6 +261,7 @@ impl Thing {
             made: made.map(|at| at.to_string()),
             last_used: last_used.map(|at| at.to_string()),
             used_by: used_by.clone(),
+            over: *over,
             pruned_kind: *pruned,
         }
     }

@@ -141,3 +141,37 @@ fn half_a_plan_is_no_approval_unless_somebody_says_so() {
         says(&body, &["**Applied to** `local`", "300 created."]);
     }
 }
+
+#[test]
+fn a_comment_made_from_an_offline_plan_is_no_approval() {
+    for kind in KINDS {
+        let (team, service) = Team::new(kind);
+        team.project.edit("Hello", "Good evening");
+        let comment = |plan: &[&str]| {
+            let ran = team.run(plan, &[]);
+            assert_eq!(ran.code, 0, "{ran}");
+            let ran = team.comment_on(7, &[]);
+            assert_eq!(ran.code, 0, "{ran}");
+            team.host.only(7)
+        };
+        let body = comment(&["plan", "--offline", "--out", "plan.json"]);
+        says(
+            &body,
+            &["> Compared with the ledger", "not with the service", "1 to update", "a merge does not approve it"],
+        );
+        assert!(!body.contains("Once this is merged") && !body.contains("is applied, or nothing"), "{body}");
+        service.forget();
+        let ran = team.merge_and_apply(7, &[]);
+        assert_eq!(ran.code, 7, "{ran}");
+        says(&ran.stderr, &["was not compared with the service", "approves nothing", "pushplan plan --out FILE"]);
+        assert_eq!(service.writes(), Vec::<String>::new());
+        says(&team.host.only(7), &["**Held, not applied to** `local`", "was not compared with the service"]);
+        // The same changes, compared with the service, are another plan, which can be approved.
+        let body = comment(&["plan", "--out", "plan.json"]);
+        says(&body, &["1 to update", "is applied, or nothing"]);
+        assert!(!body.contains("Compared with"), "{body}");
+        let ran = team.merge_and_apply(7, &[]);
+        assert_eq!(ran.code, 0, "{ran}");
+        says(&team.host.only(7), &["**Applied to** `local`"]);
+    }
+}

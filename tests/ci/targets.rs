@@ -87,6 +87,58 @@ fn one_target_that_moved_holds_the_others_back() {
 }
 
 #[test]
+fn saved_plans_are_not_approved_once_more() {
+    let (team, service) = team(Kind::GitHub);
+    team.comment_on_both();
+    let commit = team.host.merge(7);
+    service.forget();
+    let ran = team.run_with_both(&["apply", "plans", "--approved", "--yes"], team.on_main(&commit));
+    assert_eq!(ran.code, 64, "{ran}");
+    says(&ran.stderr, &["--approved", "[PLAN]"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+}
+
+#[test]
+fn a_target_whose_ledger_fails_is_told_in_its_comment() {
+    for kind in KINDS {
+        let (team, _service) = team(kind);
+        let one = |target: &str| {
+            let ran = team.run_with_both(&["apply", "--target", target, "--yes"], vec![]);
+            assert_eq!(ran.code, 0, "{ran}");
+        };
+        one("first");
+        one("second");
+        team.project.edit("Hello", "Good evening");
+        team.comment_on_both();
+        let commit = team.host.merge(7);
+        let records = std::fs::read_dir(team.project.folder.path().join(".pushplan/ledger/first")).expect("a ledger");
+        for file in records.map(|file| file.expect("a file").path()).filter(|path| path.is_file()) {
+            std::fs::write(file, "no record").expect("a file");
+        }
+        let all = ["apply", "--approved", "--yes", "--all-targets", "--on-error", "continue"];
+        let ran = team.run_with_both(&all, team.on_main(&commit));
+        assert_eq!(ran.code, 6, "{ran}");
+        let own = team.host.own(7);
+        says(&own[0], &["**Held, not applied to** `first`", "ledger"]);
+        says(&own[1], &["**Applied to** `second`", "1 updated."]);
+    }
+}
+
+#[test]
+fn who_is_not_asked_about_several_targets_is_told_on_each() {
+    let (team, service) = team(Kind::GitHub);
+    team.comment_on_both();
+    let commit = team.host.merge(7);
+    service.forget();
+    let ran = team.run_with_both(&["apply", "--approved", "--all-targets"], team.on_main(&commit));
+    assert_eq!(ran.code, 7, "{ran}");
+    assert_eq!(service.writes(), Vec::<String>::new());
+    for (body, target) in team.host.own(7).iter().zip(["first", "second"]) {
+        says(body, &[&format!("**Held, not applied to** `{target}`"), "there is nobody to ask"]);
+    }
+}
+
+#[test]
 fn a_promotion_is_shown_and_is_not_what_a_merge_applies() {
     let (team, _service) = team(Kind::GitHub);
     let both = |arguments: &[&str]| {

@@ -174,11 +174,13 @@ defaults:
 overlays:
   local:
     segments: {a: {display_name: Local}}
+    templates: {gone: {description: null}}
 x-shared: &hi {alert: Hi}
 segments:
   a: {display_name: A, criteria: {tag: \"${var.sale}\"}}
 templates:
   t: {push: {notification: {alert: Hello}}}
+  gone: {description: This, push: {notification: {alert: Hello}}}
 scheduled_pushes:
   p: {schedule: {scheduled_time: 2035-01-01T09:00}, push: {audience: all, notification: *hi}}
   q: {schedule: {scheduled_time: 2035-01-01T09:00}, push: {audience: all, template: t}}
@@ -204,10 +206,18 @@ scheduled_pushes:
             json!("Ho"),
             vec!["filled in from this template", "the template"],
         ),
+        (
+            "templates/gone",
+            "/description",
+            json!("That"),
+            vec!["written in a way that cannot be edited", "the overlay for this target"],
+        ),
     ] {
         let (after, settled) = after(text, address, &[(path, value)]);
         assert_eq!(after, text, "{address} {path}");
         let placed = settled.placed.values().next().expect("a resource");
+        assert!(path[1..].replace('/', ".").starts_with(&placed.unplaced[0].path), "{placed:?}");
+        assert!(placed.unplaced[0].path.len() > 1 && placed.unplaced[0].live.is_some(), "{placed:?}");
         let told: Vec<&str> = placed.unplaced.iter().flat_map(|one| &one.places).map(|(_, why)| *why).collect();
         assert_eq!(told, words, "{address} {path} {placed:?}");
     }
@@ -247,5 +257,12 @@ fn what_goes_with_an_anchor_in_it_is_told_with_both_places() {
     assert_eq!(now, STANDS_IN);
     let told = &settled.placed.values().next().expect("a resource").unplaced;
     let places: Vec<(&str, &str)> = told[0].places.iter().map(|(at, why)| (&STANDS_IN[at.range()], *why)).collect();
-    assert_eq!(places, [("y0", "used here"), ("a1", "an anchor, whose value stands in several places")]);
+    assert_eq!(places, [("criteria", "used here"), ("a1", "an anchor, whose value stands in several places")]);
+}
+
+#[test]
+fn what_is_new_stands_above_the_remarks_of_what_was_first() {
+    let text = "segments:\n  a:\n    # who\n    criteria: {tag: x}\n";
+    let (now, _) = after(text, "segments/a", &[("/display_name", json!("B"))]);
+    assert_eq!(now, text.replace("    # who", "    display_name: B\n    # who"));
 }

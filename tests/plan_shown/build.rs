@@ -32,6 +32,7 @@ pub fn plan(changes: impl IntoIterator<Item = Building>) -> Plan {
         expires: time("2026-11-17T09:00:00Z"),
         manifests: Digest::of(b"manifests"),
         ledger: Position { lineage: "l".to_owned(), seq: 41 },
+        basis: pushplan::plan::Basis::Service,
         aim: pushplan::plan::Aim::Manifests,
         choice: pushplan::plan::Choice::default(),
         on_drift: pushplan::model::on_drift::OnDrift::usual(),

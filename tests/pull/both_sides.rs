@@ -35,6 +35,8 @@ fn what_was_changed_in_git_as_well_is_never_overwritten() {
         says(&ran.stderr, &["git says {tag: git}, the service has {tag: dash}, last applied was {tag: a}"]);
         says(&ran.stderr, &["messages.yaml:4:5: changed here as well", "`pushplan pull segments/s --theirs`"]);
     }
+    let named = project.run(&["pull", "--target", "local"]);
+    says(&named.stderr, &["`pushplan pull segments/s --theirs --target local`"]);
     // The way out that is told, here and elsewhere.
     for told in [project.good(&["plan"]), project.good(&["drift"]), project.run(&["plan", "--on-drift", "stop"])] {
         says(&told.stdout, &["pushplan pull segments/s --theirs"]);
@@ -245,8 +247,8 @@ pipelines:
     service.put(&url[url.find("/api/").expect("a path")..], &pipeline);
     let ran = project.run(&["pull"]);
     assert_eq!(ran.code, 6, "{ran}");
-    says(&ran.stderr, &["pipelines/a outcome[0].delay: the service has 7200"]);
-    says(&ran.stderr, &["pipelines/a outcome[0].push.device_types: the service has [\"ios\"]"]);
+    says(&ran.stderr, &["pipelines/a outcome.delay: the service has 7200"]);
+    says(&ran.stderr, &["pipelines/a outcome.push.device_types: the service has [\"ios\"]"]);
 }
 
 #[test]
@@ -291,4 +293,54 @@ fn nothing_to_pull_does_not_say_that_git_has_it() {
     let ran = project.good(&["pull"]);
     says(&ran.stdout, &["Nothing to pull", "pushplan plan shows what your files say otherwise"]);
     assert!(!ran.stdout.contains("in git already"), "{ran}");
+}
+
+#[test]
+fn nothing_that_is_pulled_names_what_was_removed_on_the_service() {
+    let (project, service) = applied(SEGMENT);
+    let id = service.segment_id("S");
+    service.delete(&format!("/api/segments/{id}"));
+    service
+        .post("/api/segments", &json!({"display_name": "Fresh", "criteria": {"or": [{"segment": id}, {"tag": "b"}]}}));
+    let ran = project.run(&["pull"]);
+    assert_eq!(ran.code, 6, "{ran}");
+    assert!(ran.stdout.contains("1 resource pulled"), "{ran}");
+    let fresh = project.folder.read("segments.yaml");
+    says(&fresh, &["segment: {id: ", &id]);
+    // As it was told: what is gone is taken out of git.
+    project.write("{}\n");
+    says(&project.good(&["plan"]).stdout, &["Plan: 1 to forget, 1 unchanged."]);
+    project.good(&["apply", "--yes"]);
+    in_sync(&project);
+}
+
+#[test]
+fn another_thing_of_the_same_name_is_told_of_by_key_as_well() {
+    let (project, service) = applied(SEGMENT);
+    service.segment("Baz", "theirs");
+    project.write(&format!("{SEGMENT}  baz: {{display_name: Baz, criteria: {{tag: mine}}}}\n"));
+    for word in ["segments/Baz", "segments/baz"] {
+        let ran = project.run(&["pull", word]);
+        assert_eq!(ran.code, 6, "{word}: {ran}");
+        says(&ran.stderr, &["segments/baz has its name and says something else"]);
+    }
+}
+
+#[test]
+fn a_push_to_everybody_is_pulled_so_that_it_can_be_made_again() {
+    let (project, service) = applied("{}\n");
+    let push = |name: &str, audience: Value| {
+        let push = json!({"audience": audience, "device_types": ["ios"], "notification": {"alert": "Hi"}});
+        service.post(
+            "/api/schedules",
+            &json!({"name": name, "schedule": {"scheduled_time": "2035-01-01T09:00:00"}, "push": push}),
+        );
+    };
+    push("To all", json!("all"));
+    push("To some", json!({"tag": "a"}));
+    project.good(&["pull"]);
+    let pulled = project.folder.read("scheduled_pushes.yaml");
+    let (all, some) = pulled.split_once("to-some:").expect("both");
+    assert!(all.contains("lifecycle: {broadcast: true}") && !some.contains("lifecycle"), "{pulled}");
+    in_sync(&project);
 }

@@ -172,3 +172,25 @@ segments:
     let gone = "        # two: never remove, legal\n        - tag: b  # b\n";
     assert_eq!(project.folder.read(FILE), manifest.replace(gone, ""));
 }
+
+#[test]
+fn what_cannot_be_said_beside_the_defaults_is_told_by_field_with_their_place() {
+    let manifest = "\
+defaults:
+  scheduled_pushes: {schedule: {time_zone: Europe/Paris}}
+scheduled_pushes:
+  p:
+    schedule: {scheduled_time: 2035-10-01T09:00}
+    push: {audience: {tag: a}, device_types: [ios], notification: {alert: Hi}}
+";
+    let (project, service) = applied(manifest);
+    let push = service.get("/api/schedules")["schedules"][0].clone();
+    let path = push["url"].as_str().and_then(|url| url.find("/api/").map(|at| url[at..].to_owned())).expect("a path");
+    // An hour that Paris has twice.
+    let schedule = json!({"scheduled_time": "2035-10-28T00:30:00"});
+    service.put(&path, &json!({"name": push["name"], "schedule": schedule, "push": push["push"]}));
+    let told = by_hand(&project);
+    says(&told, &["scheduled_pushes/p schedule.scheduled_time: the service has \"2035-10-28T0030\""]);
+    says(&told, &["messages.yaml:5:16: written in a way that cannot be edited"]);
+    says(&told, &["messages.yaml:2:22: the defaults of its kind"]);
+}

@@ -217,7 +217,9 @@ fn a_pull_into_another_folder_gives_the_same_keys() {
         project.good(&["pull"]);
         let text = project.folder.read("segments.yaml");
         project.folder.write("segments.yaml", "");
-        fs::remove_dir_all(project.folder.path().join(".pushplan/ledger")).expect("a ledger");
+        for part in [".pushplan/ledger", ".pushplan/seen"] {
+            fs::remove_dir_all(project.folder.path().join(part)).expect("a ledger");
+        }
         project.good(&["pull"]);
         (text, project.folder.read("segments.yaml"))
     };

@@ -227,7 +227,9 @@ fn a_pull_that_could_not_reach_the_ledger_is_finished_by_the_next() {
     let names = ["segments.yaml", "templates.yaml", "pipelines.yaml", "scheduled_pushes.yaml"];
     let before: Vec<String> = names.iter().map(|name| project.folder.read(name)).collect();
     // As if the last step had failed: files are there, and the ledger knows nothing of them.
-    std::fs::remove_dir_all(project.folder.path().join(".pushplan/ledger")).expect("a ledger");
+    for part in [".pushplan/ledger", ".pushplan/seen"] {
+        std::fs::remove_dir_all(project.folder.path().join(part)).expect("a ledger");
+    }
     let ran = project.good(&["pull"]);
     says(&ran.stdout, &["Adopted as declared: pipelines/remind-later, scheduled_pushes/black-friday, segments/"]);
     says(&ran.stdout, &["and 2 more\n7 resources adopted as declared. Next: pushplan plan\n"]);
@@ -320,10 +322,20 @@ fn what_has_had_its_time_stays_where_it_is() {
     service.post("/api/experiments", &test("Later", "2026-12-27T1000"));
     let (status, _) = service.ask(Method::POST, "/local/clock", Some(&json!({"by": "2h"})));
     assert!(status < 300, "{status}");
+    let told = project.good(&["unmanaged"]).stdout;
+    says(
+        &told,
+        &[
+            "its time is over, so that there is nothing to pull",
+            "To write one into git: pushplan pull experiments/later",
+        ],
+    );
     let ran = project.good(&["pull"]);
     says(&ran.stderr, &["Left alone: 1 experiment: its time is over: Soon over"]);
     says(&ran.stdout, &["1 resource pulled"]);
     in_sync(&project);
+    let told = project.good(&["unmanaged"]).stdout;
+    assert!(told.contains("experiments/Soon over") && !told.contains("To write one into git"), "{told}");
 }
 
 #[test]

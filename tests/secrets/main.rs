@@ -16,9 +16,13 @@ mod support;
 mod world;
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
 use canary::{CANARY, escaped, is_told};
 use support::Ran;
@@ -100,6 +104,9 @@ fn look_at(path: &Path, is_private: bool) {
     }
 }
 
+/// The password of a database on this machine.
+const GIVEN: [(&str, &str); 2] = [("PGPASSWORD", CANARY), ("PGHOST", "127.0.0.1")];
+
 fn with_ledger(place: &str) -> Project {
     Project::with(ONE, &format!("ledger = \"{place}\"\n"))
 }
@@ -122,7 +129,7 @@ fn the_password_of_a_database_is_told_nowhere() {
     let place = format!("postgres://ada@127.0.0.1:{}/ledgers/quiet", server.port);
     let project = with_ledger(&place);
     let _service = project.serve();
-    lives(&project, &[("PGPASSWORD", CANARY)]);
+    lives(&project, &GIVEN);
     let rows = tokio::runtime::Runtime::new().expect("a runtime").block_on(async {
         let rows = server.admin("ledgers").await.query("select record from quiet.ledger", &[]).await;
         rows.expect("rows").iter().map(|row| row.get::<_, Vec<u8>>(0)).collect::<Vec<_>>()
@@ -141,18 +148,17 @@ fn a_ledger_moves_to_a_place_with_a_password_and_leaves_no_word_of_it() {
     // The old place would keep it for everybody to read.
     let ran = quiet(&project, &["ledger", "move", "--to", &place(&format!("ada:{}", escaped(CANARY)))], &[]);
     assert_eq!(ran.code, 64, "{ran}");
-    let ran = quiet(&project, &["ledger", "move", "--to", &place("ada")], &[("PGPASSWORD", CANARY)]);
+    let ran = quiet(&project, &["ledger", "move", "--to", &place("ada")], &GIVEN);
     assert_eq!(ran.code, 0, "{ran}");
     kept(project.folder.path());
     for arguments in LOOKS {
-        quiet(&project, arguments, &[("PGPASSWORD", CANARY)]);
+        quiet(&project, arguments, &GIVEN);
     }
 }
 
 #[test]
 fn a_database_that_cannot_be_reached_is_told_without_its_password() {
-    let closed =
-        std::net::TcpListener::bind("127.0.0.1:0").and_then(|bound| bound.local_addr()).expect("a port").port();
+    let closed = TcpListener::bind("127.0.0.1:0").and_then(|bound| bound.local_addr()).expect("a port").port();
     let mut places = vec![
         ("no such host", "no-such-host.invalid/ledgers/x".to_owned()),
         ("refused", format!("127.0.0.1:{closed}/ledgers/x")),
@@ -162,12 +168,14 @@ fn a_database_that_cannot_be_reached_is_told_without_its_password() {
         places.push(("no TLS for this name", format!("127.0.0.2:{}/ledgers/x?sslmode=verify-full", server.port)));
         let wrong = with_ledger(&format!("postgres://keeper@127.0.0.1:{}/ledgers/x", server.port));
         let _service = wrong.serve();
-        fails(&wrong, &[("PGPASSWORD", CANARY)], "the wrong password");
+        fails(&wrong, &GIVEN, "the wrong password");
     }
     for (why, rest) in places {
         let project = with_ledger(&format!("postgres://ada@{rest}"));
         let _service = project.serve();
-        fails(&project, &[("PGPASSWORD", CANARY)], why);
+        let host = rest.split([':', '/']).next().expect("a host");
+        fails(&project, &[("PGPASSWORD", CANARY), ("PGHOST", host)], why);
+        fails(&project, &[("PGPASSWORD", CANARY), ("PGHOST", "db.example")], why);
         let moving = Project::new(ONE);
         let _service = moving.serve();
         assert_eq!(moving.run(&["apply", "--yes"]).code, 0);
@@ -182,6 +190,41 @@ fn a_database_that_cannot_be_reached_is_told_without_its_password() {
             assert_ne!(ran.code, 0, "{why}: {ran}");
         }
         kept(moving.folder.path());
+    }
+}
+
+/// A server that asks for the password and keeps what it gets.
+fn asks_for_password() -> (u16, thread::JoinHandle<Vec<u8>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let heard = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a connection");
+        stream.set_read_timeout(Some(Duration::from_secs(5))).expect("a limit");
+        let mut begins = [0; 4];
+        stream.read_exact(&mut begins).expect("a first word");
+        let mut rest = vec![0; u32::from_be_bytes(begins) as usize - 4];
+        stream.read_exact(&mut rest).expect("all of it");
+        // AuthenticationCleartextPassword
+        stream.write_all(&[b'R', 0, 0, 0, 8, 0, 0, 0, 3]).expect("asked");
+        let mut answer = vec![0; 1000];
+        let length = stream.read(&mut answer).unwrap_or_default();
+        answer.truncate(length);
+        answer
+    });
+    (port, heard)
+}
+
+#[test]
+fn a_password_is_given_to_no_server_that_only_the_project_file_names() {
+    for (named, is_given) in [("db.example", false), ("127.0.0.1", true)] {
+        let (port, heard) = asks_for_password();
+        let project = with_ledger(&format!("postgres://ada@127.0.0.1:{port}/ledgers/x?sslmode=disable"));
+        let ran = quiet(&project, &["history"], &[("PGPASSWORD", CANARY), ("PGHOST", named)]);
+        assert_ne!(ran.code, 0, "{ran}");
+        let heard = heard.join().expect("it listened");
+        assert_eq!(is_told(&heard), is_given, "with PGHOST={named}: {}", String::from_utf8_lossy(&heard));
+        let words = "PGPASSWORD was kept back: a password without a server is for the one that PGHOST names";
+        assert_eq!(ran.stderr.contains(words), !is_given, "{ran}");
     }
 }
 
@@ -200,8 +243,7 @@ fn a_place_with_a_password_in_the_project_file_is_refused_without_repeating_it()
 
 #[test]
 fn the_secret_of_a_store_of_objects_is_told_nowhere() {
-    let closed =
-        std::net::TcpListener::bind("127.0.0.1:0").and_then(|bound| bound.local_addr()).expect("a port").port();
+    let closed = TcpListener::bind("127.0.0.1:0").and_then(|bound| bound.local_addr()).expect("a port").port();
     let keys = |port: u16| {
         let endpoint = format!("http://127.0.0.1:{port}");
         [
@@ -231,8 +273,7 @@ fn the_secret_of_a_store_of_objects_is_told_nowhere() {
 
 #[test]
 fn the_password_of_a_git_server_is_told_nowhere() {
-    let closed =
-        std::net::TcpListener::bind("127.0.0.1:0").and_then(|bound| bound.local_addr()).expect("a port").port();
+    let closed = TcpListener::bind("127.0.0.1:0").and_then(|bound| bound.local_addr()).expect("a port").port();
     let git = |project: &Project, arguments: &[&str]| {
         let said = Command::new("git").current_dir(project.folder.path()).args(arguments).output().expect("git");
         assert!(said.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&said.stderr));

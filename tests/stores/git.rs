@@ -2,15 +2,18 @@
 
 mod lost;
 mod places;
+#[cfg(unix)]
+mod ssh;
 mod untouched;
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use pushplan::digest::Digest;
-use pushplan::ledger::AppendError;
 use pushplan::ledger::git::GitStore;
 use pushplan::ledger::store::{New, Start, Store, Unread};
+use pushplan::ledger::{AppendError, Chain, Entry, Log, Record};
 
 use places::{Daemon, TIP, Team, bytes, create, fill, git, http, read, stored, try_git, why_unread};
 
@@ -214,6 +217,38 @@ async fn a_deleted_ledger_is_not_an_empty_one() {
     assert_eq!(fresh.read(Start::Newest).await, Err(Unread::CutShort { last: 0, was: 3 }));
     assert!(matches!(create(&ada, 4, "d").await, Err(AppendError::NotWritten(_))));
     assert_eq!(team.tip(), None);
+}
+
+#[tokio::test]
+async fn a_ref_that_was_moved_back_is_put_back_or_accepted_as_the_help_says() {
+    let team = Team::new();
+    let (clone, ada) = team.member("ada");
+    let chain = |store| Chain::new(Arc::new(store), &clone, "prod");
+    let forget =
+        |seq| Entry { seq, at: jiff::Timestamp::UNIX_EPOCH, actor: "ada".into(), record: Record::Forget(Vec::new()) };
+    let ada = chain(ada);
+    for seq in 1..=5 {
+        ada.append(&forget(seq)).await.expect("a record");
+    }
+    let fresh = || chain(GitStore::new(&clone, None, "prod"));
+    let run = |command: &str| {
+        let words: Vec<&str> = command.split(' ').collect();
+        assert_eq!(words[0], "git", "{command}");
+        git(&clone, &words[1..]);
+    };
+    let back = || git(&team.server(), &["update-ref", TIP, &format!("{TIP}~2")]);
+    back();
+    let error = fresh().read(0).await.expect_err("records are gone");
+    assert!(error.message.contains("it ends with record 3, and record 5 was there before"), "{error}");
+    let help = error.help.expect("help");
+    let commands: Vec<&str> = help.split('`').skip(1).step_by(2).collect();
+    run(commands[0]);
+    assert_eq!(fresh().read(0).await.expect("all of them are back").len(), 5, "{help}");
+    back();
+    assert!(fresh().read(0).await.is_err());
+    run(commands[1]);
+    assert_eq!(fresh().read(0).await.expect("it is accepted").len(), 3, "{help}");
+    fresh().append(&forget(4)).await.expect("it goes on");
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use crate::suite::Place;
 use pushplan::digest::Digest;
 use pushplan::ledger::postgres::PostgresStore;
 use pushplan::ledger::store::{New, Pending, Start, Store, Unread};
-use pushplan::ledger::{AppendError, Seq};
+use pushplan::ledger::{AppendError, Chain, Entry, Log, Record, Seq};
 use server::{Sample, Server, create, fill, not_written, numbered, place, read};
 
 /// A schema of the server.
@@ -84,8 +84,8 @@ async fn bytes_and_names_of_any_sort_are_kept_as_they_are() {
     let told = PostgresStore::new("postgres://h/db", "prod").expect("a place");
     assert_eq!(told.record(7), "row (prod, 7) of pushplan.ledger");
     let told = told.go_on(7);
-    let expected =
-        "run `delete from \"pushplan\".ledger where target = 'prod' and seq >= 7` to go on from record 6: what";
+    let expected = "run `delete from \"pushplan\".ledger where target = 'prod' and seq >= 7; update \
+                    \"pushplan\".ledger_newest set seq = 6 where target = 'prod' and seq > 6` to go on from record 6: what";
     assert!(told.starts_with(expected) && told.contains("nothing is sent twice"), "{told}");
 }
 
@@ -132,6 +132,56 @@ async fn a_record_that_is_missing_is_named() {
 }
 
 #[tokio::test]
+async fn the_newest_records_are_missed_and_all_of_them_are() {
+    let Some(server) = Server::shared() else { return };
+    let store = server.store("ends");
+    fill(&store, 5).await;
+    server.run("delete from ends.ledger where seq > 3").await;
+    let every = [Start::Checkpoint, Start::At(1), Start::At(4), Start::At(9), Start::Newest];
+    for start in every {
+        assert_eq!(store.read(start).await, Err(Unread::CutShort { last: 3, was: 5 }), "{start:?}");
+    }
+    server.run("delete from ends.ledger").await;
+    for start in every {
+        assert_eq!(store.read(start).await, Err(Unread::CutShort { last: 0, was: 5 }), "{start:?}");
+    }
+    // A table of an early version has no note, and gets one with the next record.
+    server.run("drop schema ends cascade").await;
+    let samples = fill(&store, 3).await;
+    server.run("drop table ends.ledger_newest").await;
+    assert_eq!(read(&store, Start::Checkpoint).await, numbered(&samples));
+    let previous = Some(&samples[2].checksum);
+    create(&store, 4, &Sample::new("4", previous), previous).await.expect("created");
+    server.run("delete from ends.ledger where seq = 4").await;
+    assert_eq!(store.read(Start::Newest).await, Err(Unread::CutShort { last: 3, was: 4 }));
+}
+
+#[tokio::test]
+async fn a_server_that_was_restored_from_a_backup_is_noticed_by_who_has_seen_more() {
+    let Some(server) = Server::shared() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let chain = || Chain::new(Arc::new(server.store("restored")), folder.path(), "prod");
+    let forget =
+        |seq| Entry { seq, at: jiff::Timestamp::UNIX_EPOCH, actor: "ada".into(), record: Record::Forget(Vec::new()) };
+    for seq in 1..=3 {
+        chain().append(&forget(seq)).await.expect("a record");
+    }
+    server.run("delete from restored.ledger where seq = 3; update restored.ledger_newest set seq = 2").await;
+    let error = chain().read(0).await.expect_err("it is gone");
+    assert!(error.message.contains("it ends with record 2, and record 3 was there before"), "{error}");
+    // The way out that the help names.
+    let help = error.help.expect("help");
+    let words = help.split("remove ").nth(1).expect("a file");
+    let file = words.split(' ').next().expect("a file");
+    std::fs::remove_file(folder.path().join(file)).expect("the file is there");
+    assert_eq!(chain().read(0).await.expect("accepted").len(), 2);
+    chain().append(&forget(3)).await.expect("a record");
+    server.run("drop schema restored cascade").await;
+    let error = chain().history().await.expect_err("all of it is gone");
+    assert!(error.message.contains("it ends with record 0, and record 3 was there before"), "{error}");
+}
+
+#[tokio::test]
 async fn reading_begins_at_the_newest_checkpoint_and_finds_it_by_an_index() {
     let Some(server) = Server::shared() else { return };
     let store = server.store("checkpoints");
@@ -164,7 +214,7 @@ async fn reading_begins_at_the_newest_checkpoint_and_finds_it_by_an_index() {
     for _ in 0..100 {
         let sql = "select seq_tup_read + coalesce(idx_tup_fetch, 0), (select idx_scan from pg_stat_user_indexes where \
                    schemaname = 'checkpoints' and indexrelname = 'ledger_checkpoints') from pg_stat_user_tables where \
-                   schemaname = 'checkpoints'";
+                   schemaname = 'checkpoints' and relname = 'ledger'";
         let row = admin.query_typed_one(sql, &[]).await.expect("counted");
         counts = (row.get::<_, i64>(0), row.get::<_, i64>(1));
         if counts.1 > 0 {

@@ -19,6 +19,11 @@ pub trait Place: Sync {
     /// Puts other bytes in the place of a record behind the store's back, or takes it away.
     fn tamper<'a>(&'a self, target: &'a str, seq: Seq, bytes: Option<&'a [u8]>) -> Pending<'a, ()>;
 
+    /// Whether the place itself has a note of its newest record, for those who have never been there.
+    fn notes_the_newest(&self) -> bool {
+        true
+    }
+
     /// Whether records from before a checkpoint are named by what they hold, so that nothing else can be put in their place.
     fn seals_the_past(&self) -> bool {
         false
@@ -235,6 +240,23 @@ pub async fn damage_is_found_and_told(place: &dyn Place) {
     assert!(told.contains("record 3 is missing") || told.contains("ends with record 2"), "{told}");
 }
 
+pub async fn an_end_that_is_gone_is_missed(place: &dyn Place) {
+    let book = Book::filled(place, "end", 3).await;
+    let chain = book.chain();
+    assert_eq!(chain.read(0).await.expect("records").len(), 3);
+    book.place.tamper(&book.target, 3, None).await;
+    let expected = "it ends with record 2, and record 3 was there before";
+    let gone = chain.read(0).await.expect_err("it is gone");
+    assert!(gone.message.contains(expected) && gone.help.is_some_and(|help| help.contains("record is 2")));
+    assert!(chain.history().await.expect_err("it is gone").message.contains(expected));
+    assert!(chain.facts().await.expect_err("it is gone").message.contains(expected));
+    // A machine that has never seen it.
+    let stranger = Book::new(place, "end");
+    if place.notes_the_newest() {
+        assert!(stranger.refused().await.contains(expected));
+    }
+}
+
 pub async fn a_later_format_and_another_ledger_are_told(place: &dyn Place) {
     let book = Book::filled(place, "later", 2).await;
     let sound = book.stored().await;
@@ -316,6 +338,7 @@ macro_rules! behaves {
         $crate::behaves!(@ $place,
             what_is_appended_is_read_back_by_anybody, a_place_is_taken_once, of_many_writers_one_gets_each_place,
             a_record_whose_answer_was_lost_is_known_again, a_slow_place_is_only_slow, damage_is_found_and_told,
+            an_end_that_is_gone_is_missed,
             a_later_format_and_another_ledger_are_told, reading_begins_at_the_newest_checkpoint,
             readers_see_whole_records_while_others_write);
     };

@@ -185,6 +185,61 @@ templates:
 }
 
 #[test]
+fn what_is_left_to_the_dashboard_is_no_change_of_the_files() {
+    let manifest = "\
+templates:
+  t: {description: d, push: {notification: {alert: Hello}}, lifecycle: {ignore: [description]}}
+";
+    let project = Project::new(manifest);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let id = service.get("/api/templates")["templates"][0]["id"].as_str().expect("an id").to_owned();
+    let edit = |description: &str, alert: &str| {
+        let push = json!({"notification": {"alert": alert}});
+        service.post(&format!("/api/templates/{id}"), &json!({"description": description, "push": push}));
+    };
+    let moved = || {
+        let plan: Value = serde_json::from_str(&project.good(&["plan", "--format", "json"]).stdout).expect("JSON");
+        plan["changes"][0]["moved"].clone()
+    };
+    edit("theirs", "Theirs");
+    let told = project.good(&["plan"]).stdout;
+    assert!(!told.contains("your files and on the service"), "{told}");
+    assert_eq!(moved(), "service", "{told}");
+    // A field of ours that git alone changed.
+    edit("theirs", "Hello");
+    project.write(&manifest.replace("Hello", "Hi"));
+    let told = project.good(&["plan"]).stdout;
+    assert!(!told.contains("on the service"), "{told}");
+    assert_eq!(moved(), "git", "{told}");
+}
+
+#[test]
+fn a_push_that_somebody_pointed_at_another_segment_is_not_said_to_follow_a_new_id() {
+    let manifest = "\
+segments:
+  one: {criteria: {tag: one}}
+  two: {criteria: {tag: two}}
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {segment: one}, device_types: [ios], notification: {alert: Sale}}
+";
+    let project = Project::new(manifest);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let push = service.get("/api/schedules")["schedules"][0].clone();
+    let id = push["url"].as_str().expect("a url").rsplit('/').next().expect("an id").to_owned();
+    let mut theirs = push["push"].clone();
+    theirs["audience"] = json!({"segment": service.segment_id("two")});
+    let body = json!({"name": push["name"], "schedule": push["schedule"], "push": theirs});
+    service.put(&format!("/api/schedules/{id}"), &body);
+    let told = project.good(&["plan"]).stdout;
+    says(&told, &["~ scheduled_pushes/sale", "- is in the segment one", "+ is in the segment two"]);
+    assert!(!told.contains("new id"), "{told}");
+}
+
+#[test]
 fn a_field_of_a_pipeline_is_left_to_the_dashboard_by_the_path_that_the_plan_shows() {
     let manifest = "\
 pipelines:

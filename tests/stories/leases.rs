@@ -4,6 +4,8 @@ use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use pushplan::digest::Digest;
+use pushplan::ledger::{Begin, Chain, Entry, Lease, Ledger, Log, Record};
 use serde_json::Value;
 
 use crate::support::Ran;
@@ -17,11 +19,19 @@ const LONG: &str = "lease = \"5m\"\n";
 
 /// A run that is at work: it has sent its first request, and has another to send.
 fn at_work(settings: &str) -> (Project, Service, Child) {
-    let project = Project::with(TWO, settings);
+    under_way(Project::with(TWO, settings))
+}
+
+fn under_way(project: Project) -> (Project, Service, Child) {
+    under_way_in(project, ".pushplan/ledger/local")
+}
+
+/// The same with the ledger in another folder.
+fn under_way_in(project: Project, ledger: &str) -> (Project, Service, Child) {
     let service = project.faulty(SLOW);
     let child = project.start(&["apply", "--yes", "--concurrency", "1"]);
     let began = Instant::now();
-    while !project.folder.path().join(".pushplan/ledger/local/00000002.json").exists() {
+    while !project.folder.path().join(ledger).join("00000002.json").exists() {
         assert!(began.elapsed() < Duration::from_secs(20), "an intent is written");
         sleep(Duration::from_millis(20));
     }
@@ -99,6 +109,21 @@ fn a_plan_takes_no_lease_and_says_in_one_line_that_somebody_is_applying() {
     says(told[0], &["if nothing more is heard."]);
     assert_eq!(ended(child).code, 0, "the run was not disturbed");
     assert!(!project.good(&["plan"]).stderr.contains("is applying"));
+}
+
+#[test]
+fn a_plan_waits_no_longer_than_the_run_takes_and_knows_what_it_did() {
+    let project = Project::new(TWO);
+    let in_earnest = "[targets.local]\nsettle = \"1s\"\nsend_within = \"1m\"\nlease = \"5m\"\n";
+    project.folder.write("pushplan.toml", in_earnest);
+    let (project, _service, child) = under_way(project);
+    let began = Instant::now();
+    let ran = project.good(&["plan", "--out", "x.plan"]);
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}: {ran}", began.elapsed());
+    says(&ran.stderr, &[" is applying since 20", "Waiting until what it sent has taken effect or never will."]);
+    says(&ran.stdout, &["No changes."]);
+    assert_eq!(ended(child).code, 0);
+    project.good(&["apply", "x.plan"]);
 }
 
 #[test]
@@ -227,4 +252,77 @@ fn programs_are_told_which_lease_was_ended() {
     let ran = project.good(&["unlock", "--lease", &id, "--yes", "--format", "json"]);
     let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     assert_eq!((&told["target"], &told["unlocked"]["id"]), (&"local".into(), &id.into()), "{told}");
+}
+
+#[test]
+fn a_run_whose_lease_was_ended_by_hand_says_so_and_names_nobody_else() {
+    let (project, service, child) = at_work(LONG);
+    signal(&child, "-STOP");
+    let id = lease(&project);
+    project.good(&["unlock", "--lease", &id, "--yes"]);
+    signal(&child, "-CONT");
+    let ran = ended(child);
+    assert!(matches!(ran.code, 1 | 6), "{ran}");
+    says(&ran.stdout, &["The lease of this run was ended by ", ": it sent nothing more.", "To go on; "]);
+    assert!(!ran.stdout.contains("Somebody else has begun"), "{ran}");
+    assert_eq!(service.writes().len(), 1, "it sent nothing more");
+}
+
+#[test]
+fn a_dead_run_is_told_as_one_and_is_ended_by_whoever_finds_nothing_to_do() {
+    let project = Project::new(TWO);
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let chain = Chain::in_files(project.folder.path(), "local");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    runtime.block_on(async {
+        let ledger = Ledger::replay(chain.read(0).await.expect("records"));
+        let begin = Begin {
+            run: "dead".into(),
+            plan: Digest::of(b""),
+            app: ledger.app,
+            tool: "0".into(),
+            changes: Default::default(),
+            lease: Some(Lease::of("grace")),
+        };
+        let at = "2026-01-01T12:00:00Z".parse().expect("a time");
+        let entry = Entry { seq: ledger.seq + 1, at, actor: "grace on build-7".into(), record: Record::Begin(begin) };
+        chain.append(&entry).await.expect("a record");
+    });
+    let told = project.good(&["ledger", "status"]).stdout;
+    says(&told, &["at work     nobody", "cut off     the run of grace on build-7 since Thu 1 Jan 2026 12:00:00 UTC"]);
+    says(&told, &["Its lease was over on Thu 1 Jan 2026 12:02:00 UTC.", "The next apply goes on after it."]);
+    let status = |project: &Project| {
+        let ran = project.good(&["ledger", "status", "--format", "json"]);
+        assert!(ran.stdout.ends_with("}\n"), "{ran}");
+        serde_json::from_str::<Value>(&ran.stdout).expect("JSON")
+    };
+    assert_eq!(status(&project)["run_is_held"], false);
+    let ran = project.good(&["apply", "--yes"]);
+    says(&ran.stderr, &["its lease is over. Taking over."]);
+    says(&ran.stdout, &["No changes."]);
+    assert_eq!((&status(&project)["run"], &status(&project)["run_is_held"]), (&Value::Null, &Value::Null));
+    assert!(!project.good(&["apply", "--yes"]).stderr.contains("Taking over"));
+}
+
+#[test]
+fn who_lost_the_ledger_goes_on_at_once_when_it_is_back() {
+    let project = Project::with(TWO, &format!("{LONG}ledger = \"file:shared\"\n"));
+    let (shared, away) = (project.folder.path().join("shared"), project.folder.path().join("away"));
+    std::fs::create_dir(&shared).expect("a folder");
+    let (project, service, child) = under_way_in(project, "shared/local");
+    std::fs::rename(&shared, &away).expect("moved");
+    let ran = ended(child);
+    assert_eq!(ran.code, 6, "{ran}");
+    says(&ran.stdout, &["The ledger could not be written: ", "Nothing more is sent without it."]);
+    says(&ran.stderr, &["the next apply here takes it in"]);
+    std::fs::rename(&away, &shared).expect("moved back");
+    // Its lease of five minutes is no reason to wait: it has ended here.
+    let ran = project.good(&["apply", "--yes"]);
+    says(&ran.stderr, &["Results that an earlier run could not write are in the ledger now"]);
+    assert_eq!(service.segments(), ["a", "b"]);
+    assert_eq!(service.writes(), ["POST /api/segments"; 2]);
+    says(&project.good(&["ledger", "status"]).stdout, &["at work     nobody"]);
+    let left = std::fs::read_dir(project.folder.path().join(".pushplan/unwritten/local")).expect("a folder");
+    assert_eq!(left.count(), 0, "all of it is taken in");
 }

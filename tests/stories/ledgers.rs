@@ -32,6 +32,7 @@ fn a_ledger_tells_where_it_is_and_what_it_holds() {
     let project = Project::new(ONE);
     let empty = project.good(&["ledger", "status"]).stdout;
     assert!(is_lenient(&empty) && empty.contains("It has no record yet."), "{empty}");
+    says(&project.good(&["ledger", "compact"]).stdout, &["Nothing to do: the ledger of local has no record yet."]);
     let service = project.serve();
     project.good(&["apply", "--yes"]);
     let told = project.good(&["ledger", "status"]).stdout;
@@ -71,6 +72,22 @@ fn a_compacted_ledger_is_read_from_one_record_and_forgets_nothing() {
 }
 
 #[test]
+fn damage_before_a_checkpoint_is_told_and_is_in_nobodys_way() {
+    let (project, _service) = applied();
+    project.good(&["ledger", "compact"]);
+    fs::write(project.folder.path().join(".pushplan/ledger/local/00000002.json"), "{}").expect("a record");
+    for arguments in [&["ledger", "verify"][..], &["history"]] {
+        let ran = project.run(arguments);
+        assert_eq!(ran.code, 1, "{ran}");
+        says(&ran.stderr, &["has lost some of its history: record 2 is damaged", "put it back from a copy"]);
+        says(&ran.stderr, &["record 5 is a checkpoint", "`pushplan plan` and `pushplan apply` go on"]);
+        assert!(!ran.stderr.contains("move every record"), "{ran}");
+    }
+    project.edit("tag: a", "tag: c");
+    project.good(&["apply", "--yes"]);
+}
+
+#[test]
 fn a_ledger_moves_and_its_old_place_takes_no_record() {
     let (project, service) = applied();
     // A disk that is not there looks like a folder that is not there: it is not made, and it is no empty ledger.
@@ -90,6 +107,7 @@ fn a_ledger_moves_and_its_old_place_takes_no_record() {
         says(&ran.stderr, &["has moved to file:shared", "write `ledger = \"file:shared\"` into [targets.local]"]);
     }
     says(&project.good(&["ledger", "status"]).stdout, &["moved to    file:shared"]);
+    says(&project.good(&["history"]).stderr, &[" moved the ledger to file:shared at 20"]);
     let ran = project.run(&["ledger", "move", "--to", "file:elsewhere"]);
     assert_eq!(ran.code, 1, "{ran}");
     let settings = project.folder.read("pushplan.toml");
@@ -99,6 +117,9 @@ fn a_ledger_moves_and_its_old_place_takes_no_record() {
     project.good(&["apply", "--yes"]);
     assert_eq!(service.segments(), ["a"]);
     says(&project.good(&["ledger", "verify"]).stdout, &["shared/local", "is sound: 8 records"]);
+    let ran = project.run(&["ledger", "move", "--to", "file:"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["it was in .pushplan/ledger/local/ before, and what came since does not fit there"]);
 }
 
 #[test]
@@ -111,7 +132,7 @@ fn a_new_place_in_the_settings_is_no_reason_to_make_everything_again() {
         let ran = project.run(arguments);
         assert_eq!(ran.code, 1, "{arguments:?}: {ran}");
         says(&ran.stderr, &["which has no record, and .pushplan/ledger/local/ has 4", "made a second time"]);
-        says(&ran.stderr, &["pushplan ledger move --from file: --to PLACE --target local"]);
+        says(&ran.stderr, &["pushplan ledger move --from file: --to file:shared --target local"]);
     }
     assert_eq!(service.writes().len(), 1, "{:?}", service.writes());
     let ran = project.good(&["ledger", "move", "--from", "file:", "--to", "file:shared"]);
@@ -143,7 +164,9 @@ fn all_that_is_known_is_exported() {
     let (project, _service) = applied();
     let known = json(&project, &["ledger", "export"]);
     assert_eq!(known["owned"]["segments/a"]["spec"]["criteria"]["tag"], "a", "{known}");
+    assert!(project.good(&["ledger", "export"]).stdout.ends_with("}\n"));
     let lines = project.good(&["ledger", "export", "--records"]).stdout;
+    assert!(lines.ends_with("}\n"), "{lines}");
     let records: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("a record")).collect();
     assert_eq!(records.iter().map(|record| &record["seq"]).collect::<Vec<_>>(), [1, 2, 3, 4]);
 }
@@ -157,6 +180,7 @@ fn what_one_machine_could_not_write_is_brought_back_from_its_file_by_another() {
     for gone in ["00000003.json", "00000004.json", "newest"] {
         fs::remove_file(ledger.join(gone)).expect("a file");
     }
+    fs::remove_dir_all(project.folder.path().join(".pushplan/seen")).expect("what this machine has seen");
     let file: PathBuf = project.folder.path().join("kept.json");
     fs::write(&file, outcomes).expect("a file");
     let ran = project.good(&["ledger", "restore", "kept.json"]);

@@ -21,6 +21,8 @@ mod lost;
 mod many;
 mod moving;
 mod next;
+mod offline;
+mod offline_alike;
 mod outcomes;
 mod own_keys;
 mod ownership;
@@ -32,6 +34,7 @@ mod saved;
 mod statistics;
 mod test_sends;
 mod unmanaged;
+mod unread;
 mod world;
 
 #[path = "../support/mod.rs"]

@@ -1,13 +1,21 @@
 //! Many applications from one repository: a matrix of targets, groups, plans and applies of several, and promotion.
 
+mod folding;
+mod ledgers;
+mod promoting;
+mod telling;
+
 use std::fs::{Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt;
+use std::process::Child;
+use std::thread::sleep;
+use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::Ran;
-use crate::world::{Project, Service, says};
+use crate::world::{Project, Service, ended, says};
 
 /// The applications of the service.
 const APPS: [&str; 4] = ["cafe-de", "cafe-us", "shop-de", "shop-us"];
@@ -40,15 +48,22 @@ struct World {
 impl World {
     /// A service with four applications, of which some have credentials, and a project with a target for each.
     fn new(manifest: &str, with: &[&str]) -> Self {
-        let world = Self::with(manifest, with, MATRIX);
+        Self::faulty(manifest, with, "")
+    }
+
+    /// The same with a service in which something goes wrong on purpose.
+    fn faulty(manifest: &str, with: &[&str], faults: &str) -> Self {
+        let world = Self::with(manifest, with, faults);
         world.settle(MATRIX, "[groups.germany]\ntargets = [\"*-de\"]\n");
         world
     }
 
-    fn with(manifest: &str, with: &[&str], _: &str) -> Self {
+    fn with(manifest: &str, with: &[&str], faults: &str) -> Self {
         let project = Project::new(manifest);
         let apps: Vec<String> = APPS.iter().map(|app| format!("{}:{}", key(app), secret(app))).collect();
-        let options: Vec<&str> = apps.iter().flat_map(|app| ["--app", app.as_str()]).collect();
+        let faults = project.folder.write("faults.toml", faults);
+        let apps = apps.iter().flat_map(|app| ["--app", app.as_str()]);
+        let options: Vec<&str> = apps.chain(["--faults", faults.to_str().expect("UTF-8")]).collect();
         let service = project.serve_with(&options);
         let world = Self { project, service };
         let section = |app: &&str| {
@@ -70,8 +85,12 @@ impl World {
     }
 
     fn run(&self, arguments: &[&str]) -> Ran {
+        ended(self.start(arguments))
+    }
+
+    fn start(&self, arguments: &[&str]) -> Child {
         let credentials = self.project.folder.path().join("credentials");
-        self.project.run_as(arguments, &[("PUSHPLAN_CREDENTIALS", credentials.to_str().expect("UTF-8"))])
+        self.project.start_as(arguments, &[("PUSHPLAN_CREDENTIALS", credentials.to_str().expect("UTF-8"))])
     }
 
     fn good(&self, arguments: &[&str]) -> Ran {
@@ -220,16 +239,122 @@ fn guards_hold_for_each_target() {
     assert_eq!((world.segments("shop-de").len(), world.segments("cafe-de").len()), (1, 7));
 }
 
+/// The first of the lists of segments take so long that there is time for somebody else.
+fn slow_lists(number: usize) -> String {
+    format!("[[fault]]\nkind = \"delay\"\nms = 5000\nmethod = \"GET\"\npath = \"/api/segments\"\ntimes = {number}\n")
+}
+
+#[test]
+fn plans_that_somebody_overtook_are_made_anew_and_take_nothing_for_nobodys() {
+    let world = World::faulty(MANIFEST, &["cafe-de", "shop-de"], &slow_lists(2));
+    let slow = world.start(&["apply", "--target", "*-de", "--yes"]);
+    sleep(Duration::from_millis(1500));
+    world.good(&["apply", "--target", "*-de", "--yes"]);
+    let ran = ended(slow);
+    assert_eq!(ran.code, 0, "{ran}");
+    for target in ["cafe-de", "shop-de"] {
+        says(&ran.stderr, &[&format!("{target}: Somebody else was quicker. Planning anew.")]);
+    }
+    says(&ran.stdout, &["2 targets: 2 without changes."]);
+    assert_eq!(world.service.writes(), ["POST /api/segments"; 4]);
+}
+
+#[test]
+fn who_waits_plans_a_target_anew_whose_first_record_somebody_else_got() {
+    let world = World::faulty(MANIFEST, &["cafe-de", "shop-de"], &slow_lists(1));
+    // One target is planned, and waits for the plan of the other.
+    let slow = world.start(&["apply", "--target", "*-de", "--yes", "--wait", "1m"]);
+    sleep(Duration::from_millis(2500));
+    world.good(&["apply", "--target", "*-de", "--yes"]);
+    let ran = ended(slow);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert_eq!(ran.stderr.matches("Somebody else was quicker. Planning anew.").count(), 2, "{ran}");
+    assert_eq!(world.service.writes(), ["POST /api/segments"; 4]);
+}
+
 #[test]
 fn saved_plans_of_several_targets_are_files_of_a_folder() {
     let world = World::new(MANIFEST, &["cafe-de", "shop-de"]);
-    world.good(&["plan", "--target", "*-de", "--out", "plans"]);
+    let ran = world.good(&["plan", "--target", "*-de", "--out", "plans"]);
+    says(&ran.stdout, &["Next: pushplan apply plans\n"]);
     world.good(&["apply", "plans/shop-de.plan"]);
     assert_eq!((world.segments("shop-de").len(), world.segments("cafe-de").len()), (2, 0));
     world.project.folder.write("taken", "");
     let ran = world.run(&["plan", "--target", "*-de", "--out", "taken"]);
     assert_eq!(ran.code, 64, "{ran}");
     says(&ran.stderr, &["taken is a file", "name a folder: --out DIR"]);
+}
+
+#[test]
+fn several_targets_have_a_page_each_in_a_folder() {
+    let world = World::new(MANIFEST, &["cafe-de", "shop-de"]);
+    for asked in [&["--format", "html"][..], &["--format", "html", "--out", "report.html"]] {
+        let ran = world.run(&[&["plan", "--target", "*-de"], asked].concat());
+        assert_eq!(ran.code, 64, "{ran}");
+        says(&ran.stderr, &["a page is about one target", "--format html --out DIR"]);
+    }
+    let ran = world.run(&["plan", "--all-targets", "--format", "html", "--out", "pages", "--format", "text"]);
+    assert_eq!(ran.code, 4, "the others are shown all the same: {ran}");
+    says(&ran.stderr, &["Wrote 2 pages to pages"]);
+    says(&ran.stdout, &["The same change on 2 targets: cafe-de, shop-de"]);
+    for target in ["cafe-de", "shop-de"] {
+        let one = world.good(&["plan", "--target", target, "--format", "html"]);
+        let page = world.project.folder.read(&format!("pages/{target}.html"));
+        says(&page, &[&format!("<title>Plan for {target}</title>"), "Wichtig"]);
+        assert_eq!(page.matches("<article").count(), one.stdout.matches("<article").count());
+    }
+    assert!(!world.project.folder.path().join("pages/shop-us.html").exists());
+}
+
+#[test]
+fn a_folder_of_saved_plans_is_applied_as_a_whole() {
+    let world = World::new(MANIFEST, &["cafe-de", "shop-de", "shop-us"]);
+    world.good(&["plan", "--target", "*-de,shop-us", "--out", "plans"]);
+    world.project.folder.write("plans/notes.txt", "looked at");
+    let ran = world.run(&["apply", "plans", "--target", "shop-de"]);
+    assert_eq!(ran.code, 64, "{ran}");
+    says(&ran.stderr, &["leave --target out", "pushplan apply plans/NAME.plan"]);
+
+    // Nobody is asked about what was looked at, and a plan that does not hold any more keeps the others from being begun.
+    world.good(&["apply", "plans/shop-us.plan"]);
+    let ran = world.run(&["apply", "plans"]);
+    assert_eq!(ran.code, 5, "{ran}");
+    says(
+        &ran.stdout,
+        &[
+            "  cafe-de    not begun\n",
+            "  shop-us    failed: the plan does not hold any more: something has been applied since",
+            "To go on; what is done is not done again:\npushplan apply --target cafe-de --target shop-de --target shop-us\n",
+        ],
+    );
+    assert_eq!(world.segments("cafe-de"), vec![]);
+    let ran = world.run(&["apply", "plans", "--on-error", "continue", "--format", "json"]);
+    assert_eq!(ran.code, 6, "{ran}");
+    let told = checked(&ran, REPORTS);
+    let fates: Vec<&str> =
+        told["targets"].as_array().expect("a list").iter().map(|it| it["fate"].as_str().expect("a word")).collect();
+    assert_eq!(fates, ["applied", "applied", "failed"]);
+    assert_eq!((world.segments("shop-de").len(), world.segments("cafe-de").len()), (2, 2));
+
+    // What was changed by hand stands in the way of all, and so does a target that has two.
+    let text = world.project.folder.read("plans/cafe-de.plan");
+    world.project.folder.write("plans/cafe-de.plan", text.replace("\"vip\"", "\"vap\""));
+    let ran = world.run(&["apply", "plans"]);
+    assert_eq!(ran.code, 5, "{ran}");
+    says(&ran.stderr, &["the plan plans/cafe-de.plan is not as it was saved"]);
+    world.project.folder.write("plans/cafe-de.plan", &text);
+    world.project.folder.write("plans/more.plan", &text);
+    let ran = world.run(&["apply", "plans"]);
+    assert_eq!(ran.code, 64, "{ran}");
+    says(&ran.stderr, &["plans holds two plans for the target cafe-de"]);
+    let ran = world.good(&["plan", "--target", "*-de", "--out", "plans"]);
+    says(&ran.stderr, &["plans has plans of earlier times too: more.plan and shop-us.plan"]);
+    let ran = world.run(&["apply", "src-of-nothing"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    std::fs::create_dir(world.project.folder.path().join("empty")).expect("a folder");
+    let ran = world.run(&["apply", "empty"]);
+    assert_eq!(ran.code, 64, "{ran}");
+    says(&ran.stderr, &["empty is a folder without a plan"]);
 }
 
 #[test]
@@ -303,16 +428,18 @@ fn production_gets_what_staging_has_with_its_own_values_and_nothing_that_is_newe
         &[
             "+ segments/a",
             "has the tag a-live",
-            "segments/b: not on staging yet",
-            "segments/c: not on staging yet",
+            "+ segments/b",
+            "has the tag b\n",
+            "segments/b: not on staging yet as your files have it by now; what staging has is promoted",
+            "segments/c: not on staging yet\n",
             "Next: pushplan promote --from staging --to production --yes",
         ],
     );
-    assert!(!ran.stdout.contains("a-test") && !ran.stdout.contains("+ segments/b"), "{ran}");
+    assert!(!ran.stdout.contains("a-test") && !ran.stdout.contains("tag b2"), "{ran}");
     assert_eq!(world.segments("shop-us"), vec![], "without --yes nothing is changed");
 
     world.good(&[&promote[..], &["--yes"]].concat());
-    assert_eq!(world.segments("shop-us"), vec![("a".into(), tag("a-live"))]);
+    assert_eq!(world.segments("shop-us"), vec![("a".into(), tag("a-live")), ("b".into(), tag("b"))]);
     // What production has stays, also where git has edited it and staging does not have that yet.
     world.good(&["apply", "--target", "staging", "--yes"]);
     world.good(&[&promote[..], &["--yes"]].concat());
@@ -321,7 +448,10 @@ fn production_gets_what_staging_has_with_its_own_values_and_nothing_that_is_newe
     world.project.write("segments:\n  a: {criteria: {tag: \"a3-${var.of}\"}}\n  b: {criteria: {tag: b2}}\n");
     says(
         &world.good(&promote).stdout,
-        &["No changes. production has all that staging has.", "segments/c: its removal is not on staging yet"],
+        &[
+            "No changes. production may not have all that staging has: 1 resource is held back.",
+            "segments/c: its removal is not on staging yet",
+        ],
     );
     // What staging has removed is removed.
     world.good(&["apply", "--target", "staging", "--yes"]);

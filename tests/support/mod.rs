@@ -67,6 +67,8 @@ impl Folder {
             .args(arguments)
             .current_dir(self.path().join(below))
             .env_remove("COLUMNS")
+            .env_remove("GITHUB_BASE_REF")
+            .env_remove("CI_MERGE_REQUEST_TARGET_BRANCH_NAME")
             .env_remove("NO_COLOR")
             .env_remove("CLICOLOR")
             .env_remove("CLICOLOR_FORCE")

@@ -118,9 +118,10 @@ impl Status {
     fn run(&self, context: &Context) -> Ended {
         let (log, target) = self.place.log()?;
         let facts = runtime()?.block_on(log.facts()).map_err(unreadable)?;
-        let kept = log.kept().map_err(unreadable)?;
+        let kept = runtime()?.block_on(log.unwritten()).map_err(unreadable)?;
         let place = log.shown();
-        let view = View { target: &target, place: &place, facts: &facts, kept: &kept, now: Timestamp::now() };
+        let is_held = turn::holder(&facts.ledger, Timestamp::now()).is_some();
+        let view = View { target: &target, place: &place, facts: &facts, kept: &kept, is_held };
         match self.format {
             Plain::Text => context.out.print(&view.text()),
             Plain::Json => context.out.json(&view.json()),
@@ -132,8 +133,8 @@ impl Status {
 impl Verify {
     fn run(&self, context: &Context) -> Ended {
         let (log, target) = self.place.log()?;
-        let all = runtime()?.block_on(log.history()).map_err(unreadable)?;
-        let kept = log.kept().map_err(unreadable)?;
+        let (all, kept) =
+            runtime()?.block_on(async { Ok((log.history().await?, log.unwritten().await?)) }).map_err(unreadable)?;
         context.out.print(&shown::verified(&target, &log.shown(), &all));
         if let Some(note) = super::pending(&kept) {
             context.out.note(&note);
@@ -159,6 +160,9 @@ impl Compact {
             Ok::<_, Failure>((before, Some(entry.seq)))
         })?;
         context.out.print(&match seq {
+            None if before == 0 => {
+                format!("Nothing to do: the ledger of {} has no record yet.", text::short(&target, 80))
+            }
             None => format!("Nothing to do: the ledger of {} is read in one record.", text::short(&target, 80)),
             Some(seq) => format!(
                 "Wrote record {seq}, a checkpoint: the ledger of {} is read from there, and no longer in {}.",
@@ -215,6 +219,11 @@ fn not_moved(why: NotMoved, target: &str, log: &Chain) -> Failure {
         NotMoved::Busy(who) => Failure::new(format!("the ledger of `{target}` stays where it is: {who}"))
             .exit(Exit::Refused)
             .help("wait until it has ended and run the command again"),
+        NotMoved::Former(place) => Failure::new(format!(
+            "the ledger of `{target}` stays where it is: it was in {place} before, and what came since does not fit there"
+        ))
+        .exit(Exit::Refused)
+        .help(format!("name another place, or move what is in {place} away first: all of it is here as well")),
         NotMoved::Taken(place) => {
             Failure::new(format!("the ledger of `{target}` stays where it is: {place} holds another one"))
                 .exit(Exit::Refused)

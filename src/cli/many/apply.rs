@@ -1,5 +1,6 @@
 //! Applying to several targets: one look at all plans, one question, then target after target.
 
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,14 +8,14 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::plan::{make, several, told};
-use super::{Asked, Became, Does, worst};
-use crate::apply::Report;
-use crate::cli::apply::{Asking, Format, How, WhenFailed, exit};
-use crate::cli::planning::{Planned, Site, Wish};
-use crate::cli::review::{self, Review};
+use super::{Asked, Became, Does, Wanted, worst};
+use crate::cli::apply::{Applied, Asking, Format, How, QUICKER, WhenFailed, saved};
+use crate::cli::planning::{Planned, Site};
+use crate::cli::review;
+use crate::cli::target::{self, Opened};
+use crate::cli::turn::{self, Waiting};
 use crate::cli::{Context, Ended, ledger, runtime};
 use crate::failure::{Exit, Failure};
-use crate::plan::Plan;
 use crate::render::many::report::{self, Fate, One};
 use crate::render::many::text::before_apply;
 use crate::render::{self, Again};
@@ -23,77 +24,24 @@ use crate::render::{self, Again};
 const FRESH: Duration = Duration::from_secs(60);
 
 /// Plans all targets, shows and asks, and applies them one after the other.
-pub fn run(asked: &Asked, wish: &Wish, how: &How, asking: &Asking, does: &Does, context: &Context) -> Ended {
-    if !wish.done.is_empty() {
+pub fn run(asked: &Asked, wanted: &Wanted, how: &How, asking: &Asking, does: &Does, context: &Context) -> Ended {
+    if let Wanted::Alike(wish) = wanted
+        && !wish.done.is_empty()
+    {
         return Err(Failure::usage("what was done by hand was done on one target")
             .help("say it for each: pushplan apply --target NAME --done ADDRESS"));
     }
     let sites = asked.read(context, Timestamp::now(), how.format != Format::Text)?;
-    runtime()?.block_on(async {
-        let mut waiting = how.turn.start();
-        for site in &sites {
-            how.await_turn(site, &mut waiting, context).await?;
-            ledger::take_in(context, &site.log).await?;
-        }
-        Ok::<_, Failure>(())
-    })?;
-    let mut all = make(&sites, wish, context)?;
-    let made = Instant::now();
-    {
-        let aheads = told(&all, asked, does, None);
-        let several = several(&all, &aheads, &asking.again);
-        let style = context.out.style();
-        if how.format == Format::Text {
-            context.out.print(&before_apply(&several, style));
-        } else if asking.given.is_none() && io::stdin().is_terminal() {
-            context.out.note(&before_apply(&several, style));
-        }
+    if let Some(site) = sites.iter().find(|site| wanted.leaves_out(&site.target)) {
+        // A saved plan has the name of a group: its target is none.
+        let names = asked.targets()?;
+        return Err(target::unknown(&site.target, &names.iter().map(String::as_str).collect::<Vec<_>>()));
     }
-    if let Some(review) = &asking.review {
-        runtime()?.block_on(async {
-            for one in &mut all {
-                if let Ok(planned) = &one.ended
-                    && let Err(moved) = review.check(&planned.plan, context).await
-                {
-                    one.ended = Err(moved);
-                }
-            }
-        });
-    }
-    for one in &mut all {
-        if let Ok(planned) = &one.ended
-            && let Err(refused) = how.guard(&one.site, &planned.plan, asking)
-        {
-            one.ended = Err(refused);
-        }
-    }
-    let wrong = all.iter().any(|one| one.ended.is_err());
-    if !wrong || how.on_error == WhenFailed::Continue {
-        let has_news = |one: &Became<Planned>| one.ended.as_ref().is_ok_and(|planned| planned.plan.has_news());
-        if all.iter().any(has_news) {
-            how.ask(asking, context)?;
-        }
-    }
-    let run = Run { how, wish, made, asked, does, context };
-    let ended = runtime()?.block_on(run.all(all, wrong))?;
+    let run = Run { how, wanted, asking, asked, does, context };
+    let ended = runtime()?.block_on(run.all(&sites))?;
     show(&ended, how, asking, context);
-    if let Some(review) = &asking.review {
-        runtime()?.block_on(tell(review, &ended, context));
-    }
+    runtime()?.block_on(run.tell_all(&ended));
     Ok(exit_of(&ended))
-}
-
-/// Tells the reviewers of each target what became of it.
-async fn tell(review: &Review, ended: &[Dealt], context: &Context) {
-    for Dealt { site, again, fate } in ended {
-        let became = match fate {
-            Reported::Applied { report, plan, .. } if plan.has_news() => review::Became::Ran(report, plan, again),
-            Reported::Applied { .. } | Reported::Unchanged => review::Became::Nothing,
-            Reported::Failed(failure) => review::Became::Held(failure),
-            Reported::NotBegun => review::Became::NotBegun,
-        };
-        review.tell(&site.target, became, context).await;
-    }
 }
 
 /// A target that was dealt with: what became of it, and how a command would end for it alone.
@@ -101,19 +49,28 @@ struct Dealt {
     site: Arc<Site>,
     again: Again,
     fate: Reported,
+    /// Whether something of another target is not promoted to it.
+    is_short: bool,
 }
 
 enum Reported {
-    Applied { report: Report, plan: Box<Plan>, exit: Exit },
+    Applied(Box<Applied>),
     Unchanged,
     Failed(Failure),
     NotBegun,
 }
 
+/// Plans for all targets. Those that are not to be carried out are refused, and can be looked at all the same.
+struct Plans {
+    all: Vec<Became<Planned>>,
+    refused: BTreeMap<String, Failure>,
+    made: Instant,
+}
+
 struct Run<'a> {
     how: &'a How,
-    wish: &'a Wish,
-    made: Instant,
+    wanted: &'a Wanted,
+    asking: &'a Asking<'a>,
     asked: &'a Asked,
     does: &'a Does,
     context: &'a Context,
@@ -122,67 +79,185 @@ struct Run<'a> {
 impl Run<'_> {
     /// One target after the other. Where one cannot be planned or is refused, nothing is begun at all, unless the rest shall go
     /// on.
-    async fn all(&self, all: Vec<Became<Planned>>, wrong: bool) -> Result<Vec<Dealt>, Failure> {
+    async fn all(&self, sites: &[Arc<Site>]) -> Result<Vec<Dealt>, Failure> {
+        let Plans { mut all, mut refused, made } = self.plans(sites).await;
+        self.show(&all);
+        for one in &mut all {
+            if let Some(failure) = refused.remove(&one.site.target) {
+                one.ended = Err(failure);
+            }
+        }
         let goes_on = self.how.on_error == WhenFailed::Continue;
-        let mut stopped = wrong && !goes_on;
+        let mut stopped = all.iter().any(|one| one.ended.is_err()) && !goes_on;
+        let has_news = |one: &Became<Planned>| one.ended.as_ref().is_ok_and(|planned| planned.plan.has_news());
+        if !stopped && self.is_asked() && all.iter().any(has_news) {
+            if let Err(refused) = self.how.ask(self.asking, self.context) {
+                for one in all.iter().filter(|one| has_news(one)) {
+                    self.tell(&one.site, review::Became::Held(&refused)).await;
+                }
+                return Err(refused);
+            }
+        }
         let mut dealt = Vec::new();
         for Became { site, ended } in all {
-            let again = self.does.again_for(self.asked, &site.target, &self.wish.choice);
+            let again = self.does.again_for(self.asked, &site.target, &self.wanted.wish(&site.target).choice);
+            let is_short = ended.as_ref().is_ok_and(|planned| planned.plan.told.left() > 0);
             let fate = match ended {
                 Err(failure) => Reported::Failed(failure),
-                Ok(planned) if planned.plan.steps.is_empty() => Reported::Unchanged,
+                Ok(planned) if planned.plan.steps.is_empty() => {
+                    turn::end_dead(&site.log, &planned.ledger).await;
+                    Reported::Unchanged
+                }
                 Ok(_) if stopped => Reported::NotBegun,
-                Ok(planned) => self.one(&site, planned, &again).await,
+                Ok(planned) => self.one(&site, planned, made, &again).await,
             };
             stopped |= match &fate {
-                Reported::Applied { exit: Exit::Interrupted | Exit::Terminated, .. } => true,
-                Reported::Applied { exit, .. } => *exit != Exit::Done && !goes_on,
+                Reported::Applied(applied) => match applied.exit {
+                    Exit::Interrupted | Exit::Terminated => true,
+                    exit => exit != Exit::Done && !goes_on,
+                },
                 Reported::Failed(_) => !goes_on,
                 Reported::Unchanged | Reported::NotBegun => false,
             };
-            dealt.push(Dealt { site, again, fate });
+            dealt.push(Dealt { site, again, fate, is_short });
         }
         Ok(dealt)
     }
 
-    async fn one(&self, site: &Site, planned: Planned, again: &Again) -> Reported {
+    /// Plans all targets once nobody else is at work, and those anew where somebody was quicker. One that cannot be planned,
+    /// for whatever reason, has its place among the others.
+    async fn plans(&self, sites: &[Arc<Site>]) -> Plans {
+        let Self { how, context, .. } = self;
+        let mut plans = Plans { all: Vec::new(), refused: BTreeMap::new(), made: Instant::now() };
+        let mut waiting = how.turn.start();
+        let mut left = sites.to_vec();
+        while !left.is_empty() {
+            let mut ready = Vec::new();
+            for site in left {
+                match self.is_free(&site, &mut waiting).await {
+                    Ok(()) => ready.push(site),
+                    Err(failure) => plans.all.push(Became { site, ended: Err(failure) }),
+                }
+            }
+            let mut overtaken = Vec::new();
+            for one in make(&ready, self.wanted, context).await {
+                match self.is_still_to_do(&one).await {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        one.site.note(QUICKER, context);
+                        overtaken.push(one.site.clone());
+                        continue;
+                    }
+                    Err(failure) => drop(plans.refused.insert(one.site.target.clone(), failure)),
+                }
+                plans.all.push(one);
+            }
+            left = overtaken;
+        }
+        plans.all.sort_by(|one, other| one.site.target.cmp(&other.site.target));
+        plans
+    }
+
+    /// Waits until nobody else is at work on a target, and writes what an earlier run could not.
+    async fn is_free(&self, site: &Site, waiting: &mut Waiting) -> Result<(), Failure> {
+        self.how.await_turn(site, waiting, self.context).await?;
+        ledger::take_in(self.context, &site.log).await
+    }
+
+    async fn is_still_to_do(&self, one: &Became<Planned>) -> Result<bool, Failure> {
+        let (site, Ok(Planned { plan, .. })) = (&one.site, &one.ended) else { return Ok(true) };
+        if let Some(saved) = self.wanted.saved(&site.target) {
+            saved::holds(saved, plan)?;
+        }
+        self.how.is_still_to_do(site, plan, &self.wanted.wish(&site.target), self.asking, self.context).await
+    }
+
+    /// Tells the reviewers of a target what became of it.
+    async fn tell(&self, site: &Site, became: review::Became<'_>) {
+        if let Some(review) = self.asking.review {
+            review.tell(&site.target, became, self.context).await;
+        }
+    }
+
+    /// The same of all targets.
+    async fn tell_all(&self, ended: &[Dealt]) {
+        for Dealt { site, again, fate, .. } in ended {
+            let became = match fate {
+                Reported::Applied(applied) => applied.became(again),
+                Reported::Unchanged => review::Became::Nothing,
+                Reported::Failed(failure) => review::Became::Held(failure),
+                Reported::NotBegun => review::Became::NotBegun,
+            };
+            self.tell(site, became).await;
+        }
+    }
+
+    /// Whether somebody is asked: saved plans have been looked at.
+    fn is_asked(&self) -> bool {
+        matches!(self.wanted, Wanted::Alike(_))
+    }
+
+    /// Shows all plans to whoever is asked about them.
+    fn show(&self, all: &[Became<Planned>]) {
+        let Self { how, asking, context, .. } = self;
+        let aheads = told(all, self.asked, self.does, None);
+        let several = several(all, &aheads, &asking.again, None);
+        let style = context.out.style();
+        if how.format == Format::Text {
+            context.out.print(&before_apply(&several, style));
+        } else if asking.given.is_none() && self.is_asked() && io::stdin().is_terminal() {
+            context.out.note(&before_apply(&several, style));
+        }
+    }
+
+    async fn one(&self, site: &Site, planned: Planned, made: Instant, again: &Again) -> Reported {
         let Self { how, context, .. } = self;
         let opened = match site.open().await {
             Ok(opened) => opened,
             Err(failure) => return Reported::Failed(failure),
         };
-        let applied = async {
-            let planned = self.fresh(site, &opened, planned).await?;
-            if how.format == Format::Text {
-                context.out.print(&report::begins(&site.target, context.out.style()));
-            }
-            let plan = Box::new(planned.plan.clone());
-            let (report, signal) = how.drive(site, &opened, planned, context).await?;
-            Ok(Reported::Applied { exit: exit(&report, &plan, signal), report, plan })
-        };
-        let fate = applied.await.unwrap_or_else(Reported::Failed);
+        let applied = self.applied(site, &opened, planned, made, again).await;
         opened.close().await;
-        if let Reported::Applied { report, plan, .. } = &fate {
-            match how.format {
-                Format::Text => context.out.print(&render::report::text(report, plan, again, context.out.style())),
-                Format::Json => {}
-                Format::Jsonl => context.out.json(&render::report::last_line(report, plan, again)),
-            }
+        let applied = match applied {
+            Ok(applied) => Box::new(applied),
+            Err(failure) => return Reported::Failed(failure),
+        };
+        let Applied { report, plan, .. } = &*applied;
+        match how.format {
+            Format::Text => context.out.print(&render::report::text(report, plan, again, context.out.style())),
+            Format::Json => {}
+            Format::Jsonl => context.out.json(&render::report::last_line(report, plan, again)),
         }
-        fate
+        Reported::Applied(applied)
+    }
+
+    async fn applied(
+        &self,
+        site: &Site,
+        opened: &Opened,
+        planned: Planned,
+        made: Instant,
+        again: &Again,
+    ) -> Result<Applied, Failure> {
+        let Self { how, context, .. } = self;
+        let planned = self.fresh(site, opened, planned, made).await?;
+        if how.format == Format::Text {
+            context.out.print(&report::begins(&site.target, context.out.style()));
+        }
+        if let Some(applied) = how.carry_out(site, opened, planned, context).await? {
+            return Ok(applied);
+        }
+        site.note(QUICKER, context);
+        let (wish, saved) = (self.wanted.wish(&site.target), self.wanted.saved(&site.target));
+        how.run_on(site, opened, &wish, saved, &self.asking.about_one(again.clone()), context).await
     }
 
     /// The plan that was shown, if it is new; if not, another one, which has to be the same.
-    async fn fresh(
-        &self,
-        site: &Site,
-        opened: &crate::cli::target::Opened,
-        planned: Planned,
-    ) -> Result<Planned, Failure> {
-        if self.made.elapsed() < FRESH {
+    async fn fresh(&self, site: &Site, opened: &Opened, planned: Planned, made: Instant) -> Result<Planned, Failure> {
+        if made.elapsed() < FRESH {
             return Ok(planned);
         }
-        let again = site.plan(opened, self.wish, self.context).await?;
+        let again = site.plan(opened, &self.wanted.wish(&site.target), self.context).await?;
         let moved = planned.plan.moved(&again.plan);
         match moved.is_empty() {
             true => Ok(again),
@@ -197,7 +272,10 @@ fn show(ended: &[Dealt], how: &How, asking: &Asking, context: &Context) {
     let one = |dealt: &Dealt| One {
         target: dealt.site.target.clone(),
         fate: match &dealt.fate {
-            Reported::Applied { report, plan, .. } => Fate::Applied(report.clone(), plan.clone(), dealt.again.clone()),
+            Reported::Applied(applied) => {
+                let Applied { report, plan, .. } = &**applied;
+                Fate::Applied(report.clone(), Box::new(plan.clone()), dealt.again.clone())
+            }
             Reported::Unchanged => Fate::Unchanged,
             Reported::Failed(failure) => Fate::Failed(failure.clone()),
             Reported::NotBegun => Fate::NotBegun,
@@ -213,12 +291,13 @@ fn show(ended: &[Dealt], how: &How, asking: &Asking, context: &Context) {
 
 fn exit_of(ended: &[Dealt]) -> Exit {
     let exits = ended.iter().map(|dealt| match &dealt.fate {
-        Reported::Applied { exit, .. } => *exit,
+        Reported::Applied(applied) if applied.exit == Exit::Done && dealt.is_short => Exit::Partly,
+        Reported::Applied(applied) => applied.exit,
         Reported::Failed(failure) => failure.exit,
+        Reported::Unchanged | Reported::NotBegun if dealt.is_short => Exit::Partly,
         Reported::Unchanged | Reported::NotBegun => Exit::Done,
     });
-    let did =
-        |dealt: &Dealt| matches!(&dealt.fate, Reported::Applied { report, plan, .. } if report.did_anything(plan));
+    let did = |dealt: &Dealt| matches!(&dealt.fate, Reported::Applied(it) if it.report.did_anything(&it.plan));
     match worst(exits) {
         exit @ (Exit::Done | Exit::Interrupted | Exit::Terminated) => exit,
         _ if ended.iter().any(did) => Exit::Partly,

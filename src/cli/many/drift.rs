@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Asked, Became, each, worst};
+use super::{Asked, Became, each, tell_pending, worst};
 use crate::cli::drift::{Format, Found, look};
 use crate::cli::planning::unreadable;
 use crate::cli::target::Shared;
-use crate::cli::{Context, Ended, asking, ledger, runtime};
+use crate::cli::{Context, Ended, asking, runtime};
 use crate::failure::Exit;
 use crate::plan::Choice;
 use crate::render::Again;
@@ -17,15 +17,14 @@ use crate::render::plan::drift::Shown;
 pub fn run(asked: &Asked, choice: &Choice, format: Format, detailed: bool, context: &Context) -> Ended {
     asking::project(&asked.place(""), "asked", context)?;
     let (sites, whole) = asked.read_leniently()?;
-    for site in &sites {
-        if let Some(words) = ledger::pending(&site.log.kept().map_err(unreadable)?) {
-            context.out.note(&words);
-        }
-    }
+    tell_pending(&sites, context);
     let (wanted, quiet) = (Arc::new(choice.clone()), Arc::new(context.clone()));
     let all: Vec<Became<Found>> = runtime()?.block_on(each(Shared::default(), &sites, move |site, opened| {
         let (choice, context) = (wanted.clone(), quiet.clone());
-        async move { look(&site, &opened, &choice, &context).await }
+        async move {
+            site.log.kept().map_err(unreadable)?;
+            look(&site, &opened, &choice, &context).await
+        }
     }));
     let agains: Vec<Again> = all.iter().map(|one| asked.place(&one.site.target).again("apply", choice)).collect();
     let said = all.iter().zip(&agains).map(|(one, again)| {

@@ -4,35 +4,37 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Asked, Became, Does, each, worst};
+use super::{Asked, Became, Does, Wanted, each, tell_pending, worst};
 use crate::address::is_key;
+use crate::cli::apply::saved::{SAVED, names};
 use crate::cli::forms::{Format, Forms};
 use crate::cli::plan::write;
 use crate::cli::planning::{Planned, Site, Wish, unreadable};
 use crate::cli::target::Shared;
-use crate::cli::{Context, Ended, ledger, runtime};
+use crate::cli::{Context, Ended, runtime};
 use crate::failure::{Exit, Failure};
 use crate::guard::{Guard, guards};
+use crate::plan::Plan;
 use crate::render::many::{self, Said, Several};
 use crate::render::plan::Ahead;
-use crate::render::{Again, Style};
+use crate::render::{self, Again, Style, one_line};
 use crate::text;
 
-/// What the file of a saved plan is called behind the name of its target.
-pub const SAVED: &str = ".plan";
+/// What the page of a plan is called behind the name of its target.
+const PAGE: &str = ".html";
 
 /// Makes a plan for each target, several at a time. The plans are no more than looked at.
-pub fn make(sites: &[Arc<Site>], wish: &Wish, context: &Context) -> Result<Vec<Became<Planned>>, Failure> {
-    for site in sites {
-        if let Some(words) = ledger::pending(&site.log.kept().map_err(unreadable)?) {
-            context.out.note(&words);
+pub async fn make(sites: &[Arc<Site>], wanted: &Wanted, context: &Context) -> Vec<Became<Planned>> {
+    tell_pending(sites, context);
+    let (wanted, context) = (wanted.clone(), Arc::new(context.clone()));
+    let plans = each(Shared::default(), sites, move |site, opened| {
+        let (wanted, context) = (wanted.clone(), context.clone());
+        async move {
+            site.log.kept().map_err(unreadable)?;
+            site.plan(&opened, &wanted.wish(&site.target), &context).await
         }
-    }
-    let (wish, context) = (Arc::new(wish.clone()), Arc::new(context.clone()));
-    Ok(runtime()?.block_on(each(Shared::default(), sites, move |site, opened| {
-        let (wish, context) = (wish.clone(), context.clone());
-        async move { site.plan(&opened, &wish, &context).await }
-    })))
+    });
+    plans.await
 }
 
 /// What is said of all of them.
@@ -50,7 +52,12 @@ pub fn told(all: &[Became<Planned>], asked: &Asked, does: &Does, saved: Option<&
 }
 
 /// The same as it is shown.
-pub fn several<'p>(all: &'p [Became<Planned>], aheads: &'p [(String, Ahead)], again: &'p Again) -> Several<'p> {
+pub fn several<'p>(
+    all: &'p [Became<Planned>],
+    aheads: &'p [(String, Ahead)],
+    again: &'p Again,
+    saved: Option<&Path>,
+) -> Several<'p> {
     let said = all.iter().zip(aheads).map(|(one, (target, ahead))| {
         let said = match &one.ended {
             Ok(planned) => Said::Planned(&planned.plan, ahead),
@@ -58,26 +65,49 @@ pub fn several<'p>(all: &'p [Became<Planned>], aheads: &'p [(String, Ahead)], ag
         };
         (target.as_str(), said)
     });
-    Several::new(said.collect(), again)
+    Several::new(said.collect(), again, saved.map(|folder| folder.display().to_string()))
 }
 
 /// Makes plans, saves them where that is asked for, and shows them.
 pub fn run(asked: &Asked, wish: &Wish, does: &Does, forms: &Forms, detailed: bool, context: &Context) -> Ended {
-    if forms.shown.iter().any(|(format, _)| *format == Format::Html) {
-        return Err(Failure::usage("a page is about one target")
-            .help("make one for each: pushplan plan --target NAME --format html --out NAME.html"));
-    }
+    has_room(forms)?;
     let programs = forms.printed() == Some(Format::Json);
     let sites = asked.read(context, jiff::Timestamp::now(), programs)?;
-    let all = make(&sites, wish, context)?;
+    let all = runtime()?.block_on(make(&sites, &Wanted::Alike(Arc::new(wish.clone())), context));
+    present(&all, asked, wish, does, forms, detailed, context)
+}
+
+/// Refuses pages of several targets that have no folder to stand in.
+pub fn has_room(forms: &Forms) -> Result<(), Failure> {
+    let mut pages = forms.shown.iter().filter(|(format, _)| *format == Format::Html);
+    pages.try_for_each(|(_, file)| has_room_for_pages(file.as_deref()))
+}
+
+/// Saves plans where that is asked for, and shows them.
+pub fn present(
+    all: &[Became<Planned>],
+    asked: &Asked,
+    wish: &Wish,
+    does: &Does,
+    forms: &Forms,
+    detailed: bool,
+    context: &Context,
+) -> Ended {
+    let aheads = told(all, asked, does, forms.saved.as_deref());
     if let Some(folder) = &forms.saved {
-        save(folder, &all)?;
+        write_each(folder, SAVED, all, &aheads, |plan, _| plan.save())?;
+        tell_others(folder, all, context)?;
     }
-    let aheads = told(&all, asked, does, forms.saved.as_deref());
     let again = does.again(asked, &wish.choice);
-    let several = several(&all, &aheads, &again);
+    let several = several(all, &aheads, &again, forms.saved.as_deref());
     for (format, file) in &forms.shown {
-        show(&several, *format, file.as_deref(), context)?;
+        match (format, file) {
+            (Format::Html, Some(folder)) => {
+                let number = write_each(folder, PAGE, all, &aheads, render::html::report::html)?;
+                context.out.note(&format!("Wrote {} to {}", text::count(number, "page"), folder.display()));
+            }
+            _ => show(&several, *format, file.as_deref(), context)?,
+        }
     }
     Ok(worst(all.iter().zip(&aheads).map(|(one, (_, ahead))| exit(one, ahead, detailed))))
 }
@@ -110,8 +140,25 @@ fn show(several: &Several, format: Format, file: Option<&Path>, context: &Contex
     Ok(())
 }
 
-/// Saves each plan in a file of its own. Of a target that could not be planned there is none, also none of an earlier run.
-fn save(folder: &Path, all: &[Became<Planned>]) -> Result<(), Failure> {
+/// A page is about one target, so that several have a folder of them.
+fn has_room_for_pages(folder: Option<&Path>) -> Result<(), Failure> {
+    let is_page = |folder: &Path| folder.extension().is_some_and(|end| end == "html" || end == "htm");
+    match folder {
+        Some(folder) if !is_page(folder) => Ok(()),
+        _ => Err(Failure::usage("a page is about one target, and there are several")
+            .help("name a folder behind it: --format html --out DIR; it gets a page for each target")),
+    }
+}
+
+/// Writes something of each plan to a file of its own, and says how many there are. Of a target that could not be planned there
+/// is none, also none of an earlier run.
+fn write_each(
+    folder: &Path,
+    end: &str,
+    all: &[Became<Planned>],
+    aheads: &[(String, Ahead)],
+    text: impl Fn(&Plan, &Ahead) -> String,
+) -> Result<usize, Failure> {
     let shown = folder.display();
     if folder.is_file() {
         return Err(Failure::usage(format!("{shown} is a file, and there is a plan for each of several targets"))
@@ -123,12 +170,27 @@ fn save(folder: &Path, all: &[Became<Planned>]) -> Result<(), Failure> {
             .help("save its plan by itself: pushplan plan --target NAME --out FILE"));
     }
     fs::create_dir_all(folder).map_err(|error| Failure::new(format!("{shown} cannot be made: {error}")))?;
-    for one in all {
-        let path = folder.join(format!("{}{SAVED}", one.site.target));
+    for (one, (target, ahead)) in all.iter().zip(aheads) {
+        let path = folder.join(format!("{target}{end}"));
         match &one.ended {
-            Ok(planned) => write(&path, &planned.plan.save())?,
+            Ok(planned) => write(&path, &text(&planned.plan, ahead))?,
             Err(_) => drop(fs::remove_file(&path)),
         }
+    }
+    Ok(all.iter().filter(|one| one.ended.is_ok()).count())
+}
+
+/// Says which plans a folder holds beside these.
+fn tell_others(folder: &Path, all: &[Became<Planned>], context: &Context) -> Result<(), Failure> {
+    let shown = folder.display();
+    // Whoever applies the folder applies all that is in it.
+    let own: Vec<String> = all.iter().map(|one| format!("{}{SAVED}", one.site.target)).collect();
+    let others: Vec<String> = names(folder)?.into_iter().filter(|name| !own.contains(name)).collect();
+    if !others.is_empty() {
+        let others = text::short(&text::all_of(&others), 200);
+        context.out.note(&one_line(&format!(
+            "{shown} has plans of earlier times too: {others}. `pushplan apply {shown}` applies them as well."
+        )));
     }
     Ok(())
 }

@@ -27,6 +27,9 @@ pub fn select(project: &Project, wanted: &[String]) -> Result<Vec<String>, Failu
     Ok(names.iter().zip(chosen).filter(|(_, chosen)| *chosen).map(|(name, _)| (*name).to_owned()).collect())
 }
 
+/// How many names are told.
+const FEW: usize = 8;
+
 /// What separates the parts of a name.
 const BETWEEN: [char; 4] = ['-', '_', '.', '*'];
 
@@ -51,10 +54,15 @@ fn nothing(project: &Project, word: &str) -> Failure {
         Some(near) => failure.help(format!("did you mean `{near}`?")),
         None if names.is_empty() => failure.help(format!("add [targets.<name>] to {PROJECT_FILE}")),
         None => {
-            let few: Vec<String> = known().take(8).map(str::to_owned).collect();
-            let more = names.len() + groups.len() - few.len();
-            let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-            failure.help(format!("the targets are {}{more}", few.join(", ")))
+            let groups = if groups.is_empty() { String::new() } else { format!("; the groups are {}", few(&groups)) };
+            failure.help(format!("the targets are {}{groups}", few(&names)))
         }
     }
+}
+
+/// The first of many names.
+fn few(names: &[&str]) -> String {
+    let more = names.len().saturating_sub(FEW);
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    format!("{}{more}", names.iter().take(FEW).copied().collect::<Vec<_>>().join(", "))
 }

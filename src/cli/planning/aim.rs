@@ -10,6 +10,7 @@ use crate::compare::{self, Unit};
 use crate::failure::Failure;
 use crate::ledger::history::{self, Act};
 use crate::ledger::{Ledger, Owned};
+use crate::manifest::Target;
 use crate::plan::{Aim, Held};
 use crate::promote::{Promoted, Side, kept, promote};
 
@@ -47,7 +48,9 @@ impl Site {
         }
         let units = compare::by_key(&other.units, &applied);
         let own = compare::by_key(&self.units, ledger);
-        Ok(promote(Side { units: &units, ledger: &applied }, Side { units: &own, ledger }))
+        let values = |target: &str| project.target(target).map(Target::values).unwrap_or_default();
+        let (theirs, ours) = (values(from), values(&self.target));
+        Ok(promote(Side::new(&units, &applied, &theirs), Side::new(&own, ledger, &ours)))
     }
 
     /// What the ledger remembers, with everything that a deed changed as it was before.

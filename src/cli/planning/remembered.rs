@@ -8,20 +8,36 @@ use super::Site;
 use crate::cli::target::Opened;
 use crate::cli::{Context, turn, who};
 use crate::failure::{Exit, Failure};
-use crate::ledger::{AppendError, Chain, Entry, Ledger, Log, Record, Seq, Unreadable};
+use crate::ledger::{AppendError, Chain, Entry, Ledger, Log, Position, Record, Seq, Unreadable};
 use crate::manifest::PROJECT_FILE;
 
 impl Site {
-    /// The ledger of the application that was opened, once all that was lost on its way has taken effect or never will.
-    pub async fn settled(&self, opened: &Opened, context: &Context) -> Result<Ledger, Failure> {
-        let (ledger, _) = self.ledger().await?;
-        same_app(&ledger, opened)?;
-        self.wait_until_settled(&ledger, context).await;
-        Ok(ledger)
+    /// The ledger of the application that was opened, once all that was lost on its way has taken effect or never will: looking
+    /// before that would prove nothing. A run that goes on meanwhile writes down what became of what it sent.
+    pub async fn settled(&self, opened: &Opened, context: &Context) -> Result<(Ledger, Position), Failure> {
+        let mut told = None;
+        loop {
+            let (ledger, position) = self.ledger().await?;
+            same_app(&ledger, opened)?;
+            let now = Timestamp::now();
+            let until = ledger.settled_at(self.settle).unwrap_or(now);
+            let wait = Duration::try_from(until.duration_since(now)).unwrap_or_default();
+            let words = waiting(&ledger, wait, now);
+            if told.is_none()
+                && let Some(words) = &words
+            {
+                self.note(words, context);
+            }
+            told = told.or(words);
+            if wait.is_zero() {
+                return Ok((ledger, position));
+            }
+            tokio::time::sleep(wait.min(turn::LOOK_AGAIN)).await;
+        }
     }
 
     /// What is remembered of the target, and where the ledger stands.
-    pub async fn ledger(&self) -> Result<(Ledger, crate::ledger::Position), Failure> {
+    pub async fn ledger(&self) -> Result<(Ledger, Position), Failure> {
         let entries = self.log.read(0).await.map_err(unreadable)?;
         Ok((Ledger::replay(entries), self.log.known()))
     }
@@ -33,24 +49,20 @@ impl Site {
         }
         Ok(())
     }
+}
 
-    /// What an earlier run lost on its way may still take effect: looking before that would prove nothing.
-    pub async fn wait_until_settled(&self, ledger: &Ledger, context: &Context) {
-        let now = Timestamp::now();
-        let at_work = turn::holder(ledger, now).map(turn::at_work);
-        let until = ledger.settled_at(self.settle).unwrap_or(now);
-        let wait = Duration::try_from(until.duration_since(now)).unwrap_or_default();
-        let whose = match (at_work, &ledger.run) {
-            (Some(somebody), _) if wait.is_zero() => return self.note(&somebody, context),
-            _ if wait.is_zero() => return,
-            (Some(somebody), _) => somebody,
-            (None, Some(run)) => format!("A run of {} has not ended: it is under way, or was cut off.", run.actor),
-            (None, None) => "An earlier run lost an answer.".to_owned(),
-        };
-        let seconds = wait.as_secs() + 1;
-        let words = format!("{whose} Waiting {seconds} s, until what it sent has taken effect or never will.");
-        self.note(&words, context);
-        tokio::time::sleep(wait).await;
+/// What is said of somebody who is at work, and of what is waited for.
+fn waiting(ledger: &Ledger, wait: Duration, now: Timestamp) -> Option<String> {
+    let seconds = wait.as_secs() + 1;
+    let settled = "until what it sent has taken effect or never will";
+    match (turn::holder(ledger, now).map(turn::at_work), &ledger.run) {
+        (somebody, _) if wait.is_zero() => somebody,
+        (Some(somebody), _) => Some(format!("{somebody} Waiting {settled}.")),
+        (None, Some(run)) => Some(format!(
+            "A run of {} has not ended: it is under way, or was cut off. Waiting {seconds} s, {settled}.",
+            run.actor
+        )),
+        (None, None) => Some(format!("An earlier run lost an answer. Waiting {seconds} s, {settled}.")),
     }
 }
 

@@ -149,5 +149,5 @@ pub fn untold(choice: &Choice, level: Level) -> Vec<&'static Kind> {
 }
 
 fn called(left: &Left) -> Called<'_> {
-    Called { kind: left.kind, key: None, name: &left.name, id: &left.id }
+    Called { kind: left.kind, key: left.key.as_deref(), name: &left.name, id: &left.id }
 }

@@ -164,10 +164,9 @@ fn in_part(owned: &Owned, said: Option<&Value>, part: &Part) -> Option<Adopted> 
 
 /// A resource that would not be valid as the service has it.
 fn refused(editor: &Editor, one: &Changed) -> Placed {
-    let places = editor.spot(&one.address, "").map(|span| (span, "as the service has it, the checks refuse it"));
-    let places = places.into_iter().collect();
-    let whole = Unplaced { live: Some(one.wanted.clone()), places, ..Unplaced::default() };
-    Placed { unplaced: vec![whole], expected: one.desired.clone(), ..Placed::default() }
+    let why = "as the service has it, the checks refuse it";
+    let unplaced = editor.by_hand(&one.address, &one.desired, &one.wanted, why);
+    Placed { unplaced, expected: one.desired.clone(), ..Placed::default() }
 }
 
 /// The fields of a thing that git says something else of by now.

@@ -1,5 +1,6 @@
 //! One round: every target is looked at, and what drifts is made as the manifests say where that is asked for.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,15 +10,15 @@ use super::board::Board;
 use crate::apply::{Ending, Fate, Report};
 use crate::cli::apply::{How, exit};
 use crate::cli::many::{Became, Places, Which, each};
-use crate::cli::planning::{Planned, Site, Wish};
+use crate::cli::planning::{Planned, Site, Wish, unreadable};
 use crate::cli::signals::{Signal, Stop};
 use crate::cli::target::{self, Opened, Shared};
 use crate::cli::turn::{self, Held, Turn};
 use crate::cli::{Context, ledger};
 use crate::failure::{Exit, Failure};
 use crate::guard::{Guard, guards};
-use crate::model::delay::Delay;
 use crate::reconcile::{Looked, Outcome, Standing, Target};
+use crate::render::findings::{self, Report as Errors};
 use crate::render::one_line;
 
 /// How old a plan may be when it is applied: other targets are applied before it.
@@ -34,11 +35,14 @@ pub struct Rounds<'a> {
     pub board: Arc<Board>,
     pub stop: &'a Stop,
     pub context: &'a Context,
+    /// What was wrong with the files when they were last read.
+    pub wrong: RefCell<Option<String>>,
 }
 
 /// What came of a look at a target.
 enum Seen {
-    Planned(Box<Planned>),
+    /// With how many results of earlier runs are not in the ledger yet.
+    Planned(Box<Planned>, usize),
     Held(Box<Held>),
     /// Somebody asked to stop meanwhile.
     Stopped,
@@ -63,11 +67,11 @@ impl Rounds<'_> {
             targets.push(match ended {
                 Err(failure) => failed(&site, failure),
                 Ok(Seen::Held(held)) => {
-                    Target::unknown(&site.target, Outcome::Held, Exit::Failed, Some(held.failure()))
+                    Target::unknown(&site.target, Outcome::Held, Exit::Failed, Some(held.skipped()))
                 }
                 Ok(Seen::Stopped) => self.stopped(&site),
-                Ok(Seen::Planned(planned)) if self.fixes => self.correct(&site, *planned, made).await,
-                Ok(Seen::Planned(planned)) => reported(&site, &planned),
+                Ok(Seen::Planned(planned, _)) if self.fixes => self.correct(&site, *planned, made).await,
+                Ok(Seen::Planned(planned, unwritten)) => Target { unwritten, ..reported(&site, &planned) },
             });
         }
         Looked::At(targets)
@@ -75,14 +79,27 @@ impl Rounds<'_> {
 
     fn read(&self) -> Result<Vec<Arc<Site>>, Failure> {
         let now = Timestamp::now();
-        match self.places.which()? {
-            Which::One(place) => Ok(vec![Arc::new(place.read(self.context, now)?)]),
-            Which::Several(asked) => asked.read(self.context, now, false),
+        let wrong = |errors: &Errors| self.tell_wrong(Some(findings::text(errors, self.context.out.style())));
+        let sites = match self.places.which()? {
+            Which::One(place) => vec![Arc::new(place.read_telling(now, &wrong)?)],
+            Which::Several(asked) => asked.read_telling(now, &wrong)?,
+        };
+        self.tell_wrong(None);
+        Ok(sites)
+    }
+
+    /// Says what is wrong with the files when that is news, and when nothing is any more.
+    fn tell_wrong(&self, errors: Option<String>) {
+        let before = self.wrong.replace(errors.clone());
+        match errors {
+            Some(errors) if before.as_ref() != Some(&errors) => self.context.out.note(&errors),
+            None if before.is_some() => self.context.out.note("The manifests have no errors any more."),
+            _ => {}
         }
     }
 
     fn shared(&self) -> Shared {
-        Shared::timed(self.board.clone())
+        Shared::timed(self.board.clone(), self.within)
     }
 
     fn stopped(&self, site: &Site) -> Target {
@@ -121,9 +138,9 @@ impl Rounds<'_> {
         let look = Look { fixes: true, within: self.within, stop: self.stop.clone() };
         match look.at(site, opened, self.context).await {
             Err(failure) => failed(site, failure),
-            Ok(Seen::Held(held)) => Target::unknown(&site.target, Outcome::Held, Exit::Failed, Some(held.failure())),
+            Ok(Seen::Held(held)) => Target::unknown(&site.target, Outcome::Held, Exit::Failed, Some(held.skipped())),
             Ok(Seen::Stopped) => self.stopped(site),
-            Ok(Seen::Planned(planned)) => {
+            Ok(Seen::Planned(planned, _)) => {
                 let target = reported(site, &planned);
                 let is_refused = target.standing.as_ref().is_some_and(|standing| !standing.refused.is_empty());
                 if is_refused || planned.plan.steps.is_empty() {
@@ -173,6 +190,7 @@ fn trouble(report: &Report, exit: Exit) -> Option<Failure> {
         Ending::Done => return None,
         Ending::Interrupted => "it was stopped before everything was made; the next start goes on".to_owned(),
         Ending::Conflict => "somebody else has begun to apply".to_owned(),
+        Ending::Unlocked { by } => format!("its lease was ended by {by}"),
         Ending::Ledger { why } => format!("the ledger could not be written: {why}"),
         Ending::Partly => first.unwrap_or_else(|| "not everything could be made".to_owned()),
     };
@@ -230,8 +248,9 @@ impl Look {
             // This writes, so that it is not broken off.
             ledger::take_in(context, &site.log).await?;
         }
+        let unwritten = site.log.kept().map_err(unreadable)?.iter().map(|kept| kept.outcomes().len()).sum();
         let planned = self.limited(site.plan(opened, &Wish::default(), context)).await?;
-        Ok(planned.map_or(Seen::Stopped, |planned| Seen::Planned(Box::new(planned))))
+        Ok(planned.map_or(Seen::Stopped, |planned| Seen::Planned(Box::new(planned), unwritten)))
     }
 
     /// Waits for something that only asks; `None` where somebody asks to stop first.
@@ -239,11 +258,7 @@ impl Look {
         tokio::select! {
             ended = tokio::time::timeout(self.within, asking) => match ended {
                 Ok(ended) => ended.map(Some),
-                Err(_) => {
-                    let within = Delay(i64::try_from(self.within.as_secs()).unwrap_or(i64::MAX));
-                    Err(Failure::new(format!("a look at it took longer than {within}, and was given up"))
-                        .help("the service or the ledger answers slowly or not at all; --within gives it more time"))
-                }
+                Err(_) => Err(target::too_slow(self.within)),
             },
             () = self.stop.asked() => Ok(None),
         }

@@ -5,6 +5,7 @@ use crate::ledger::Unreadable;
 use crate::ledger::codec::Flaw;
 use crate::ledger::record::Seq;
 use crate::ledger::store::{Unread, last_good};
+use crate::text::shell_word;
 
 impl Inner {
     pub(super) fn unread(&self, error: Unread) -> Unreadable {
@@ -24,26 +25,39 @@ impl Inner {
         let help = match flaw {
             Flaw::Newer { tool, .. } => format!("{good}; use pushplan {tool} or later"),
             Flaw::Foreign { .. } | Flaw::Misplaced { .. } => {
-                format!("{good}; put back the records of this ledger alone, or {}", self.store.go_on(seq))
+                format!("{good}; put back the records of this ledger alone, or {}", self.go_on(seq))
             }
             Flaw::Damaged(_) | Flaw::Loose => {
-                format!("{good}; put back {record} from a copy, or {}", self.store.go_on(seq))
+                format!("{good}; put back {record} from a copy, or {}", self.go_on(seq))
             }
         };
         self.refuse(&format!("record {seq} {flaw}"), help)
     }
 
+    /// The same, where everything from a later checkpoint on is sound.
+    pub(super) fn before_checkpoint(&self, damaged: &Unreadable, seq: Seq) -> Unreadable {
+        let what = damaged.message.split_once("cannot be used: ").map_or(&*damaged.message, |(_, what)| what);
+        let message = format!("the ledger of `{}` has lost some of its history: {what}", self.target);
+        let help = format!(
+            "put it back from a copy. Nothing else has to be done: record {seq} is a checkpoint and has all that came \
+             before it, and everything from there on is sound, so that `pushplan plan` and `pushplan apply` go on"
+        );
+        Unreadable { message, help: Some(help) }
+    }
+
     pub(super) fn missing(&self, seq: Seq, there: Seq) -> Unreadable {
         let record = self.store.record(seq);
-        let help = format!("{}; put back {record} from a copy, or {}", last_good(seq), self.store.go_on(seq));
+        let help = format!("{}; put back {record} from a copy, or {}", last_good(seq), self.go_on(seq));
         let though = if there == seq { String::new() } else { format!(", though record {there} is there") };
         self.refuse(&format!("record {seq} is missing{though}"), help)
     }
 
     pub(super) fn cut_short(&self, last: Seq, was: Seq) -> Unreadable {
         let record = self.store.record(was);
-        let go_on = self.store.go_on(last + 1);
-        let help = format!("{}; put back {record} and any before it from a copy, or {go_on}", last_good(last + 1));
+        let go_on = self.go_on(last + 1);
+        let put_back = self.store.put_back(was);
+        let put_back = put_back.unwrap_or_else(|| format!("put back {record} and any before it from a copy"));
+        let help = format!("{}; {put_back}, or {go_on}", last_good(last + 1));
         self.refuse(&format!("it ends with record {last}, and record {was} was there before"), help)
     }
 
@@ -53,13 +67,14 @@ impl Inner {
     }
 
     /// The settings name a new place, and the records are still in the old one.
-    pub(super) fn left_behind(&self, records: Seq, home: &str) -> Unreadable {
+    pub(super) fn left_behind(&self, records: Seq, home: &str, setting: &str) -> Unreadable {
         let (target, place) = (&self.target, self.store.shown());
         let message = format!(
             "the ledger of `{target}` is to be in {place}, which has no record, and {home} has {records}: from an empty ledger, \
              everything would be made a second time"
         );
-        let help = format!("bring it there: pushplan ledger move --from file: --to PLACE --target {target}");
+        let (to, target) = (shell_word(setting), shell_word(target));
+        let help = format!("bring it there: pushplan ledger move --from file: --to {to} --target {target}");
         Unreadable { message, help: Some(help) }
     }
 

@@ -6,7 +6,7 @@ use super::{Chain, Inner, Sealed};
 use crate::ledger::record::{Entry, Record, Seq};
 use crate::ledger::state::Ledger;
 use crate::ledger::store::{New, Start, Stored};
-use crate::ledger::{AppendError, Log, Position, Unreadable};
+use crate::ledger::{AppendError, Log, Position, Unreadable, codec};
 
 /// How often somebody else may write while a ledger is copied.
 const TRIES: usize = 5;
@@ -46,6 +46,8 @@ pub enum NotMoved {
     Busy(String),
     /// The other place holds something else.
     Taken(String),
+    /// The other place holds the beginning of it, from before it moved away from there.
+    Former(String),
     /// A record could not be written, or not be read back.
     Failed(String),
 }
@@ -62,7 +64,7 @@ impl Chain {
         let inner = &*self.0;
         let stored = inner.stored(Start::Checkpoint).await?;
         let bytes = stored.iter().map(|stored| stored.bytes.len()).sum();
-        let records = inner.verify(&stored)?;
+        let records = inner.saw(inner.verify(&stored)?)?;
         let position =
             records.last().map(|Sealed { seal, .. }| Position { lineage: seal.lineage.clone(), seq: seal.seq });
         let entries: Vec<Entry> = records.into_iter().map(|sealed| sealed.entry).collect();
@@ -105,13 +107,18 @@ impl Chain {
 }
 
 impl Inner {
-    pub(super) async fn stored(&self, start: Start) -> Result<Vec<Stored>, Unreadable> {
-        self.store.read(start).await.map_err(|error| self.unread(error))
-    }
-
     /// Makes this place hold exactly these records. What it has already must be the beginning of them.
     async fn copy(&self, all: &[Stored], records: &[Sealed]) -> Result<(), NotMoved> {
         let there = self.stored(Start::At(1)).await?;
+        if let Some((last, before)) = there.split_last()
+            && all.starts_with(before)
+            && matches!(
+                codec::decode(&last.bytes),
+                Ok(Sealed { entry: Entry { record: Record::Moved { .. }, .. }, .. })
+            )
+        {
+            return Err(NotMoved::Former(self.store.shown()));
+        }
         if !all.starts_with(&there) {
             return Err(NotMoved::Taken(self.store.shown()));
         }

@@ -9,8 +9,9 @@ use uuid::Uuid;
 use super::Chain;
 use crate::address::Address;
 use crate::ledger::codec;
-use crate::ledger::record::{Entry, Outcome, Record};
-use crate::ledger::{AppendError, Log, Unreadable};
+use crate::ledger::record::{Ended, Entry, Outcome, Record};
+use crate::ledger::store::Start;
+use crate::ledger::{AppendError, Ledger, Log, Running, Unreadable};
 use crate::text;
 
 /// How often a place in the log is tried for, where others append as well.
@@ -32,6 +33,14 @@ impl Kept {
         match &self.entry.record {
             Record::Outcomes(outcomes) => outcomes,
             _ => &[],
+        }
+    }
+
+    /// The run that has ended, where that is what could not be written.
+    fn ended(&self) -> Option<&str> {
+        match &self.entry.record {
+            Record::End { run, .. } => Some(run),
+            _ => None,
         }
     }
 }
@@ -59,8 +68,10 @@ impl Chain {
     /// others wrote from there on is newer.
     pub fn keep(&self, entry: &Entry) -> Result<String, String> {
         let inner = &*self.0;
-        if !matches!(entry.record, Record::Outcomes(_)) {
-            return Err("outcomes alone are kept: nothing else was done on the service".into());
+        if !matches!(entry.record, Record::Outcomes(_) | Record::End { .. }) {
+            return Err(
+                "outcomes alone are kept, and that a run has ended: nothing else was done on the service".into()
+            );
         }
         let lineage = inner.last().map_or_else(|| inner.fresh.clone(), |seal| seal.lineage);
         let name = format!("{:08}.{}.json", entry.seq, Uuid::new_v4().simple());
@@ -69,8 +80,34 @@ impl Chain {
         Ok(inner.unwritten.shown(&name))
     }
 
-    /// What was kept and is not in the ledger yet, in the order of its places.
+    /// Results that were kept, in the order of their places.
     pub fn kept(&self) -> Result<Vec<Kept>, Unreadable> {
+        let all = self.kept_records()?;
+        Ok(all.into_iter().filter(|kept| matches!(kept.entry.record, Record::Outcomes(_))).collect())
+    }
+
+    /// The same without those that somebody else has dealt with since, such as from a copy of the file.
+    pub async fn unwritten(&self) -> Result<Vec<Kept>, Unreadable> {
+        let mut all = self.kept()?;
+        if all.is_empty() {
+            return Ok(all);
+        }
+        let position = self.position().await?;
+        for kept in all.iter_mut().filter(|kept| kept.lineage == position.lineage) {
+            let since = self.0.read(Start::At(kept.entry.seq)).await?;
+            let (_, fresh) = sorted(kept.outcomes(), since.iter().map(|sealed| &sealed.entry.record));
+            kept.entry.record = Record::Outcomes(fresh);
+        }
+        all.retain(|kept| !kept.outcomes().is_empty());
+        Ok(all)
+    }
+
+    /// Whether a run has ended on this machine and could not tell the ledger.
+    pub fn has_ended(&self, run: &str) -> Result<bool, Unreadable> {
+        Ok(self.kept_records()?.iter().any(|kept| kept.ended() == Some(run)))
+    }
+
+    fn kept_records(&self) -> Result<Vec<Kept>, Unreadable> {
         let folder = &self.0.unwritten;
         let unreadable = |message: String| {
             let message = format!("results of an earlier run cannot be read: {message}");
@@ -107,15 +144,28 @@ impl Chain {
         Ok(all)
     }
 
-    /// Appends what was kept, as far as nobody else has dealt with the same things since. For whoever is about to write.
+    /// Appends what was kept, as far as nobody else has dealt with the same things since. For whoever is about to write. The run
+    /// that kept it is over then.
     pub async fn take_in(&self) -> Result<Taken, Unreadable> {
         let mut all = Taken::default();
-        for kept in self.kept()? {
-            self.take_in_all(&kept, &mut all).await?;
+        for kept in self.kept_records()? {
+            match kept.ended() {
+                Some(run) => self.end(run, &kept).await?,
+                None => self.take_in_all(&kept, &mut all).await?,
+            }
             // A file that stays is outdated when it is looked at again.
             let _ = self.0.unwritten.remove(&kept.name);
         }
         Ok(all)
+    }
+
+    /// Ends a run in the ledger that has ended here. Where somebody else is quicker, it is over all the same.
+    async fn end(&self, run: &str, kept: &Kept) -> Result<(), Unreadable> {
+        let ledger = Ledger::replay(self.read(0).await?);
+        if ledger.run.is_some_and(|running| running.run == run) {
+            let _ = self.append(&Entry { seq: ledger.seq + 1, ..kept.entry.clone() }).await;
+        }
+        Ok(())
     }
 
     async fn take_in_all(&self, kept: &Kept, all: &mut Taken) -> Result<(), Unreadable> {
@@ -142,12 +192,18 @@ impl Chain {
         let mut since = since.iter().filter(|entry| entry.seq >= kept.entry.seq);
         let (outdated, fresh) = sorted(kept.outcomes(), since.clone().map(|entry| &entry.record));
         if !fresh.is_empty() {
-            let seq = since.next_back().map_or(position.seq, |entry| entry.seq) + 1;
-            let Entry { at, actor, .. } = kept.entry.clone();
-            match self.append(&Entry { seq, at, actor, record: Record::Outcomes(fresh.clone()) }).await {
+            let seq = since.clone().next_back().map_or(position.seq, |entry| entry.seq) + 1;
+            let entry = |seq, record| Entry { seq, record, ..kept.entry.clone() };
+            match self.append(&entry(seq, Record::Outcomes(fresh.clone()))).await {
                 Ok(()) => {}
                 Err(AppendError::Conflict) => return Ok(false),
                 Err(AppendError::NotWritten(why) | AppendError::Unknown(why)) => return Err(cannot(why)),
+            }
+            // It reads as if the run had written it, which would lengthen its lease. Whoever keeps results has come to its end.
+            // What cannot be said here is over with the lease.
+            let is_the_last = since.all(|entry| !matches!(entry.record, Record::Begin(_)));
+            if let Some(Running { run, .. }) = Ledger::replay(self.read(0).await?).run.filter(|_| is_the_last) {
+                let _ = self.append(&entry(seq + 1, Record::End { run, ended: Ended::Interrupted })).await;
             }
         }
         all.taken.extend(fresh);

@@ -13,10 +13,11 @@ use uuid::Uuid;
 use super::super::AppendError;
 use super::super::codec::{LIMIT, TAIL};
 use super::super::record::Seq;
+use super::super::store::plain;
 use crate::manifest::files::{self, describe};
 
 /// What pushplan keeps beside a project's manifests.
-const OWN: &str = ".pushplan";
+pub const OWN: &str = ".pushplan";
 
 /// A folder of one target in [`OWN`].
 #[derive(Debug)]
@@ -308,19 +309,6 @@ impl Name {
     }
 }
 
-/// A target's name as the name of a folder: no two targets have the same one, also where capitals do not count.
-pub(in crate::ledger) fn plain(target: &str) -> String {
-    let mut out = String::new();
-    for byte in target.bytes() {
-        match byte {
-            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => out.push(char::from(byte)),
-            b'.' if !out.is_empty() => out.push('.'),
-            _ => out.push_str(&format!("%{byte:02x}")),
-        }
-    }
-    if out.is_empty() { "%".to_owned() } else { out }
-}
-
 /// Writes a file that nobody else may read, and brings it to the disk.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = private_file().open(path)?;
@@ -347,18 +335,6 @@ fn not_linked(name: &str, error: &io::Error) -> AppendError {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_targets_folder_is_its_own_and_lies_beneath() {
-        assert_eq!(plain("local-2.eu"), "local-2.eu");
-        for odd in ["..", ".", "a/b", "", "A", "é", "con\0", "../../etc"] {
-            let name = plain(odd);
-            assert!(!name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0']), "{name}");
-            assert!(!name.contains(|c: char| c.is_uppercase()), "{name}");
-        }
-        assert_ne!(plain("A"), plain("a"));
-        assert_ne!(plain(""), plain("%"));
-    }
 
     #[test]
     fn names_tell_what_a_file_is() {

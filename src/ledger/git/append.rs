@@ -8,14 +8,12 @@ use super::super::AppendError;
 use super::super::codec::{self, LIMIT};
 use super::super::record::Seq;
 use super::super::store::{New, Store};
-use super::GitStore;
 use super::exchange::{Move, Pushed};
 use super::home::Home;
 use super::objects::{Alone, Tip};
 use super::told::Trouble;
+use super::{ATTEMPTS, GitStore};
 
-/// How often a push is made before it is given up.
-const ATTEMPTS: u32 = 3;
 /// How long to wait for somebody else's push, times the attempts made.
 const PAUSE: Duration = Duration::from_millis(150);
 

@@ -3,8 +3,8 @@
 use super::home::Home;
 use super::objects::Tip;
 use super::remote::Refs;
-use super::run::Silent;
 use super::told::Trouble;
+use crate::git::Silent;
 
 /// What the other end has of one target.
 #[derive(Debug, Default)]

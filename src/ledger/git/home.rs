@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::remote::{Refs, Remote, is_ssh};
-use super::run::Git;
 use super::told::Trouble;
+use crate::git::Git;
 use crate::manifest::files::describe;
 
 /// What pushplan keeps beside a project's manifests.

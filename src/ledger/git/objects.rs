@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::super::record::Seq;
-use super::run::{Git, Ran};
 use super::told::Trouble;
+use crate::git::{Git, Ran};
 
 /// How many records a folder has.
 const FOLDER: Seq = 100;

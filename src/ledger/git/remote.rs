@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use percent_encoding::percent_decode_str;
 
+use super::super::store::plain;
 use crate::digest::Digest;
+use crate::git::masked;
 
 /// Where the commits are pushed to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,29 +74,6 @@ pub fn is_ssh(address: &str) -> bool {
     }
 }
 
-/// A text without the passwords of the addresses in it. Before a host of http, a name alone may be a token.
-pub fn masked(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("://") {
-        let (before, after) = rest.split_at(at + "://".len());
-        out.push_str(before);
-        let end = after.find(|c: char| c.is_whitespace() || matches!(c, '/' | '\'' | '"' | '`')).unwrap_or(after.len());
-        let (host, tail) = after.split_at(end);
-        let is_http = before.ends_with("http://") || before.ends_with("https://");
-        match host.rsplit_once('@') {
-            Some((who, host)) => match who.split_once(':') {
-                Some((user, _)) => out.push_str(&format!("{user}:***@{host}")),
-                None if is_http => out.push_str(&format!("***@{host}")),
-                None => out.push_str(&format!("{who}@{host}")),
-            },
-            None => out.push_str(host),
-        }
-        rest = tail;
-    }
-    out + rest
-}
-
 /// The names of one target's refs.
 #[derive(Clone, Debug)]
 pub struct Refs {
@@ -126,22 +105,6 @@ impl Refs {
     }
 }
 
-/// A target's name as a part of a ref: no two targets have the same one, also where capitals do not count.
-fn plain(target: &str) -> String {
-    let mut out = String::new();
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric();
-    let bytes = target.as_bytes();
-    for (at, byte) in bytes.iter().enumerate() {
-        let next = bytes.get(at + 1).is_some_and(is_word) && &bytes[at + 1..] != b"lock";
-        match byte {
-            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => out.push(char::from(*byte)),
-            b'.' if at > 0 && next => out.push('.'),
-            _ => out.push_str(&format!("%{byte:02x}")),
-        }
-    }
-    if out.is_empty() { "%".to_owned() } else { out }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,19 +130,6 @@ mod tests {
             assert!(read(odd).is_err(), "{odd}");
         }
         assert!(!read("ftp://ada:secret@host/x").expect_err("refused").contains("secret"));
-    }
-
-    #[test]
-    fn passwords_are_not_shown() {
-        for (text, shown) in [
-            ("fatal: 'https://ada:s3@h.example/x': no", "fatal: 'https://ada:***@h.example/x': no"),
-            ("https://token@h.example/x", "https://***@h.example/x"),
-            ("https://a:p@ss@h.example", "https://a:***@h.example"),
-            ("ssh://git@h.example/x and http://b:c@d/", "ssh://git@h.example/x and http://b:***@d/"),
-            ("git@h.example:x", "git@h.example:x"),
-        ] {
-            assert_eq!(masked(text), shown);
-        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What went wrong, in words that help. Git's own words are for people who know git.
 
 use super::super::store::Unread;
-use super::run::Silent;
+use crate::git::Silent;
 
 /// Why something could not be done, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,64 +10,68 @@ pub struct Trouble {
     pub help: Option<String>,
 }
 
-/// What git says where it did not come to an exchange, and what that means. Nothing was sent then.
-const UNSENT: &[(&str, &str, &str)] = &[
-    ("dubious ownership", "the repository belongs to another user", "git says how to trust it: run `git status` there"),
-    ("No such remote", "the repository has no such remote", "add it with `git remote add`, or name another one"),
+/// What git says where it did not come to an exchange, what that means, and what to do. Nothing was sent then. The first row
+/// that has one of its signs counts.
+const UNSENT: &[(&[&str], &str, &str)] = &[
     (
-        "Host key verification failed",
+        &["dubious ownership"],
+        "the repository belongs to another user",
+        "git says how to trust it: run `git status` there",
+    ),
+    (&["No such remote"], "the repository has no such remote", "add it with `git remote add`, or name another one"),
+    (
+        &["Host key verification failed"],
         "the server's key is not known here",
         "connect once with ssh, or add its key to known_hosts",
     ),
     (
-        "Permission denied",
+        &["Permission denied", "error: 403", "not permitted"],
         "permission was denied",
         "check that the key or the token that git uses here may read and push there",
     ),
     (
-        "Authentication failed",
+        &["Authentication failed"],
         "the server refused the credentials",
         "check that the token that git uses here is valid and may read and push there",
     ),
     (
-        "could not read Username",
+        &["could not read Username", "could not read Password"],
         "the server asks for credentials, and git has none for it",
         "give git a credential helper or a token for it, as CI's checkout does",
     ),
     (
-        "could not read Password",
-        "the server asks for a password, and git has none for it",
-        "give git a credential helper or a token for it, as CI's checkout does",
-    ),
-    ("error: 403", "permission was denied", "check that the token that git uses here may read and push there"),
-    ("not permitted", "permission was denied", "check that whoever git is here may read and push there"),
-    (
-        "access denied",
+        &["access denied"],
         "permission was denied or there is no such repository",
         "check the address and the server's settings",
     ),
-    ("does not exist", "there is no such repository", "check the address, or make the repository: `git init --bare`"),
-    ("not found", "there is no such repository", "check the address, and that the token that git uses may see it"),
     (
-        "does not appear to be a git repository",
+        &["does not exist", "does not appear to be a git repository"],
         "there is no such repository",
         "check the address, or make the repository: `git init --bare`",
     ),
-    ("Could not resolve host", "the server's name is not known", "check the address and the network"),
-    ("unable to look up", "the server's name is not known", "check the address and the network"),
-    ("unable to connect", "the server cannot be reached", "check the address and the network"),
-    ("Connection refused", "the server cannot be reached", "check the address and the network"),
-    ("Failed to connect", "the server cannot be reached", "check the address and the network"),
-    ("Couldn't connect", "the server cannot be reached", "check the address and the network"),
+    (&["not found"], "there is no such repository", "check the address, and that the token that git uses may see it"),
+    (&["Could not resolve host", "unable to look up"], "the server's name is not known", NETWORK),
     (
-        "Could not read from remote repository",
+        &["unable to connect", "Connection refused", "Failed to connect", "Couldn't connect"],
+        "the server cannot be reached",
+        NETWORK,
+    ),
+    (
+        &["Could not read from remote repository"],
         "the server did not let us in",
         "check the address and the access rights",
     ),
-    ("upon initial contact", "the server hung up at once", "try again, and look at the server"),
-    ("unable to access", "the server cannot be reached", "check the address and the network"),
-    ("not allowed", "git may not speak that protocol here", "use https, ssh, git or a folder"),
+    (&["upon initial contact"], "the server hung up at once", "try again, and look at the server"),
+    (&["unable to access"], "the server cannot be reached", NETWORK),
+    (&["not allowed"], "git may not speak that protocol here", "use https, ssh, git or a folder"),
 ];
+
+const NETWORK: &str = "check the address and the network";
+
+/// The row whose sign stands in a text.
+fn row(text: &str) -> Option<&'static (&'static [&'static str], &'static str, &'static str)> {
+    UNSENT.iter().find(|(signs, ..)| signs.iter().any(|sign| text.contains(sign)))
+}
 
 impl Trouble {
     pub fn new(why: &str) -> Self {
@@ -81,7 +85,7 @@ impl Trouble {
     /// What git's words mean.
     pub fn of(err: &str) -> Self {
         let said = telling(err);
-        match UNSENT.iter().find(|(sign, ..)| err.contains(sign)) {
+        match row(err) {
             Some((_, why, help)) => Self::with(&format!("{why} ({said})"), help),
             None => Self::new(&format!("git says: {said}")),
         }
@@ -92,8 +96,7 @@ impl Trouble {
         let begun = ["RPC failed", "hung up unexpectedly", "unexpected disconnect", "remote failed to report"];
         // What the other end says by itself, its hooks may say.
         let own = err.lines().filter(|line| !line.starts_with("remote:"));
-        let is_known = |line: &str| UNSENT.iter().any(|(sign, ..)| line.contains(sign));
-        !begun.iter().any(|sign| err.contains(sign)) && own.into_iter().any(is_known)
+        !begun.iter().any(|sign| err.contains(sign)) && own.into_iter().any(|line| row(line).is_some())
     }
 
     /// With where it happened.

@@ -61,8 +61,14 @@ pub enum Roots {
 }
 
 impl Place {
-    /// Reads a place. What is wrong is said without repeating what may be a password.
+    #[cfg(test)]
     pub fn parse(text: &str) -> Result<Self, String> {
+        Self::parse_with(text, |_| None)
+    }
+
+    /// Reads a place. What it does not say of TLS, `PGSSLMODE` and `PGSSLROOTCERT` do. What is wrong is said without repeating
+    /// what may be a password.
+    pub fn parse_with(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let rest = text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"));
         let rest = rest.ok_or("a place in PostgreSQL begins with postgres://")?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -87,7 +93,7 @@ impl Place {
             schema,
             security: Security::Plain,
         };
-        let settings = place.take(query)?;
+        let settings = place.take(query)?.or(|name| variable(name).filter(|value| !value.is_empty()));
         if place.host == Host::Name(String::new()) {
             return Err("the place names no server: write postgres://user@host/database/schema, or \
                         postgres://user@/database/schema?host=/run/postgresql for a Unix socket"
@@ -144,9 +150,19 @@ struct Settings {
     mode: Option<String>,
     roots: Option<String>,
     has_port: bool,
+    /// Whether the mode is what `PGSSLMODE` says.
+    is_from_environment: bool,
 }
 
 impl Settings {
+    /// The same, with the environment's word where the place has none.
+    fn or(self, variable: impl Fn(&str) -> Option<String>) -> Self {
+        let of_environment = if self.mode.is_none() { variable("PGSSLMODE") } else { None };
+        let is_from_environment = of_environment.is_some();
+        let roots = self.roots.or_else(|| variable("PGSSLROOTCERT"));
+        Self { mode: self.mode.or(of_environment), roots, is_from_environment, ..self }
+    }
+
     /// As libpq has it, except that a server on another machine is checked unless somebody says otherwise, and that nothing
     /// is sent there for all to read unless somebody says so outright.
     fn security(&self, host: &Host) -> Result<Security, String> {
@@ -171,7 +187,10 @@ impl Settings {
             ("require" | "verify-ca", Some(file)) => Security::Issued(file),
             ("prefer", _) => Security::Unchecked { or_plain: is_here },
             ("require", None) => Security::Unchecked { or_plain: false },
-            _ => return Err("sslmode is one of disable, prefer, require, verify-ca, verify-full".to_owned()),
+            _ => {
+                let name = if self.is_from_environment { "PGSSLMODE" } else { "sslmode" };
+                return Err(format!("{name} is one of disable, prefer, require, verify-ca, verify-full"));
+            }
         })
     }
 }
@@ -224,6 +243,27 @@ fn decoded(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_environment_says_how_to_encrypt_where_the_place_does_not() {
+        let security = |place: &str, variables: &[(&str, &str)]| {
+            let variable = |name: &str| {
+                let found = variables.iter().find(|(key, _)| *key == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            Place::parse_with(place, variable).map(|place| place.security)
+        };
+        let full = [("PGSSLMODE", "verify-full"), ("PGSSLROOTCERT", "/ca.pem")];
+        let file = || Roots::File("/ca.pem".into());
+        assert_eq!(security("postgres://localhost/db", &full), Ok(Security::Named(file())));
+        assert_eq!(security("postgres://localhost/db?sslmode=require", &full), Ok(Security::Issued(file())));
+        let own = "postgres://localhost/db?sslmode=disable&sslrootcert=/own.pem";
+        assert_eq!(security(own, &full), Ok(Security::Plain));
+        let unchecked = Security::Unchecked { or_plain: true };
+        assert_eq!(security("postgres://localhost/db", &[("PGSSLMODE", "")]), Ok(unchecked));
+        let why = security("postgres://localhost/db", &[("PGSSLMODE", "bogus")]).expect_err("no mode");
+        assert_eq!(why, "PGSSLMODE is one of disable, prefer, require, verify-ca, verify-full");
+    }
 
     fn security(place: &str) -> Result<Security, String> {
         Place::parse(place).map(|place| place.security)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::CryptoProvider;
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
@@ -16,13 +16,11 @@ use super::place::{Roots, Security};
 /// How to encrypt; `None` where nothing is encrypted.
 pub fn tls(security: &Security) -> Result<Option<MakeRustlsConnect>, String> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let algorithms = provider.signature_verification_algorithms;
     let verifier: Arc<dyn ServerCertVerifier> = match security {
         Security::Plain => return Ok(None),
-        Security::Unchecked { .. } => Arc::new(Lenient { inner: None, provider: provider.clone() }),
-        Security::Issued(roots) => {
-            let inner = Some(verifier(roots, &provider)?);
-            Arc::new(Lenient { inner, provider: provider.clone() })
-        }
+        Security::Unchecked { .. } => Arc::new(Lenient { inner: None, algorithms }),
+        Security::Issued(roots) => Arc::new(Lenient { inner: Some(verifier(roots, &provider)?), algorithms }),
         Security::Named(roots) => verifier(roots, &provider)?,
     };
     let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
@@ -63,7 +61,7 @@ fn read(file: &Path) -> Result<RootCertStore, String> {
 #[derive(Debug)]
 struct Lenient {
     inner: Option<Arc<dyn ServerCertVerifier>>,
-    provider: Arc<CryptoProvider>,
+    algorithms: WebPkiSupportedAlgorithms,
 }
 
 impl ServerCertVerifier for Lenient {
@@ -91,8 +89,7 @@ impl ServerCertVerifier for Lenient {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        rustls::crypto::verify_tls12_signature(message, cert, dss, algorithms)
+        rustls::crypto::verify_tls12_signature(message, cert, dss, &self.algorithms)
     }
 
     fn verify_tls13_signature(
@@ -101,11 +98,10 @@ impl ServerCertVerifier for Lenient {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        rustls::crypto::verify_tls13_signature(message, cert, dss, algorithms)
+        rustls::crypto::verify_tls13_signature(message, cert, dss, &self.algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
+        self.algorithms.supported_schemes()
     }
 }

@@ -48,7 +48,7 @@ impl Trouble {
             match &login.passed_over {
                 Some(passed_over) => passed_over.clone(),
                 None if login.password.is_none() => {
-                    format!("give the password of `{user}` in PGPASSWORD or in {file}")
+                    format!("give the password of `{user}` in PGPASSWORD beside the server in PGHOST, or in {file}")
                 }
                 None => format!("check `{user}` and its password, which comes from the place, PGPASSWORD or {file}"),
             }

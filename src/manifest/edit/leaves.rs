@@ -9,6 +9,10 @@ pub fn differing(path: String, old: Option<&Value>, new: Option<&Value>, out: &m
         (Some(Value::Array(olds)), Some(Value::Array(news)))
             if olds.len() == news.len() && olds.iter().chain(news).all(Value::is_object) =>
         {
+            // What may be one or many and is one: its author wrote no list.
+            if let ([old], [new]) = (olds.as_slice(), news.as_slice()) {
+                return fields(&path, old, new, out);
+            }
             for (n, (old, new)) in olds.iter().zip(news).enumerate() {
                 fields(&format!("{path}[{n}]"), old, new, out);
             }
@@ -17,7 +21,8 @@ pub fn differing(path: String, old: Option<&Value>, new: Option<&Value>, out: &m
     }
 }
 
-fn fields(path: &str, old: &Value, new: &Value, out: &mut Vec<(String, Option<Value>)>) {
+/// The same for two maps: each field by its path.
+pub fn fields(path: &str, old: &Value, new: &Value, out: &mut Vec<(String, Option<Value>)>) {
     let (Value::Object(was), Value::Object(is)) = (old, new) else {
         return differing(path.to_owned(), Some(old), Some(new), out);
     };
@@ -26,7 +31,7 @@ fn fields(path: &str, old: &Value, new: &Value, out: &mut Vec<(String, Option<Va
         return differing(path.to_owned(), Some(old), Some(new), out);
     }
     for key in was.keys().chain(is.keys().filter(|key| !was.contains_key(*key))) {
-        let path = format!("{path}.{key}");
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
         match (was.get(key), is.get(key)) {
             (Some(old), Some(new)) => fields(&path, old, new, out),
             (old, new) => differing(path, old, new, out),

@@ -8,6 +8,7 @@
 //! and gives up every resource that would not become what the service has.
 
 mod align;
+mod by_hand;
 mod condition;
 mod going;
 mod items;

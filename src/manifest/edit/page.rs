@@ -279,7 +279,11 @@ impl<'t> Page<'t> {
         write::map(std::slice::from_ref(new), indent, &mut written);
         match after {
             Some(after) => Some(self.line_behind(self.entry_end(entries.get(after)?), &written)),
-            None if self.begins_a_line(first) => Some((self.line_start(first)..self.line_start(first), written)),
+            // A remark above the first entry is about that one.
+            None if self.begins_a_line(first) => {
+                let at = self.remarks_above(self.line_start(first), indent);
+                Some((at..at, written))
+            }
             // Behind a dash: the first line begins where the first entry did.
             None => Some((first..first, format!("{}{:indent$}", &written[indent..], ""))),
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::super::{Desired, Manifests, layout};
-use super::{AN_ANCHOR, Edit, Editor, Placed, Unplaced};
+use super::{AN_ANCHOR, Edit, Editor, Placed};
 use crate::address::Address;
 use crate::source::FileId;
 
@@ -109,17 +109,18 @@ pub fn settle(
             return Settled { remarks_gone, ..settled(texts, placed, &before, &desired) };
         }
         for address in wrong {
-            let at = manifests.declared().find(|it| it.kind.key == address.kind && *it.key == address.key);
             if let Some((placed, live)) = placed.get_mut(&address) {
+                let editor = Editor::new(manifests, target);
                 // What goes may have held the anchor of something that stays.
-                let anchor = Editor::new(manifests, target).anchor_within(&placed.edits);
+                let anchor = editor.anchor_within(&placed.edits);
                 let why = if anchor.is_some() { "used here" } else { "written in a way that cannot be edited" };
-                let own = at.map(|it| (it.key.span, why));
-                let places = own.into_iter().chain(anchor.map(|anchor| (anchor, AN_ANCHOR))).collect();
-                let whole = Unplaced { live: Some(live.clone()), places, ..Unplaced::default() };
                 // It stays what it is.
                 let expected = spec(&before[0].1, &address).unwrap_or_default();
-                *placed = Placed { unplaced: vec![whole], expected, ..Placed::default() };
+                let mut unplaced = editor.by_hand(&address, &expected, live, why);
+                for one in &mut unplaced {
+                    one.places.extend(anchor.map(|anchor| (anchor, AN_ANCHOR)));
+                }
+                *placed = Placed { unplaced, expected, ..Placed::default() };
             }
         }
     }

@@ -12,6 +12,7 @@ use crate::node::{At, Entry, Node, Scalar, Style, Tree};
 use crate::source::Span;
 
 use super::super::collect::Declaration;
+use super::super::layers::Stack;
 use super::super::{author, write};
 
 impl Editor<'_> {
@@ -63,10 +64,10 @@ impl Editor<'_> {
     /// What declares a resource, the nearest first.
     fn layers(&self, address: &Address) -> Vec<&Declaration> {
         let Some(kind) = kinds::kind(&address.kind) else { return Vec::new() };
-        let collected = &self.manifests.collected;
-        let over = self.target.and_then(|name| collected.overlays.get(name));
-        let over = over.and_then(|layer| layer.get(kind.key, &address.key));
-        over.into_iter().chain(collected.base.get(kind.key, &address.key)).collect()
+        let Some(Stack { own, over, .. }) = self.manifests.stack(self.target, kind, &address.key) else {
+            return Vec::new();
+        };
+        over.into_iter().rev().chain([own]).collect()
     }
 }
 

@@ -1,14 +1,16 @@
 //! For a pull request: a table of the targets, and every change once. It has at most as many bytes as a plan of one target.
 
-use super::{Said, Several, Shown, fold, heading, words};
+use super::{Said, Several, View, every_change, heading, words};
 use crate::render::escape::markdown::{code, text};
 use crate::render::plan::markdown::{LIMIT, blocks};
-use crate::text::{count, short};
+use crate::text::{count, in_one, short};
 
 /// How many characters of a line are shown.
 const LINE: usize = 300;
 /// How many targets have a line of their own.
 const LINES: usize = 100;
+/// How many sentences say what the plans were compared with.
+const COMPARED: usize = 8;
 /// What is kept for the end.
 const END: usize = 2_000;
 
@@ -21,18 +23,15 @@ struct Block {
 /// The plans as Markdown, in at most as many bytes as hosts take. The same plans give the same bytes.
 pub fn markdown(several: &Several) -> String {
     let mut out = format!("## Plan for {}\n\n", text(&several.summary()));
+    for words in several.compared_with().iter().take(COMPARED) {
+        out.push_str(&format!("> [!NOTE]\n> {}\n\n", text(&short(words, 2 * LINE))));
+    }
     out.push_str(&table(several));
     out.push_str(&refusals(several));
-    let all = several.planned().map(|(target, view, _)| {
-        let shown = blocks(view).into_iter().map(|(risk, whole, line)| Shown {
-            risk,
-            same: whole.clone(),
-            block: Block { whole, line },
-        });
-        (target, shown.collect())
-    });
+    let shown =
+        |view: &View| blocks(view).into_iter().map(|(risk, whole, line)| (risk, Block { whole, line })).collect();
     let mut left = 0;
-    for folded in fold(all.collect()) {
+    for folded in every_change(several, shown, |block| &block.whole) {
         let head = format!("### {}\n\n", text(&short(&heading(&folded.targets, folded.blocks.len()), 4 * LINE)));
         let mut room = LIMIT.saturating_sub(out.len() + END + head.len());
         let mut section = head;
@@ -79,7 +78,7 @@ fn table(several: &Several) -> String {
 
 /// A text as one cell of a table.
 fn cell(words: &str) -> String {
-    text(&short(words, LINE)).replace('|', "\\|").replace('\n', " ")
+    text(&short(&in_one(words), LINE)).replace('|', "\\|")
 }
 
 fn refusals(several: &Several) -> String {
@@ -87,7 +86,7 @@ fn refusals(several: &Several) -> String {
     for (target, _, ahead) in several.planned() {
         for refused in ahead.refusals() {
             let words = format!("{target}: {} — {}", refused.message, refused.help);
-            lines.push(format!("- {}\n", text(&short(&words.replace('\n', " "), LINE))));
+            lines.push(format!("- {}\n", text(&short(&in_one(&words), LINE))));
         }
     }
     if lines.is_empty() {

@@ -1,6 +1,6 @@
 //! For a person at a terminal.
 
-use super::{Said, Several, Shown, fold, heading, words};
+use super::{Said, Several, Shown, every_change, fold, heading, words};
 use crate::render::layout::{self, Paint, Row, Style, Words};
 use crate::render::plan::Risk;
 use crate::render::plan::text::{blocks, held_lines};
@@ -17,14 +17,18 @@ pub fn before_apply(several: &Several, style: Style) -> String {
 
 fn whole(several: &Several, ahead: bool, style: Style) -> String {
     let mut out = String::new();
+    for words in several.compared_with() {
+        layout::paragraph(&mut out, &Words::default().paint(&words, Paint::Asks), 0, style);
+        out.push('\n');
+    }
     lines(&mut out, several, style);
     changes(&mut out, several, style);
     held(&mut out, several, style);
     let mut line = Words::new(&several.summary());
     let (changed, _, failed) = several.numbers();
     let refused = several.planned().any(|(.., ahead)| !ahead.refusals().is_empty());
-    if ahead && changed > 0 && failed == 0 && !refused {
-        line = line.and(" Next: ").copy(&several.again.go_on());
+    if ahead && changed > 0 && failed == 0 && !refused && several.goes_on() {
+        line = line.and(" Next: ").copy(&several.go_on());
     }
     layout::paragraph(&mut out, &line, 0, style);
     if ahead {
@@ -50,19 +54,20 @@ fn lines(out: &mut String, several: &Several, style: Style) {
 
 /// The line of a target that failed, with what to do.
 pub(super) fn failed(target: &str, failure: &crate::failure::Failure) -> Row {
-    let row = Row::new(target, Words::after("failed: ", Paint::Danger).and(&failure.message)).paint(Paint::Strong);
-    match &failure.help {
-        Some(help) => row.line(Words::after("= help: ", Paint::Strong).and(help)),
+    let mut lines = failure.message.lines().map(str::trim);
+    let first = Words::after("failed: ", Paint::Danger).and(lines.next().unwrap_or_default());
+    let row = lines.map(Words::new).fold(Row::new(target, first).paint(Paint::Strong), Row::line);
+    let mut help = failure.help.iter().flat_map(|help| help.lines()).map(str::trim);
+    match help.next() {
+        Some(first) => {
+            help.map(Words::new).fold(row.line(Words::after("= help: ", Paint::Strong).and(first)), Row::line)
+        }
         None => row,
     }
 }
 
 fn changes(out: &mut String, several: &Several, style: Style) {
-    let all = several.planned().map(|(target, view, _)| {
-        let shown = blocks(view, style).into_iter().map(|(risk, text)| Shown { risk, same: text.clone(), block: text });
-        (target, shown.collect())
-    });
-    for folded in fold(all.collect()) {
+    for folded in every_change(several, |view| blocks(view, style), String::as_str) {
         let words = Words::default().paint(&heading(&folded.targets, folded.blocks.len()), Paint::Strong);
         layout::paragraph(out, &words, 0, style);
         out.push('\n');
@@ -77,7 +82,7 @@ fn held(out: &mut String, several: &Several, style: Style) {
         (target, held_lines(view.plan).into_iter().map(line).collect())
     });
     for folded in fold(all.collect::<Vec<(&str, Vec<Shown<String>>)>>()) {
-        let words = format!("Not promoted to {}, and left as it is:", folded.targets.join(", "));
+        let words = format!("Not promoted to {}:", folded.targets.join(", "));
         layout::paragraph(out, &Words::default().paint(&words, Paint::Asks), 0, style);
         folded.blocks.iter().for_each(|line| layout::paragraph(out, &Words::new(line), 2, style));
         out.push('\n');

@@ -8,7 +8,7 @@ use crate::audience::Relation;
 use crate::kinds::{Resource, Segment};
 use crate::look::Seen;
 use crate::model::schedule::When;
-use crate::plan;
+use crate::plan::{self, Basis};
 use crate::review::{Mark, Side, Who};
 use crate::timing::{self, Times, words};
 
@@ -171,6 +171,48 @@ impl NotInGit {
             or_more: counted.or_more,
         };
         plan.told.unmanaged.iter().map(one).collect()
+    }
+}
+
+/// What a plan was compared with, where that was not the service.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ComparedWith {
+    pub what: What,
+    /// The same in words, and what that leaves out.
+    pub words: String,
+    /// The id of the commit. Null where it was the ledger.
+    pub commit: Option<String>,
+    /// What the commit was called.
+    pub name: Option<String>,
+    /// The id of the commit that the manifests themselves are of. Null where they are the files as they are.
+    pub manifests: Option<String>,
+    /// The last record of the ledger. Null where it was a commit.
+    pub record: Option<u64>,
+}
+
+/// What a plan was compared with.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    Ledger,
+    Commit,
+}
+
+impl ComparedWith {
+    pub fn new(plan: &plan::Plan) -> Option<Self> {
+        let words = plan.compared_with()?;
+        let none = Self { what: What::Ledger, words, commit: None, name: None, manifests: None, record: None };
+        match &plan.basis {
+            Basis::Service => None,
+            Basis::Ledger => Some(Self { record: Some(plan.ledger.seq), ..none }),
+            Basis::Commit { commit, manifests, .. } => Some(Self {
+                what: What::Commit,
+                commit: Some(commit.id.clone()),
+                name: Some(commit.name.clone()),
+                manifests: manifests.as_ref().map(|own| own.id.clone()),
+                ..none
+            }),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::facts::{Audience, Collision, Message, NotInGit, NothingDeclared, Time, Unlisted, User};
+use super::facts::{Audience, Collision, ComparedWith, Message, NotInGit, NothingDeclared, Time, Unlisted, User};
 use super::{Ahead, View, requests, words};
 use crate::guard::Refused;
 use crate::kinds;
@@ -26,6 +26,9 @@ pub struct Document<'p> {
     pub digest: String,
     /// Enough of the digest for people to tell two plans apart.
     pub short_digest: String,
+    /// Left out where it was compared with the service. Else it is for reading, and is never applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compared_with: Option<ComparedWith>,
     /// The version of pushplan that made it.
     pub tool: String,
     pub target: String,
@@ -37,7 +40,7 @@ pub struct Document<'p> {
     pub made: String,
     /// It is not applied after this.
     pub expires: String,
-    /// Whether the service and the manifests agree. A plan that left out changes is not in sync.
+    /// Whether the service, or what it was compared with, and the manifests agree. A plan that left out changes is not in sync.
     pub in_sync: bool,
     pub counts: Counts,
     /// What changes, in the order of addresses. What is unchanged is counted, not listed.
@@ -55,8 +58,9 @@ pub struct Document<'p> {
     pub uncompared: usize,
     /// When something was last applied.
     pub last_apply: Option<String>,
-    /// How much the service has that is neither in git nor in this plan, by kind. `pushplan unmanaged` lists it.
-    pub unmanaged: Vec<NotInGit>,
+    /// How much the service has that is neither in git nor in this plan, by kind. `pushplan unmanaged` lists it. Null where the
+    /// service was not asked.
+    pub unmanaged: Option<Vec<NotInGit>>,
     /// Kinds that the project does not use and whose lists could not be had: what others have of them is not known.
     pub unlisted: Vec<Unlisted>,
     /// Set where the files declare nothing, which deletes nothing.
@@ -154,7 +158,7 @@ pub struct Change<'p> {
     pub unchanged_fields: usize,
     /// What the manifests say.
     pub desired: Option<&'p Value>,
-    /// What the service has.
+    /// What the service has, or what it was compared with has.
     pub live: Option<&'p Value>,
     /// What was last applied.
     pub last_applied: Option<&'p Value>,
@@ -270,7 +274,7 @@ pub struct Step {
     pub id: Option<String>,
     /// The method of the request. Null where nothing is sent.
     pub method: Option<String>,
-    /// The path, with (new id) for an id that is not known yet.
+    /// The path, with (new id) for an id that is not known yet, and (id) for one that only the service knows.
     pub path: Option<String>,
     /// The numbers of the steps that it waits for.
     pub after: Vec<usize>,
@@ -294,6 +298,7 @@ impl<'p> Document<'p> {
             format_version: 1,
             short_digest: digest.short(),
             digest: digest.to_string(),
+            compared_with: ComparedWith::new(plan),
             tool: plan.tool.clone(),
             target: plan.target.clone(),
             origin: plan.origin.clone(),
@@ -309,7 +314,7 @@ impl<'p> Document<'p> {
             collisions: view.collisions.all.found.iter().map(Collision::new).collect(),
             uncompared: view.collisions.all.uncompared,
             last_apply: plan.told.last_apply.map(|at| at.to_string()),
-            unmanaged: NotInGit::all(plan),
+            unmanaged: plan.basis.is_service().then(|| NotInGit::all(plan)),
             unlisted: Unlisted::all(plan),
             nothing_declared: plan.told.nothing_declared.as_ref().map(NothingDeclared::new),
             refused: ahead.refused.iter().map(Refusal::new).collect(),

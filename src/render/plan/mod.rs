@@ -16,7 +16,8 @@ mod when;
 pub(super) mod who;
 pub(super) mod words;
 
-use std::cell::OnceCell;
+use std::borrow::Cow;
+use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -34,6 +35,9 @@ use crate::timing::{Collision, Collisions};
 pub use json::json;
 pub use markdown::{LIMIT as MARKDOWN_LIMIT, Page, markdown, page};
 pub use text::{before_apply, refusals, text, text_to};
+
+/// What stands in for the ids of several targets.
+pub(super) const SOME_ID: &str = "<id>";
 
 /// What comes after a plan.
 #[derive(Clone, Debug, Default)]
@@ -83,6 +87,8 @@ pub struct View<'p> {
     successors: BTreeMap<&'p Address, &'p Change>,
     steps: BTreeMap<&'p Address, Vec<&'p Step>>,
     digest: OnceCell<Digest>,
+    /// Whether a word stands in for the ids that the service chose.
+    stands_in: Cell<bool>,
 }
 
 /// Messages that one person would get shortly after each other.
@@ -236,7 +242,54 @@ impl<'p> View<'p> {
         });
         let past = plan.changes.iter().filter(|change| change.action == Action::Past).collect();
         let collisions = Near::new(review.collisions());
-        Self { plan, again, review, collisions, blocks, drift, past, users, successors, steps, digest: OnceCell::new() }
+        let stands_in = Cell::new(false);
+        Self {
+            plan,
+            again,
+            review,
+            collisions,
+            blocks,
+            drift,
+            past,
+            users,
+            successors,
+            steps,
+            digest: OnceCell::new(),
+            stands_in,
+        }
+    }
+
+    /// Shows something of it with a word in the place of all ids that the service chose. So two targets show the same where
+    /// nothing but those ids differs.
+    pub fn without_ids<T>(&self, show: impl FnOnce(&Self) -> T) -> T {
+        self.stands_in.set(true);
+        let shown = show(self);
+        self.stands_in.set(false);
+        shown
+    }
+
+    /// Whether something of the service is changed that has an id.
+    pub fn has_ids(&self) -> bool {
+        self.plan.changes.iter().any(|change| change.id.is_some() && change.is_told())
+    }
+
+    /// An id that the service chose, as it is shown.
+    pub fn id<'i>(&self, id: &'i str) -> &'i str {
+        if self.stands_in.get() { SOME_ID } else { id }
+    }
+
+    /// The path of a request as it is shown.
+    pub fn path<'s>(&self, step: &Step, path: &'s str) -> Cow<'s, str> {
+        let is_ours = |id: &str| {
+            step.spec.as_ref().and_then(|spec| kinds::api(&step.address).own_id(spec)).is_some_and(|own| own == id)
+        };
+        match step.id.as_deref().filter(|id| self.stands_in.get() && !is_ours(id)) {
+            Some(id) => {
+                let parts = path.split('/').map(|part| if part == id { SOME_ID } else { part });
+                Cow::Owned(parts.collect::<Vec<_>>().join("/"))
+            }
+            None => Cow::Borrowed(path),
+        }
     }
 
     /// Where a block's resource is declared.

@@ -55,7 +55,7 @@ pub fn row(view: &View, block: &Block) -> Option<Row> {
     for (step, own) in steps {
         let Some(request) = &step.request else { continue };
         let whose = if own { String::new() } else { format!("  {}", step.address) };
-        let words = (request.method.word(), format!("{}{whose}", request.path));
+        let words = (request.method.word(), format!("{}{whose}", view.path(step, &request.path)));
         match lines.last_mut().filter(|(last, _)| *last == words) {
             Some((_, times)) => *times += 1,
             None => lines.push((words, 1)),

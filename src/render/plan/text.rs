@@ -12,6 +12,10 @@ pub(super) const NAMED: usize = 10;
 /// How much of a name stands in a first line.
 pub(super) const NAME: usize = 60;
 
+/// What becomes of a plan that was not compared with the service.
+pub(in crate::render) const FOR_READING: &str =
+    "It is for reading: only a plan that was compared with the service is applied.";
+
 /// The whole plan: what happens, the riskiest first; what was changed on the service; what has had its time; how much of
 /// each there is, and what to do next.
 pub fn text(plan: &Plan, ahead: &Ahead, style: Style) -> String {
@@ -34,6 +38,11 @@ pub fn before_apply(plan: &Plan, again: &Again, style: Style) -> String {
 }
 
 fn whole(view: &View, ahead: Option<&Ahead>, style: Style, tell: &mut dyn FnMut(&str)) {
+    if let Some(words) = view.plan.compared_with() {
+        let mut out = String::new();
+        layout::paragraph(&mut out, &Words::default().paint(&words, Paint::Asks), 0, style);
+        tell(&(out + "\n"));
+    }
     for block in &view.blocks {
         let mut out = String::new();
         one(&mut out, view, block, rows::of_words(view, block), false, style);
@@ -175,7 +184,7 @@ fn held(out: &mut String, plan: &Plan, style: Style) {
     if lines.is_empty() {
         return;
     }
-    layout::paragraph(out, &Words::default().paint("Not promoted, and left as it is:", Paint::Asks), 0, style);
+    layout::paragraph(out, &Words::default().paint("Not promoted:", Paint::Asks), 0, style);
     for line in lines.iter().take(NAMED) {
         layout::paragraph(out, &Words::new(line), 2, style);
     }
@@ -213,6 +222,7 @@ fn end(view: &View, ahead: Option<&Ahead>, style: Style) -> String {
     let refused = ahead.map(Ahead::refusals).unwrap_or_default();
     if let Some(ahead) = ahead {
         line = match refused.is_empty() {
+            true if !plan.basis.is_service() => line.and(" ").and(FOR_READING),
             true => next(line.and(" Next: "), view, ahead),
             false => line.and(" As it is, it would not be applied:"),
         };
@@ -232,10 +242,20 @@ pub(super) fn nothing(view: &View) -> String {
     match (&plan.aim, plan.left_out.len()) {
         (Aim::Nothing, _) if plan.choice.is_all() => format!("Nothing to delete. {target} has nothing of ours."),
         (Aim::Nothing, _) => format!("Nothing to delete. {target} has nothing of ours in this part."),
+        (Aim::Manifests, 0) if !plan.basis.is_service() => {
+            format!("No changes for {target} ({}).", count(view.matching(), "resource"))
+        }
         (Aim::Manifests, 0) => {
             format!("No changes. {target} matches your files ({}).", count(view.matching(), "resource"))
         }
         (Aim::Before(number), 0) => format!("No changes. {target} is as it was before {number}."),
+        (Aim::Promoted(from), 0) if plan.told.left() > 0 => {
+            let (left, are) = (plan.told.left(), if plan.told.left() == 1 { "is" } else { "are" });
+            format!(
+                "No changes. {target} may not have all that {from} has: {} {are} held back.",
+                count(left, "resource")
+            )
+        }
         (Aim::Promoted(from), 0) => format!("No changes. {target} has all that {from} has."),
         (_, left) => {
             let unchanged = view.count(Action::Keep) + view.count(Action::Past);

@@ -96,7 +96,7 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
         }
         Reason::Recovered { id } => plain(
             "recovered",
-            format!("an earlier run made it and lost the answer; it was found ({id}) and is not made again"),
+            format!("an earlier run made it and lost the answer; it was found ({}) and is not made again", view.id(id)),
         ),
         Reason::Went { at, edited } => plain("past", went(*at, *edited)),
         Reason::TooLate { at } if change.moved == Some(Moved::Service) => {
@@ -113,7 +113,7 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
                 true => "has passed".to_owned(),
                 false => format!("is nearer than {}", minutes(view.plan.min_lead_seconds)),
             };
-            if change.id.is_some() {
+            if change.ledger.is_some() {
                 let words =
                     format!("its time in your files, {}, {late}: what the service has keeps its own", moment(*at));
                 return asks("too late", words).line(Words::new("give it a later time, or remove it to call it off"));
@@ -122,9 +122,9 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
                 .line(Words::new("give it a later time, or remove it from your files"))
         }
         Reason::Retired { id } if change.action == Action::Delete => {
-            plain("old one", format!("an earlier version ({id}) is deleted: nothing points at it any more"))
+            plain("old one", format!("an earlier version ({}) is deleted: nothing points at it any more", view.id(id)))
         }
-        Reason::Retired { id } => plain("old one", format!("an earlier version ({id}) is still there")),
+        Reason::Retired { id } => plain("old one", format!("an earlier version ({}) is still there", view.id(id))),
         Reason::StillUsed { id, by } => {
             let by: Vec<String> = by.iter().map(ToString::to_string).collect();
             let point = if by.len() == 1 { "points" } else { "point" };
@@ -134,7 +134,7 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
                 true => format!("change that by hand, and a later {does} deletes it"),
                 false => format!("a later {does} does it"),
             };
-            plain("held", format!("{id} is not deleted yet: {} still {point} at it; {then}", all_of(&by)))
+            plain("held", format!("{} is not deleted yet: {} still {point} at it; {then}", view.id(id), all_of(&by)))
         }
         Reason::Blocked { by } => {
             let by: Vec<String> = by.iter().map(ToString::to_string).collect();
@@ -409,7 +409,7 @@ fn last_used(view: &View, change: &Change) -> Option<Row> {
 
 /// What the action alone does not say.
 fn of_action(view: &View, change: &Change) -> Option<Row> {
-    let id = change.id.as_deref().map(|id| format!(" ({id})")).unwrap_or_default();
+    let id = change.id.as_deref().map(|id| format!(" ({})", view.id(id))).unwrap_or_default();
     match change.action {
         Action::Adopt if change.reasons.is_empty() => {
             let words = format!("the service has it{id} as your files say; the ledger takes it up, nothing is sent");

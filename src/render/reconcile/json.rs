@@ -66,6 +66,7 @@ fn target(target: &Target) -> Value {
         "edited": counts.map(|counts| counts.edited),
         "refused": counts.map(|counts| counts.refused),
         "corrected": target.corrected.len(),
+        "unwritten": target.unwritten,
         "error": target.why.as_ref().map(told),
     })
 }

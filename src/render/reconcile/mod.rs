@@ -10,7 +10,7 @@ use crate::model::delay::Delay;
 use crate::plan::Action;
 use crate::reconcile::{Cause, Item, Looked, Outcome, Round, Target, Told};
 use crate::render::one_line;
-use crate::text::count;
+use crate::text::{count, in_one};
 
 /// How many targets of one outcome are named.
 const NAMED: usize = 5;
@@ -39,8 +39,8 @@ fn shown(time: Duration) -> String {
 
 fn why(failure: &Failure) -> String {
     match &failure.help {
-        Some(help) => format!("{} ({help})", failure.message),
-        None => failure.message.clone(),
+        Some(help) => format!("{} ({})", in_one(&failure.message), in_one(help)),
+        None => in_one(&failure.message),
     }
 }
 
@@ -70,8 +70,16 @@ fn stands(target: &Target) -> String {
             said.push(format!("{} by somebody on the service", standing.edited()));
         }
     }
+    said.extend(unwritten(target));
     let why = target.why.as_ref().map(|failure| format!(": {}", why(failure))).unwrap_or_default();
     format!("{}{why}", said.join(", "))
+}
+
+/// That results are not in the ledger yet, and what writes them.
+fn unwritten(target: &Target) -> Option<String> {
+    let results = count(target.unwritten, "result");
+    (target.unwritten > 0)
+        .then(|| format!("{results} of an earlier run not in the ledger yet (the next apply here takes them in)"))
 }
 
 /// `97 in sync; 2 not in sync: shop-at, shop-de`.
@@ -89,13 +97,16 @@ fn several(targets: &[Target]) -> String {
     Outcome::ALL.into_iter().filter_map(group).collect::<Vec<_>>().join("; ")
 }
 
-/// Of several targets, what was in the way of each that something was in the way of: a line each.
+/// Of several targets, what was in the way of each that something was in the way of, and what waits to be written: a line each.
 pub fn reasons(round: &Round) -> Vec<String> {
     let targets = round.looked.targets();
     if targets.len() < 2 {
         return Vec::new();
     }
-    let said = |target: &Target| Some(one_line(&format!("  {}: {}", target.name, why(target.why.as_ref()?))));
+    let said = |target: &Target| {
+        let all: Vec<String> = target.why.as_ref().map(why).into_iter().chain(unwritten(target)).collect();
+        (!all.is_empty()).then(|| one_line(&format!("  {}: {}", target.name, all.join("; "))))
+    };
     targets.iter().filter_map(said).collect()
 }
 
@@ -106,7 +117,8 @@ pub fn news(told: &Told) -> Vec<String> {
     let began = began.iter().map(|item| line(item.action.symbol(), format!("{} {}", item.address, differs(item))));
     let made = corrected.iter().map(|item| line("=", format!("{} is put right: {}", item.address, differs(item))));
     let over = over.iter().map(|item| line("=", format!("{} is in sync again", item.address)));
-    let refused = standing.refused.iter().map(|one| line("!", format!("{} ({})", one.message, one.help)));
+    let refused =
+        standing.refused.iter().map(|one| line("!", format!("{} ({})", in_one(&one.message), in_one(&one.help))));
     made.chain(over).chain(began).chain(refused).collect()
 }
 
@@ -116,6 +128,7 @@ fn differs(item: &Item) -> String {
         return "is to be changed by hand in the dashboard".to_owned();
     }
     match (item.cause, item.fields.as_slice()) {
+        (Cause::Files, _) if item.action == Action::Delete => "is not in your files any more".to_owned(),
         (Cause::Files, _) => "was not applied yet".to_owned(),
         (Cause::Service, []) => "was changed or removed on the service".to_owned(),
         (Cause::Service, fields) => {

@@ -155,6 +155,10 @@ impl Place for Team {
         Box::pin(async {})
     }
 
+    fn notes_the_newest(&self) -> bool {
+        false
+    }
+
     fn seals_the_past(&self) -> bool {
         true
     }

@@ -138,7 +138,7 @@ fn the_password_comes_from_the_environment_or_a_file() {
     let told = |variables: &[(&str, &str)]| {
         let mut command = Command::new(std::env::current_exe().expect("this test"));
         command.args(["--exact", "postgres::access::reads_the_place_that_it_is_given", "--nocapture"]);
-        for name in ["PGPASSWORD", "PGPASSFILE", "PGUSER"] {
+        for name in ["PGPASSWORD", "PGPASSFILE", "PGUSER", "PGHOST", "PGPORT"] {
             command.env_remove(name);
         }
         command.env("HOME", "/nowhere").env(PLACE, format!("postgres://keeper@127.0.0.1:{}/ledgers/none", server.port));
@@ -147,7 +147,10 @@ fn the_password_comes_from_the_environment_or_a_file() {
         assert!(output.status.success() && !text.contains("hunter"), "{text}");
         text
     };
-    assert!(told(&[("PGPASSWORD", "hunter2")]).contains("read 0"));
+    assert!(told(&[("PGPASSWORD", "hunter2"), ("PGHOST", "127.0.0.1")]).contains("read 0"));
+    // Whoever edits the place in the project file gets no password that was meant for another server.
+    let other = told(&[("PGPASSWORD", "hunter2"), ("PGHOST", "db.example")]);
+    assert!(other.contains("PGPASSWORD was kept back") && other.contains("set PGHOST=127.0.0.1"), "{other}");
     let named = file.to_str().expect("UTF-8");
     assert!(told(&[("PGPASSFILE", named)]).contains("read 0"));
     let without = told(&[]);

@@ -131,6 +131,15 @@ impl Loop {
         self.ended()
     }
 
+    /// The same with what it noted beside it.
+    fn stop_with_notes(mut self) -> (i32, String) {
+        let mut notes = self.child.stderr.take().expect("piped");
+        let (code, _) = self.stop();
+        let mut text = String::new();
+        notes.read_to_string(&mut text).expect("UTF-8");
+        (code, text)
+    }
+
     fn ended(mut self) -> (i32, Vec<Value>) {
         let status = self.child.wait().expect("it ends");
         self.reader.take().expect("a reader").join().expect("all is read");

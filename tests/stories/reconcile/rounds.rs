@@ -169,6 +169,74 @@ fn a_broken_manifest_is_told_and_nothing_is_applied_until_it_is_whole() {
 }
 
 #[test]
+fn errors_are_told_once_and_again_when_they_are_others_or_gone() {
+    let (project, _service) = applied(ONE, "");
+    let rounds = Loop::start(&project, &[]);
+    let whole = project.folder.read("messages.yaml");
+    project.write("segments:\n  lapsed: {criteria: {tagg: lapsed}}\n");
+    rounds.times("invalid", 3);
+    project.write("segments:\n  lapsed: {criteria: {tag: lapsed}}\n  more: {kriteria: {tag: more}}\n");
+    let before = rounds.events("round").len();
+    rounds.until("more rounds", |one| one.events("round").len() > before + 2);
+    project.write(&whole);
+    rounds.round("in_sync");
+    rounds.round("in_sync");
+    let (code, notes) = rounds.stop_with_notes();
+    assert_eq!(code, 0);
+    let times = |words: &str| notes.matches(words).count();
+    let told = (
+        times("unknown condition `tagg`"),
+        times("unknown key `kriteria`"),
+        times("The manifests have no errors any more."),
+    );
+    assert_eq!(told, (1, 1, 1), "{notes}");
+}
+
+#[test]
+fn a_service_that_says_nothing_while_it_is_opened_is_given_up() {
+    let (project, service) = applied(ONE, "");
+    let rounds = Loop::start(&project, &["--within", "1s"]);
+    rounds.round("in_sync");
+    service.signal("-STOP");
+    let failed = rounds.round("failed");
+    service.signal("-CONT");
+    let why = failed["targets"][0]["error"]["message"].as_str().expect("a reason");
+    says(why, &["took longer than 1 second, and was given up"]);
+    rounds.round("in_sync");
+    assert_eq!(rounds.stop().0, 0);
+}
+
+#[test]
+fn results_that_are_not_in_the_ledger_are_told_by_who_only_looks() {
+    let project = Project::new(ONE);
+    let service = project.faulty(SLOW);
+    let first = project.start(&["apply", "--yes"]);
+    let record = |number: u64| project.folder.path().join(format!(".pushplan/ledger/local/{number:08}.json"));
+    let began = Instant::now();
+    while !record(2).exists() {
+        assert!(began.elapsed() < PATIENCE, "an intent is written");
+        sleep(Duration::from_millis(20));
+    }
+    // Somebody else gets the place of its result.
+    let place = record(3);
+    std::fs::write(&place, "{}").expect("a record");
+    let ran = ended(first);
+    assert_ne!(ran.code, 0, "{ran}");
+    std::fs::remove_file(&place).expect("removed");
+    // Its lease is over by itself.
+    sleep(Duration::from_secs(5));
+
+    let ran = project.run(&["reconcile", "--once"]);
+    says(&ran.stdout, &["1 result of an earlier run not in the ledger yet (the next apply here takes them in)"]);
+    let ran = project.run(&["reconcile", "--once", "--format", "jsonl"]);
+    let round: Value = serde_json::from_str(ran.stdout.lines().next().expect("a line")).expect("JSON");
+    assert_eq!(round["targets"][0]["unwritten"], 1, "{round}");
+    let ran = project.good(&["reconcile", "--once", "--drift", "fix"]);
+    assert!(!ran.stdout.contains("not in the ledger yet"), "{ran}");
+    assert_eq!(written(&service), 1, "it is known by now");
+}
+
+#[test]
 fn two_of_them_never_apply_at_the_same_time() {
     let project = Project::with(FOUR, "lease = \"1m\"\n");
     let service = project.faulty(SLOW);

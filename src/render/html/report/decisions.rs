@@ -6,7 +6,7 @@ use super::{Report, facts};
 use crate::guard::Refused;
 use crate::render::one_line;
 use crate::render::plan::decisions::why;
-use crate::render::plan::text::undeclared;
+use crate::render::plan::text::{FOR_READING, undeclared};
 use crate::render::plan::{Block, Risk};
 use crate::timing::Collision;
 use crate::timing::words::length;
@@ -67,7 +67,10 @@ impl Report<'_> {
         if self.decides() {
             "Nothing here sends a message at once, deletes anything or needs a hand."
         } else {
-            "There is nothing to decide: the service is as it should be."
+            match self.view.plan.basis.is_service() {
+                true => "There is nothing to decide: the service is as it should be.",
+                false => "There is nothing to decide.",
+            }
         }
     }
 
@@ -121,7 +124,9 @@ impl Report<'_> {
         let waits = self.view.stuck() > 0 || !self.ahead.refusals().is_empty();
         html! {
             p.next {
-                @if plan.has_news() {
+                @if !plan.basis.is_service() {
+                    (FOR_READING)
+                } @else if plan.has_news() {
                     @if waits { "As it is, this plan is not applied. Once that is decided: " } @else { "Next: " }
                     code { (one_line(&self.ahead.apply())) }
                 } @else {

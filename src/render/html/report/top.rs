@@ -17,9 +17,11 @@ impl Report<'_> {
                     "Plan " b { (self.digest.short()) } " for " bdi { (one_line(&plan.origin)) }
                 }
                 h1 { (self.headline()) }
+                @if let Some(words) = plan.compared_with() { p.compared { (one_line(&words)) } }
                 (self.badges())
                 p.made {
-                    "Made " (moment(plan.made)) ". It can be applied until " (moment(plan.expires)) "."
+                    "Made " (moment(plan.made)) "."
+                    @if plan.basis.is_service() { " It can be applied until " (moment(plan.expires)) "." }
                     @if let Some(file) = &self.ahead.saved { " Saved in " code { (one_line(file)) } "." }
                 }
                 (self.contents())
@@ -107,7 +109,7 @@ impl Report<'_> {
                     div { dt { "Target" } dd { bdi { (one_line(&plan.target)) } } }
                     div { dt { "Service" } dd { bdi { (one_line(&plan.origin)) } } }
                     div { dt { "Made" } dd { (moment(plan.made)) } }
-                    div { dt { "Expires" } dd { (moment(plan.expires)) } }
+                    @if plan.basis.is_service() { div { dt { "Expires" } dd { (moment(plan.expires)) } } }
                     div { dt { "Ledger" } dd { "after record " (plan.ledger.seq) } }
                     div { dt { "Made by" } dd { "pushplan " (one_line(&plan.tool)) } }
                 }

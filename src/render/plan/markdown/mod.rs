@@ -69,7 +69,15 @@ fn page_of(view: &View, ahead: &Ahead, most: usize) -> Page {
     if view.blocks.is_empty() && view.drift.is_empty() {
         let said = [Some(nothing(view)), ignored(view)].into_iter().flatten().collect::<Vec<_>>().join(" ");
         let said = markdown::text(&short(&said, 600));
-        return Page { text: format!("{said}\n{}", rest::unmanaged(view)), truncated: false };
+        let compared = rest::compared_with(view.plan);
+        return Page {
+            text: format!(
+                "{compared}{said}
+{}",
+                rest::unmanaged(view)
+            ),
+            truncated: false,
+        };
     }
     let (heading, footer) = (rest::heading(view), rest::footer(view, ahead));
     let mut room = Room { left: most };

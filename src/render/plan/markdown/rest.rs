@@ -2,10 +2,12 @@
 
 use super::{Cut, facts};
 use crate::digest::Digest;
-use crate::plan::{Action, Step};
+use crate::plan::{Action, Plan, Step};
 use crate::render::escape::markdown;
 use crate::render::layout::Words;
-use crate::render::plan::text::{NAMED, changing, held_lines, ignored, next, pressing, staying, undeclared};
+use crate::render::plan::text::{
+    FOR_READING, NAMED, changing, held_lines, ignored, next, pressing, staying, undeclared,
+};
 use crate::render::plan::{Ahead, View, unmanaged, words};
 use crate::text::{count, short};
 use crate::timing::words::collision;
@@ -43,7 +45,14 @@ pub fn heading(view: &View) -> String {
     let changing = if changing.is_empty() { "nothing to apply".to_owned() } else { changing.join(", ") };
     let ignored: String =
         [ignored(view), undeclared(view)].into_iter().flatten().map(|words| format!(" {words}")).collect();
-    format!("## Plan for {target} — {changing}\n\n{staying}.{pressing}{ignored}\n\n")
+    let compared = compared_with(view.plan);
+    format!("## Plan for {target} — {changing}\n\n{compared}{staying}.{pressing}{ignored}\n\n")
+}
+
+/// What it was compared with, where that was not the service.
+pub fn compared_with(plan: &Plan) -> String {
+    let words = plan.compared_with().map(|words| markdown::text(&short(&words, 2 * LINE)));
+    words.map(|words| format!("> [!NOTE]\n> {words}\n\n")).unwrap_or_default()
 }
 
 /// Messages that one person would get shortly after each other.
@@ -109,7 +118,7 @@ fn held(view: &View, most: usize) -> Cut {
     if lines.is_empty() {
         return Cut::default();
     }
-    let head = "### Not promoted\n\nThis stays as it is:\n\n";
+    let head = "### Not promoted\n\n";
     section(head, lines.iter().map(|line| format!("- {}\n", markdown::text(&short(line, LINE)))), most, "more")
 }
 
@@ -164,20 +173,23 @@ pub fn footer(view: &View, ahead: &Ahead) -> String {
     let saved = ahead.saved.as_ref().map(|file| format!(", saved in {}", code(file))).unwrap_or_default();
     let lead = if ahead.on_merge { "Once this is merged:" } else { "Next:" };
     let next = match ahead.refusals().is_empty() {
+        true if !plan.basis.is_service() => FOR_READING.to_owned(),
         true => format!("{lead} {}", facts::inline(&next(Words::default(), view, ahead), 4 * LINE)),
         false => "As it is, it would not be applied: see above.".to_owned(),
     };
     let next = if next.len() > 3_000 { format!("{lead} see the commands above.") } else { next };
     // What is approved holds until something moves.
-    let until = format!("; it can be applied until {}", words::moment(plan.expires));
+    let until = match plan.basis.is_service() && !ahead.on_merge {
+        true => format!("; it can be applied until {}", words::moment(plan.expires)),
+        false => String::new(),
+    };
     format!(
-        "{next}\n\n---\n\nPlan `{}` for {} at {}{saved}. Made {} by {}{}.\n{}",
+        "{next}\n\n---\n\nPlan `{}` for {} at {}{saved}. Made {} by {}{until}.\n{}",
         view.digest().short(),
         code(&plan.target),
         code(&plan.origin),
         words::moment(plan.made),
         code(&format!("pushplan {}", plan.tool)),
-        if ahead.on_merge { "" } else { &until },
         unmanaged(view),
     )
 }

@@ -1,11 +1,11 @@
-//! What was done and could not be written to the ledger.
+//! Results that could not be written to the ledger.
 
 use jiff::Timestamp;
 
-use crate::apply::{Fate, Report};
+use crate::apply::{Ending, Fate, Report};
 use crate::cli::planning::Site;
 use crate::cli::{Context, who};
-use crate::ledger::{Done, Entry, Outcome, Record};
+use crate::ledger::{Done, Ended, Entry, Outcome, Record};
 
 /// What was done and the ledger could not be told is kept beside it, and taken in by the next command that writes.
 pub fn keep(report: &Report, site: &Site, context: &Context) {
@@ -19,13 +19,22 @@ pub fn keep(report: &Report, site: &Site, context: &Context) {
         Some(Outcome { address: step.address.clone(), verb: step.verb, result, unsettled: None })
     });
     let outcomes: Vec<Outcome> = unrecorded.collect();
-    if outcomes.is_empty() {
-        return;
+    let (at, actor) = (Timestamp::now(), who::actor());
+    if !outcomes.is_empty() {
+        let record = Record::Outcomes(outcomes);
+        let entry = Entry { seq: report.ledger + 1, at, actor: actor.clone(), record };
+        keep_results(&entry, site, context);
     }
-    let record = Record::Outcomes(outcomes);
-    let entry = Entry { seq: report.ledger + 1, at: Timestamp::now(), actor: who::actor(), record };
-    context.out.note(&match site.log.keep(&entry) {
-        Ok(file) => kept(&file, site),
+    // Nothing more is sent by it: who goes on here need not wait until its lease is over. Where this fails, that is all.
+    if matches!(report.ending, Ending::Ledger { .. }) {
+        let record = Record::End { run: report.run.clone(), ended: Ended::Partly };
+        let _ = site.log.keep(&Entry { seq: report.ledger + 2, at, actor, record });
+    }
+}
+
+fn keep_results(entry: &Entry, site: &Site, context: &Context) {
+    context.out.note(&match site.log.keep(entry) {
+        Ok(file) => told(&file, site),
         Err(why) => {
             format!("What was done could not be kept either ({why}); the next apply looks for it on the service.")
         }
@@ -33,7 +42,7 @@ pub fn keep(report: &Report, site: &Site, context: &Context) {
 }
 
 /// That results are kept, and how they get into the ledger: by the next command here, or from the file by anybody.
-fn kept(file: &str, site: &Site) -> String {
+fn told(file: &str, site: &Site) -> String {
     let target = &site.target;
     format!(
         "What could not be written to the ledger is kept in {file}; the next apply here takes it in. Where this machine goes \

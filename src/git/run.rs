@@ -4,12 +4,12 @@ use std::env;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
 
-use super::remote::masked;
+use super::masked;
 use crate::manifest::files::describe;
 
 /// How long git may take before it is ended.
@@ -157,10 +157,23 @@ impl Git {
         Ok(Ran { is_ok: said.status.success(), out: said.stdout, err: masked(&String::from_utf8_lossy(&said.stderr)) })
     }
 
+    /// Starts a git that is asked one thing after the other.
+    pub fn start(&self, args: &[&str]) -> Result<Child, Silent> {
+        let mut command = self.command(args);
+        // Nobody reads what else it has to say.
+        command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(|error| not_started(&error))
+    }
+
+    /// What git says where it needs no network.
+    pub fn say(&self, args: &[&str]) -> Result<Ran, Silent> {
+        let said = self.command(args).output().map_err(|error| not_started(&error))?;
+        Ok(Ran { is_ok: said.status.success(), out: said.stdout, err: masked(&String::from_utf8_lossy(&said.stderr)) })
+    }
+
     /// What git says at once, where it needs no network. Nothing where it fails.
     pub fn ask(&self, args: &[&str]) -> Option<String> {
-        let said = self.command(args).output().ok()?;
-        said.status.success().then(|| String::from_utf8_lossy(&said.stdout).trim().to_owned())
+        let said = self.say(args).ok()?;
+        said.is_ok.then(|| said.line())
     }
 }
 

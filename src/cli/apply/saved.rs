@@ -1,0 +1,104 @@
+//! Plans that were saved: one in a file, or one for each of several targets in a folder.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::cli::offline;
+use crate::cli::planning::Wish;
+use crate::failure::{Exit, Failure};
+use crate::manifest::files::describe;
+use crate::plan::{NoPlan, Plan};
+
+/// What the file of a saved plan is called behind the name of its target, where there are several.
+pub const SAVED: &str = ".plan";
+
+/// The plan that a file holds, which may be for reading alone.
+pub fn read(path: &Path) -> Result<Plan, Failure> {
+    let shown = path.display();
+    let text = fs::read_to_string(path).map_err(|error| {
+        Failure::new(format!("the plan {shown} cannot be read: {}", describe(&error)))
+            .help("`pushplan plan --out FILE` writes one")
+    })?;
+    Plan::load(&text).map_err(|no| {
+        let failure = match no {
+            NoPlan::NotAPlan(why) => Failure::new(format!("{shown} is not a plan: {why}")),
+            NoPlan::OtherForm(form) => {
+                Failure::new(format!("the plan {shown} has the form {form}, which this version does not read"))
+            }
+            NoPlan::Changed => Failure::new(format!("the plan {shown} is not as it was saved")),
+        };
+        failure.exit(Exit::Stale).help("make a new one: pushplan plan --out FILE")
+    })
+}
+
+/// The plan that a file holds, to be applied.
+pub fn load(path: &Path) -> Result<Plan, Failure> {
+    let plan = read(path)?;
+    offline::not_applied(path, &plan).map_or(Ok(plan), Err)
+}
+
+/// The plans that a folder holds, by their targets, to be applied. One that is none stands in the way of all.
+pub fn load_all(folder: &Path) -> Result<BTreeMap<String, Plan>, Failure> {
+    in_folder(folder, load)
+}
+
+/// The plans that files hold, and those in folders, which may be for reading alone.
+pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Plan>, Failure> {
+    let mut plans = Vec::new();
+    for path in paths {
+        match path.is_dir() {
+            true => plans.extend(in_folder(path, read)?.into_values()),
+            false => plans.push(read(path)?),
+        }
+    }
+    Ok(plans)
+}
+
+/// The plans of a folder, of which there are some, at most one for each target.
+fn in_folder(folder: &Path, load: fn(&Path) -> Result<Plan, Failure>) -> Result<BTreeMap<String, Plan>, Failure> {
+    let shown = folder.display();
+    let mut plans: BTreeMap<String, Plan> = BTreeMap::new();
+    for name in names(folder)? {
+        let plan = load(&folder.join(&name))?;
+        let target = plan.target.clone();
+        if plans.insert(target.clone(), plan).is_some() {
+            return Err(Failure::usage(format!("{shown} holds two plans for the target {target}"))
+                .help(format!("remove one of them; `{name}` is the second")));
+        }
+    }
+    if plans.is_empty() {
+        return Err(Failure::usage(format!("{shown} is a folder without a plan"))
+            .help(format!("`pushplan plan --target 'NAME-*' --out DIR` saves a file NAME{SAVED} for each target")));
+    }
+    Ok(plans)
+}
+
+/// The files of a folder that are called like saved plans, in the order of their names.
+pub fn names(folder: &Path) -> Result<Vec<String>, Failure> {
+    let cannot = |error| Failure::new(format!("the folder {} cannot be read: {}", folder.display(), describe(&error)));
+    let mut names = Vec::new();
+    for file in fs::read_dir(folder).map_err(cannot)? {
+        let name = file.map_err(cannot)?.file_name();
+        names.extend(name.into_string().ok().filter(|name| name.ends_with(SAVED)));
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// A saved plan was made with a choice of its own, which holds for it still.
+pub fn wish(plan: &Plan) -> Wish {
+    let Plan { choice, aim, on_drift, .. } = plan;
+    Wish { choice: choice.clone(), aim: aim.clone(), on_drift: Some(*on_drift), ..Wish::default() }
+}
+
+/// Refuses a saved plan that comes to something else by now.
+pub fn holds(saved: &Plan, fresh: &Plan) -> Result<(), Failure> {
+    let moved = saved.moved(fresh);
+    if moved.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("the plan does not hold any more: {}", moved.join("; ")))
+        .exit(Exit::Stale)
+        .help("nothing was changed; plan again and have it looked at: pushplan plan --out FILE"))
+}

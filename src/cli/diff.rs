@@ -1,0 +1,99 @@
+use clap::Args;
+
+use super::forms::Forms;
+use super::many::Places;
+use super::offline::{Against, Asked};
+use super::planning::{Chosen, Wish};
+use super::{Context, Ended};
+use crate::failure::Failure;
+use crate::git::Repository;
+use crate::manifest::{read_commit, read_project};
+use crate::text::shell_word;
+
+/// Show what the manifests of one commit mean after those of another, and ask the service nothing.
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// Two commits: `A..B`, or `A...B` for what B has changed since it left A. `A` alone is compared with the files as they are
+    #[arg(value_name = "A..B")]
+    range: String,
+
+    #[command(flatten)]
+    places: Places,
+
+    #[command(flatten)]
+    chosen: Chosen,
+
+    #[command(flatten)]
+    forms: Forms,
+
+    /// Exit with 2 if there are changes
+    #[arg(long)]
+    detailed_exitcode: bool,
+}
+
+/// The commits that are named.
+#[derive(Debug, PartialEq, Eq)]
+struct Range<'r> {
+    from: &'r str,
+    /// `None`: the files as they are.
+    to: Option<&'r str>,
+    /// It begins with the newest commit that both have in common.
+    is_since: bool,
+}
+
+impl<'r> Range<'r> {
+    /// As git writes it: a side that is left out is HEAD.
+    fn read(text: &'r str) -> Self {
+        let side = |name: &'r str| if name.is_empty() { "HEAD" } else { name };
+        let two = |is_since, mark| {
+            let (from, to) = text.split_once(mark)?;
+            Some(Self { from: side(from), to: Some(side(to)), is_since })
+        };
+        two(true, "...").or_else(|| two(false, "..")).unwrap_or(Self { from: text, to: None, is_since: false })
+    }
+}
+
+impl Diff {
+    pub fn run(&self, context: &Context) -> Ended {
+        let root = self.places.root()?;
+        let Range { from, to, is_since } = Range::read(&self.range);
+        if to.is_some_and(|to| to.contains("..")) {
+            return Err(Failure::usage(format!("`{}` names more than two commits", self.range))
+                .help("such as pushplan diff origin/main..HEAD"));
+        }
+        let repository = Repository::of(&root)?;
+        let mut from = repository.revision(from)?;
+        let to = to.map(|to| repository.revision(to)).transpose()?;
+        if let (true, Some(to)) = (is_since, &to) {
+            from = repository.merge_base(&from, to)?;
+        }
+        let manifests = match &to {
+            Some(to) => read_commit(&root, repository.commit(to)?.into()),
+            None => read_project(&root, None),
+        };
+        let against = Against::commit(&root, &repository, from, to)?;
+        let wish = Wish { choice: self.chosen.choice(), ..Wish::default() };
+        let command = format!("diff {}", shell_word(&self.range));
+        let (places, forms, detailed) = (&self.places, &self.forms, self.detailed_exitcode);
+        Asked { places, wish: &wish, forms, detailed, command }.show(&root, manifests, &against, context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commits_are_named_as_git_names_them() {
+        for (text, from, to, is_since) in [
+            ("a..b", "a", Some("b"), false),
+            ("a...b", "a", Some("b"), true),
+            ("a", "a", None, false),
+            ("v1.0..", "v1.0", Some("HEAD"), false),
+            ("..b", "HEAD", Some("b"), false),
+            ("origin/main...", "origin/main", Some("HEAD"), true),
+        ] {
+            assert_eq!(Range::read(text), Range { from, to, is_since }, "{text}");
+        }
+    }
+}

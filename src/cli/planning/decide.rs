@@ -1,0 +1,108 @@
+//! From what is declared and what is known to a plan, wherever that is known from.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use super::{Site, Wish};
+use crate::address::Address;
+use crate::arrange::{arrange, choose};
+use crate::compare::{self, Situation, Unit, compare};
+use crate::failure::Failure;
+use crate::ledger::{Ledger, Position};
+use crate::live::{Live, Seen};
+use crate::model::level::Level;
+use crate::plan::{About, Aim, Basis, Held, NothingDeclared, Plan, Told};
+use crate::text;
+use crate::unmanaged::{self, others, prune};
+
+/// What a plan is made from, beside what is declared.
+#[derive(Debug)]
+pub struct Known<'k> {
+    /// With everything under the key that it has by now.
+    pub ledger: &'k Ledger,
+    pub live: &'k Live,
+    /// What has another key by now, with the address that it had.
+    pub moves: &'k BTreeMap<Address, Address>,
+    /// Where the ledger stood.
+    pub position: Position,
+    pub basis: Basis,
+    pub level: Level,
+    /// What the plan is bound to.
+    pub origin: String,
+    /// The fingerprint of the application.
+    pub app: String,
+    pub now: Timestamp,
+    pub last_apply: Option<Timestamp>,
+    /// The kinds of which what nobody declares is deleted.
+    pub pruned: BTreeSet<&'static str>,
+}
+
+impl Site {
+    /// Compares and arranges. Nothing is asked and nothing is read.
+    pub fn decide(
+        &self,
+        units: &BTreeMap<Address, Unit>,
+        held: Vec<Held>,
+        known: &Known,
+        wish: &Wish,
+    ) -> Result<Plan, Failure> {
+        let Known { ledger, live, moves, level, now, .. } = *known;
+        let declares = !units.is_empty() || self.declares();
+        let situation = Situation {
+            units,
+            ledger,
+            live,
+            moves,
+            level,
+            now,
+            min_lead: self.min_lead,
+            deletes: wish.aim != Aim::Manifests || declares,
+            done: &wish.done,
+            adopt: true,
+            own_only: true,
+        };
+        let mut compared = compare(&situation);
+        prune(&mut compared, &situation, &known.pruned, &self.ignored());
+        let left = choose(&wish.choice, &mut compared, &situation);
+        if let Some(pattern) = left.idle.first() {
+            let known: Vec<String> = compared.iter().map(|one| one.change.address.to_string()).collect();
+            let failure = Failure::usage(format!("`{pattern}` means nothing that is declared or ours"));
+            return Err(match text::nearest(pattern, known.iter().map(String::as_str)) {
+                Some(near) => failure.help(format!("did you mean {near}?")),
+                None => failure.help("an address is such as segments/lapsed-buyers; `*` stands for any letters"),
+            });
+        }
+        let (changes, steps) = arrange(compared, &situation, &left);
+        let about = About {
+            target: self.target.clone(),
+            origin: known.origin.clone(),
+            app: known.app.clone(),
+            level,
+            manifests: compare::digest(units),
+            ledger: known.position.clone(),
+            aim: wish.aim.clone(),
+            choice: wish.choice.clone(),
+            min_lead_seconds: self.min_lead.as_secs(),
+        };
+        let mut told = Told { last_apply: known.last_apply, held, ..self.told(&changes, units, live) };
+        unmanaged::tell(&mut told, live, &others(live, ledger, units), &changes, &self.ignored());
+        if wish.aim != Aim::Manifests {
+            told.unmanaged.clear();
+        } else if !declares {
+            told.nothing_declared = Some(self.nothing_declared(ledger, live));
+        }
+        let on_drift = wish.on_drift.unwrap_or(self.on_drift);
+        let basis = known.basis.clone();
+        Ok(Plan { told, on_drift, basis, ..Plan::new(about, changes, steps, left.addresses, now) })
+    }
+
+    /// What stays where nothing is declared.
+    fn nothing_declared(&self, ledger: &Ledger, live: &Live) -> NothingDeclared {
+        let is_there = |address: &Address| *live.of(address) != Seen::Absent;
+        let there = ledger.owned.iter().filter(|(address, owned)| !owned.past && is_there(address));
+        let stays: BTreeSet<Address> = there.map(|(address, _)| address.resource()).collect();
+        let not_pruned = self.prune().into_iter().map(str::to_owned).collect();
+        NothingDeclared { stays: stays.len(), not_pruned }
+    }
+}

@@ -1,0 +1,42 @@
+//! What git says, without what is secret in it.
+
+/// A text without the passwords of the addresses in it. Before a host of http, a name alone may be a token.
+pub fn masked(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + "://".len());
+        out.push_str(before);
+        let end = after.find(|c: char| c.is_whitespace() || matches!(c, '/' | '\'' | '"' | '`')).unwrap_or(after.len());
+        let (host, tail) = after.split_at(end);
+        let is_http = before.ends_with("http://") || before.ends_with("https://");
+        match host.rsplit_once('@') {
+            Some((who, host)) => match who.split_once(':') {
+                Some((user, _)) => out.push_str(&format!("{user}:***@{host}")),
+                None if is_http => out.push_str(&format!("***@{host}")),
+                None => out.push_str(&format!("{who}@{host}")),
+            },
+            None => out.push_str(host),
+        }
+        rest = tail;
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_not_shown() {
+        for (text, shown) in [
+            ("fatal: 'https://ada:s3@h.example/x': no", "fatal: 'https://ada:***@h.example/x': no"),
+            ("https://token@h.example/x", "https://***@h.example/x"),
+            ("https://a:p@ss@h.example", "https://a:***@h.example"),
+            ("ssh://git@h.example/x and http://b:c@d/", "ssh://git@h.example/x and http://b:***@d/"),
+            ("git@h.example:x", "git@h.example:x"),
+        ] {
+            assert_eq!(masked(text), shown);
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Git: the program, how it is started, and what a commit has.
+
+mod commit;
+mod masked;
+mod repository;
+mod run;
+
+pub use commit::{Commit, Entry};
+pub use masked::masked;
+pub use repository::{Repository, Revision};
+pub use run::{Git, LIMIT, Ran, Silent};

@@ -1,0 +1,89 @@
+//! What was seen of a ledger from this machine. A place that has lost its newest records cannot always say so itself, such as a
+//! server that was restored from a backup: whoever has seen more notices.
+
+use super::Inner;
+use crate::digest::Digest;
+use crate::ledger::Unreadable;
+use crate::ledger::codec::{Flaw, Seal, Sealed};
+use crate::ledger::file::{Folder, note_of, read_note};
+use crate::ledger::record::Seq;
+use crate::ledger::store::{Start, Store, Stored, Unread};
+
+/// The newest record that was seen in one place, with its lineage: a file for each place, beneath `.pushplan/seen/<target>/`.
+#[derive(Debug)]
+pub struct Seen {
+    folder: Folder,
+    name: String,
+}
+
+impl Seen {
+    /// `None` where the store remembers by itself what it has seen.
+    pub fn of(store: &dyn Store, folder: Folder) -> Option<Self> {
+        let name = || format!("{}.txt", Digest::of(store.shown().as_bytes()).short());
+        (!store.remembers()).then(|| Self { folder, name: name() })
+    }
+
+    /// What cannot be read is not known.
+    pub fn newest(&self) -> Option<(Seq, String)> {
+        let is_there = self.folder.exists().unwrap_or(false);
+        let bytes = is_there.then(|| self.folder.read_file(&self.name)).and_then(Result::ok).flatten();
+        read_note(&bytes?)
+    }
+
+    /// Remembers a record. Where that fails, less is noticed and nothing else.
+    pub fn note(&self, seal: &Seal) {
+        if self.newest().is_some_and(|(seq, lineage)| lineage == seal.lineage && seq >= seal.seq) {
+            return;
+        }
+        if matches!(self.folder.exists(), Ok(true)) || self.folder.make().is_ok() {
+            let _ = self.folder.replace(&self.name, &note_of(seal.seq, &seal.lineage));
+        }
+    }
+
+    pub fn shown(&self) -> String {
+        self.folder.shown(&self.name)
+    }
+}
+
+impl Inner {
+    /// Records as they are there, of a place that has all that was seen in it before.
+    pub(super) async fn stored(&self, start: Start) -> Result<Vec<Stored>, Unreadable> {
+        self.read_stored(start).await.map_err(|error| self.unread(error))
+    }
+
+    pub(super) async fn read_stored(&self, start: Start) -> Result<Vec<Stored>, Unread> {
+        // What was seen first: who appends meanwhile notes it last.
+        let seen = self.seen.as_ref().and_then(Seen::newest);
+        let stored = self.store.read(start).await?;
+        let Some((was, _)) = seen else { return Ok(stored) };
+        let last = match (stored.last(), start) {
+            (Some(newest), _) => newest.seq,
+            (None, Start::At(from)) if was < from => return Ok(stored),
+            (None, Start::At(_)) => self.store.read(Start::Newest).await?.last().map_or(0, |newest| newest.seq),
+            (None, Start::Checkpoint | Start::Newest) => 0,
+        };
+        if last < was {
+            return Err(Unread::CutShort { last, was });
+        }
+        Ok(stored)
+    }
+
+    /// Remembers the newest of these records. It is of the ledger that was seen there before.
+    pub(super) fn saw(&self, records: Vec<Sealed>) -> Result<Vec<Sealed>, Unreadable> {
+        let (Some(seen), Some(Sealed { seal, .. })) = (&self.seen, records.last()) else { return Ok(records) };
+        if let Some((_, expected)) = seen.newest().filter(|(_, lineage)| *lineage != seal.lineage) {
+            return Err(self.flawed(seal.seq, &Flaw::Foreign { lineage: seal.lineage.clone(), expected }));
+        }
+        seen.note(seal);
+        Ok(records)
+    }
+
+    /// How to do without every record from one on, also where more was seen.
+    pub(super) fn go_on(&self, seq: Seq) -> String {
+        let go_on = self.store.go_on(seq);
+        match self.seen.as_ref().filter(|seen| seen.newest().is_some_and(|(newest, _)| newest >= seq)) {
+            Some(seen) => format!("remove {} wherever more was seen, and {go_on}", seen.shown()),
+            None => go_on,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What a target's settings mean, and which of them mean nothing.
+
+use super::super::variables::Variables;
+use super::{FINGERPRINT, Target};
+use crate::client::Origin;
+use crate::codes;
+use crate::finding::{Finding, Findings};
+use crate::ledger::place;
+use crate::model::delay::Delay;
+use crate::model::recipient::Recipient;
+use crate::text;
+
+impl Target {
+    /// How near the time of a new push may be.
+    pub fn min_lead(&self) -> Delay {
+        self.min_lead.as_ref().map_or(Delay(300), |lead| lead.value)
+    }
+
+    /// How long after it was lost a request may still take effect.
+    pub fn settle(&self) -> Delay {
+        self.settle.as_ref().map_or(Delay(10), |settle| settle.value)
+    }
+
+    /// Whether a test may go to somebody there, as the target says; `None` where it says nothing.
+    pub fn may_test(&self, recipient: &Recipient) -> Option<bool> {
+        let sends = self.test_sends.as_ref().map(|sends| sends.value);
+        let named = self.test_recipients.as_ref().map(|all| all.iter().any(|pattern| recipient.is_like(pattern)));
+        match (sends, named) {
+            (Some(false), _) => Some(false),
+            (sends, None) => sends,
+            (_, named) => named,
+        }
+    }
+
+    pub fn values(&self) -> Variables {
+        self.variables.iter().map(|(name, value)| (name.value.clone(), value.value.0.clone())).collect()
+    }
+
+    /// Values that their types allow and that mean nothing.
+    pub(super) fn inspect(&self, findings: &mut Findings) {
+        let mut wrong = |span, message: String, expected: &str| {
+            findings.push(Finding::new(&codes::YM206, span, message).label(format!("expected {expected}")));
+        };
+        if let Some(url) = &self.base_url
+            && let Err(why) = Origin::parse(url)
+        {
+            wrong(url.span, why, "an address such as https://messaging.example");
+        }
+        if let Some(place) = &self.ledger
+            && let Some(why) = place::objection(place)
+        {
+            wrong(
+                place.span,
+                why,
+                "such as git, s3://bucket/prefix or postgres://host/database/schema, without a password",
+            );
+        }
+        if let Some(print) = &self.app_key_fingerprint
+            && (print.len() != FINGERPRINT || !print.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)))
+        {
+            let message = format!("`{print}` is not the fingerprint of an app key");
+            wrong(print.span, message, "12 digits from 0 to 9 and a to f");
+        }
+        if let Some(most) = &self.max_deletes
+            && most.value < 0
+        {
+            wrong(most.span, format!("`{}` is not a number of deletions", most.value), "0 or more");
+        }
+        for pattern in self.test_recipients.iter().flatten().filter(|pattern| !Recipient::is_pattern(pattern)) {
+            let message = format!("`{}` means no single recipients", text::short(pattern, 60));
+            wrong(pattern.span, message, "such as \"named_user:qa-*\" or \"ios_channel:ID\"");
+        }
+        if let Some(time) = self.send_within.as_ref().filter(|time| time.value.0 < 1) {
+            wrong(time.span, format!("`{}` is too short for a request to leave", time.value.0), "1s or more");
+        }
+        let within = self.send_within.as_ref().map_or(60, |time| time.value.0);
+        if let Some(time) = self.lease.as_ref().filter(|time| time.value.0 < within.saturating_mul(2)) {
+            let least = Delay(within.saturating_mul(2)).written();
+            let message =
+                format!("`{}` is too short for a lease: a request may leave for {within} s", time.value.written());
+            wrong(time.span, message, &format!("{least} or more, twice `send_within`"));
+        }
+        for time in [&self.min_lead, &self.settle, &self.apart].into_iter().flatten().filter(|time| time.value.0 < 0) {
+            wrong(time.span, format!("`{}` is not a length of time", time.value.0), "0 or more");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The same over ssh: a server on a port of its own, with keys of its own.
+
+use std::fs;
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pushplan::ledger::git::GitStore;
+use pushplan::ledger::store::{Pending, Store};
+
+use super::places::{Team, create, read, stored, why_unread};
+use crate::suite::Place;
+
+// What has to do with who gets through; the rest is the same as with any other server, and ssh takes its time.
+crate::behaves!(@ Server::start(),
+    what_is_appended_is_read_back_by_anybody, a_place_is_taken_once, a_record_whose_answer_was_lost_is_known_again);
+
+/// A team whose repository is reached through `sshd`.
+struct Server {
+    team: Team,
+    sshd: Child,
+    port: u16,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.sshd.kill();
+        let _ = self.sshd.wait();
+    }
+}
+
+/// Where the server's program is: it wants to be started by its whole path.
+fn program() -> Option<PathBuf> {
+    let found = ["/usr/sbin/sshd", "/usr/local/sbin/sshd"].map(PathBuf::from).into_iter().find(|path| path.exists());
+    let is_required = std::env::var_os("PUSHPLAN_REQUIRE_SSHD").is_some();
+    assert!(found.is_some() || !is_required, "there is no sshd; run tests/stores/git/install-sshd");
+    if found.is_none() {
+        let _ = writeln!(std::io::stderr(), "NOT RUN without sshd: run tests/stores/git/install-sshd");
+    }
+    found
+}
+
+fn said(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().expect("it runs");
+    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+/// Makes a pair of keys.
+fn key(path: &Path) {
+    said("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", path.to_str().expect("UTF-8")]);
+}
+
+impl Server {
+    fn start() -> Option<Self> {
+        let program = program()?;
+        let team = Team::new();
+        let at = |name: &str| team.path().join(name);
+        ["host", "ada", "eve"].iter().for_each(|name| key(&at(name)));
+        let port = TcpListener::bind("127.0.0.1:0").and_then(|bound| bound.local_addr()).expect("a port").port();
+        let public = |name: &str| fs::read_to_string(at(name).with_extension("pub")).expect("a key");
+        fs::write(at("authorized"), public("ada")).expect("a file");
+        fs::write(at("known"), format!("[127.0.0.1]:{port} {}", public("host"))).expect("a file");
+        let folder = team.path().display();
+        let settings = format!(
+            "Port {port}\nListenAddress 127.0.0.1\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized\n\
+             PidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin prohibit-password\n\
+             MaxStartups 100\n"
+        );
+        fs::write(at("sshd_config"), settings).expect("a file");
+        // A server that root starts has a folder for those of its processes that may do nothing.
+        let _ = fs::create_dir_all("/run/sshd");
+        let log = fs::File::create(at("log")).expect("a file");
+        let mut sshd = Command::new(program);
+        sshd.arg("-D").arg("-e").arg("-f").arg(at("sshd_config"));
+        let sshd = sshd.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().expect("it starts");
+        let server = Self { team, sshd, port };
+        let begun = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            let log = fs::read_to_string(server.team.path().join("log")).unwrap_or_default();
+            assert!(begun.elapsed() < Duration::from_secs(20), "sshd does not answer: {log}");
+            thread::sleep(Duration::from_millis(20));
+        }
+        Some(server)
+    }
+
+    fn url(&self) -> String {
+        format!("ssh://{}@127.0.0.1:{}{}", said("id", &["-un"]), self.port, self.team.server().display())
+    }
+
+    /// How ssh is started by somebody with one of the keys.
+    fn ssh(&self, key: &str) -> String {
+        let folder = self.team.path().display();
+        format!(
+            "ssh -F none -i {folder}/{key} -o IdentitiesOnly=yes -o UserKnownHostsFile={folder}/known -o BatchMode=yes"
+        )
+    }
+
+    /// A clone whose settings say how ssh is started.
+    fn clone(&self) -> PathBuf {
+        static NEXT: AtomicUsize = AtomicUsize::new(1);
+        let name = format!("clone-{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        let ssh = format!("core.sshCommand={}", self.ssh("ada"));
+        self.team.clone_of(&self.url(), &name, &["-c", &ssh])
+    }
+}
+
+impl Place for Server {
+    fn open(&self, target: &str) -> Arc<dyn Store> {
+        Arc::new(GitStore::new(&self.clone(), None, target))
+    }
+
+    fn tamper<'a>(&'a self, target: &'a str, seq: u64, with: Option<&'a [u8]>) -> Pending<'a, ()> {
+        self.team.tamper(target, seq, with)
+    }
+
+    fn seals_the_past(&self) -> bool {
+        true
+    }
+}
+
+#[tokio::test]
+async fn who_may_not_in_is_told_and_asked_for_nothing() {
+    let Some(server) = Server::start() else { return };
+    let clone = server.clone();
+    let ada = GitStore::new(&clone, None, "prod");
+    create(&ada, 1, "a").await.expect("she may");
+    super::git(&clone, &["config", "core.sshCommand", &server.ssh("eve")]);
+    let why = why_unread(&GitStore::new(&clone, None, "prod")).await;
+    assert!(why.contains("permission was denied") && why.contains("may read and push there"), "{why}");
+    // Without settings of the user's, nobody is asked whether the server is the right one.
+    super::git(&clone, &["config", "--unset", "core.sshCommand"]);
+    let why = why_unread(&GitStore::new(&clone, None, "prod")).await;
+    assert!(why.contains("the server's key is not known here") && why.contains("known_hosts"), "{why}");
+    super::git(&clone, &["config", "core.sshCommand", &server.ssh("ada")]);
+    assert_eq!(read(&GitStore::new(&clone, None, "prod")).await, [stored(1, "a")]);
+}

@@ -1,0 +1,54 @@
+//! Git has gone on since staging was applied to: production gets what staging has, and nothing that is staging's own.
+
+use super::{tag, two};
+use crate::world::says;
+
+const PROMOTE: [&str; 5] = ["promote", "--from", "staging", "--to", "production"];
+
+fn yes() -> Vec<&'static str> {
+    [&PROMOTE[..], &["--yes"]].concat()
+}
+
+#[test]
+fn production_gets_what_staging_has_where_git_has_gone_on() {
+    let with = |name: &str| format!("segments:\n  c: {{display_name: {name}, criteria: {{tag: \"c-${{var.of}}\"}}}}\n");
+    let world = two(&with("C new"));
+    world.good(&["apply", "--target", "staging,production", "--yes"]);
+    world.project.write(&with("C v2"));
+    world.good(&["apply", "--target", "staging", "--yes"]);
+    world.project.write(&with("C v3"));
+    says(
+        &world.good(&PROMOTE).stdout,
+        &["~ segments/c", "C v2", "segments/c: not on staging yet as your files have it by now"],
+    );
+    world.good(&yes());
+    assert_eq!(world.segments("shop-us"), vec![("C v2".into(), tag("c-live"))]);
+    let told = world.good(&PROMOTE).stdout;
+    says(&told, &["No changes. production has all that staging has.", "segments/c: not on staging yet"]);
+}
+
+#[test]
+fn what_may_be_of_staging_alone_is_held_back_and_the_end_says_so() {
+    let world = two("segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: \"b-${var.of}\"}}\n");
+    world.good(&["apply", "--target", "staging", "--yes"]);
+    // By now git says the same for both of b, and something else for each of a.
+    world.project.write("segments:\n  a: {criteria: {tag: \"a-${var.of}\"}}\n  b: {criteria: {tag: b}}\n");
+    let ran = world.good(&PROMOTE);
+    says(
+        &ran.stdout,
+        &[
+            "No changes. production may not have all that staging has: 2 resources are held back.",
+            "segments/a: held back: ",
+            "segments/b: held back: your files have gone on since it was applied to staging, and criteria.tag",
+        ],
+    );
+    let ran = world.run(&yes());
+    assert_eq!(ran.code, 6, "{ran}");
+    assert_eq!(world.segments("shop-us"), vec![]);
+    // Several targets end the same way.
+    let ran = world.run(&["promote", "--from", "staging", "--to", "prod*,production", "--yes"]);
+    assert_eq!(ran.code, 6, "{ran}");
+    world.good(&["apply", "--target", "staging", "--yes"]);
+    world.good(&yes());
+    assert_eq!(world.segments("shop-us"), vec![("a".into(), tag("a-live")), ("b".into(), tag("b"))]);
+}

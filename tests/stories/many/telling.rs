@@ -1,0 +1,41 @@
+//! What is told of several targets, and of words that mean none.
+
+use super::{MANIFEST, World};
+use crate::world::says;
+
+#[test]
+fn a_matrix_that_is_wrong_is_told_and_not_that_there_are_no_targets() {
+    let world = World::new("segments: {vip: {criteria: {tag: vip}}}\n", &[]);
+    world.settle("[matrix]\nbrand = [\"shop\"]\nname = \"${brnd}\"\n", "");
+    for command in [&["plan", "--all-targets"][..], &["reconcile", "--once", "--all-targets"]] {
+        let ran = world.run(command);
+        assert_eq!(ran.code, 3, "{command:?}: {ran}");
+        says(&ran.stderr, &["error[RF116]"]);
+        assert!(!ran.stderr.contains("has no targets"), "{ran}");
+    }
+}
+
+#[test]
+fn a_word_that_means_no_target_is_told_once_with_those_that_do() {
+    let world = World::new(MANIFEST, &["cafe-de", "shop-de"]);
+    let ran = world.run(&["plan", "--target", "nix*"]);
+    assert_eq!(ran.code, 64, "{ran}");
+    says(&ran.stderr, &["the targets are cafe-de, cafe-us, shop-de, shop-us; the groups are germany\n"]);
+    let ran = world.run(&["promote", "--from", "nix", "--to", "*-de"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (64, ""), "{ran}");
+    assert_eq!(ran.stderr.matches("nix").count(), 1, "{ran}");
+}
+
+#[test]
+fn every_line_of_an_apply_names_its_target_and_a_removal_is_called_one() {
+    let world = World::new(MANIFEST, &["cafe-de", "shop-de"]);
+    let ran = world.good(&["apply", "--target", "*-de", "--yes"]);
+    for target in ["cafe-de", "shop-de"] {
+        says(&ran.stderr, &[&format!("{target}: + segments/vip created (")]);
+    }
+    assert!(ran.stderr.lines().all(|line| line.starts_with("cafe-de: ") || line.starts_with("shop-de: ")), "{ran}");
+    world.project.write("segments:\n  own: {criteria: {tag: \"${var.brand}\"}}\n");
+    let ran = world.run(&["reconcile", "--once", "--target", "*-de"]);
+    let told = ran.stdout + &ran.stderr;
+    says(&told, &["cafe-de - segments/vip is not in your files any more"]);
+}
