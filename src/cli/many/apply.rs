@@ -90,13 +90,15 @@ impl Run<'_> {
         let goes_on = self.how.on_error == WhenFailed::Continue;
         let mut stopped = all.iter().any(|one| one.ended.is_err()) && !goes_on;
         let has_news = |one: &Became<Planned>| one.ended.as_ref().is_ok_and(|planned| planned.plan.has_news());
-        if !stopped && self.is_asked() && all.iter().any(has_news) {
-            if let Err(refused) = self.how.ask(self.asking, self.context) {
-                for one in all.iter().filter(|one| has_news(one)) {
-                    self.tell(&one.site, review::Became::Held(&refused)).await;
-                }
-                return Err(refused);
+        if !stopped
+            && self.is_asked()
+            && all.iter().any(has_news)
+            && let Err(refused) = self.how.ask(self.asking, self.context)
+        {
+            for one in all.iter().filter(|one| has_news(one)) {
+                self.tell(&one.site, review::Became::Held(&refused)).await;
             }
+            return Err(refused);
         }
         let mut dealt = Vec::new();
         for Became { site, ended } in all {
