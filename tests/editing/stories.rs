@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pushplan::address::Address;
-use pushplan::manifest::edit::Settled;
+use pushplan::manifest::edit::{Editor, Settled};
 use serde_json::{Value, json};
 
 use crate::{edited, read, spec};
@@ -265,4 +265,13 @@ fn what_is_new_stands_above_the_remarks_of_what_was_first() {
     let text = "segments:\n  a:\n    # who\n    criteria: {tag: x}\n";
     let (now, _) = after(text, "segments/a", &[("/display_name", json!("B"))]);
     assert_eq!(now, text.replace("    # who", "    display_name: B\n    # who"));
+}
+
+#[test]
+fn what_is_given_up_is_told_even_where_no_field_differs() {
+    let manifests = read(&BTreeMap::from([("all.yaml".to_owned(), CAMPAIGN.to_owned())]));
+    let address = Address::try_from("segments/buyers".to_owned()).expect("an address");
+    let live = spec(&manifests, &address);
+    let told = Editor::new(&manifests, Some("local")).by_hand(&address, &live, &live, "why");
+    assert_eq!((told.len(), told[0].path.as_str(), told[0].places.len()), (1, "", 1));
 }

@@ -32,6 +32,10 @@ impl Editor<'_> {
                 told.push((path, value));
             }
         }
+        if told.is_empty() {
+            // Whatever it is that cannot be edited, somebody has to look at it.
+            told.push((String::new(), Some(live.clone())));
+        }
         let authored = author::authored(kind, &address.key, live);
         let unplaced = |(path, live): (String, Option<Value>)| Unplaced {
             words: self.words_at(address, &authored, &path),
