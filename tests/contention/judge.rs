@@ -188,3 +188,77 @@ fn sent_in_turn(write: &Write, runs: &[Run], names: &BTreeMap<String, String>) -
         false => Err(format!("`{what}` was sent without having been written down")),
     }
 }
+
+/// A history of two runs, and what they sent, in which one thing at a time is wrong.
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const NIGHT: &str = "2030-01-01T00:00:00Z";
+
+    fn at(millis: i64) -> Timestamp {
+        NIGHT.parse::<Timestamp>().expect("a time") + SignedDuration::from_millis(millis)
+    }
+
+    fn record(millis: i64, actor: &str, record: Value) -> Value {
+        json!({ "at": at(millis).to_string(), "actor": actor, "record": record })
+    }
+
+    /// Ada dies, and Ben takes over when her lease is over.
+    fn history() -> Vec<Value> {
+        let intent = |verb: &str| json!({ "intents": [{ "verb": verb, "address": "segments/a" }] });
+        vec![
+            record(0, "1-1 (host)", json!({ "begin": {} })),
+            record(100, "1-1 (host)", intent("create")),
+            record(3000, "2-1 (host)", json!({ "begin": {} })),
+            record(3100, "2-1 (host)", intent("delete")),
+            record(4000, "2-1 (host)", json!({ "end": {} })),
+        ]
+    }
+
+    fn write(member: usize, millis: i64, method: &str, path: &str, body: Value) -> Write {
+        let answer = json!({ "segment_id": "i1" });
+        Write { member, at: at(millis), method: method.into(), path: path.into(), body, status: 201, answer }
+    }
+
+    fn create(member: usize, millis: i64) -> Write {
+        write(member, millis, "POST", "/api/segments", json!({ "display_name": "a" }))
+    }
+
+    fn judged(write: &Write) -> Result<i128, String> {
+        let names = BTreeMap::from([("i1".to_owned(), "segments/a".to_owned())]);
+        sent_in_turn(write, &runs(&history()), &names).map(|left| left.as_millis())
+    }
+
+    #[test]
+    fn whoever_sends_in_turn_is_seen_to() {
+        assert_eq!(judged(&create(1, 600)), Ok(1500), "a lease of two seconds counts from the newest record");
+        assert_eq!(judged(&write(2, 3500, "DELETE", "/api/segments/i1", Value::Null)), Ok(1600));
+    }
+
+    #[test]
+    fn whoever_sends_out_of_turn_is_noticed() {
+        let wrong = [
+            (create(3, 600), "sent by somebody who had not begun"),
+            (create(1, 50), "`create segments/a` was sent without having been written down"),
+            (create(1, 2200), "sent 100 ms after its lease was over"),
+            (create(1, 3050), "sent after 2-1 (host) had begun"),
+            (create(2, 3500), "`create segments/a` was sent without having been written down"),
+            (write(2, 4100, "DELETE", "/api/segments/i1", Value::Null), "sent after the end of its run"),
+            (write(2, 3500, "DELETE", "/api/segments/i2", Value::Null), "about something that nobody made"),
+        ];
+        for (write, why) in wrong {
+            assert_eq!(judged(&write), Err(why.to_owned()), "{write:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_made_twice_is_noticed() {
+        let gone = write(1, 700, "DELETE", "/api/segments/i1", Value::Null);
+        assert!(made_once(&[create(1, 600), gone.clone(), create(1, 800)]).is_ok(), "it was deleted between");
+        let twice = made_once(&[create(1, 600), create(2, 800)]).expect_err("it is there twice");
+        assert_eq!(twice, "segments/a is made as i1 while it is there as i1");
+        let refused = Write { status: 503, ..gone };
+        assert!(made_once(&[create(1, 600), refused, create(1, 800)]).is_err(), "it was not deleted");
+    }
+}

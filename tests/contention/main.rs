@@ -1,7 +1,7 @@
 //! Eight processes of the real binary apply at once, to one service and over one ledger, and are killed and put to sleep at random
 //! moments: one of them sends at a time, nothing is lost, nothing is doubled, and the ledger is one line of records.
 //!
-//! `PUSHPLAN_CONTENTION_ROUNDS` says how often, and `PUSHPLAN_CONTENTION_SEED` what happens. When signals arrive is up to the
+//! `PUSHPLAN_CONTENTION_ROUNDS` says how often, `PUSHPLAN_CONTENTION_TOGETHER` how often with one and the same ledger, and `PUSHPLAN_CONTENTION_SEED` what happens. When signals arrive is up to the
 //! machine, so that the same seed makes the same manifests and the same strikes, and not the same interleaving.
 #![cfg(unix)]
 
@@ -34,39 +34,43 @@ use storm::Team;
 
 #[test]
 fn in_a_folder_one_sends_at_a_time_and_nothing_is_lost_or_doubled() {
-    contend("file", Place::folder());
+    contend("file", || Some(Place::folder()));
 }
 
 #[test]
 fn on_a_git_server_one_sends_at_a_time_and_nothing_is_lost_or_doubled() {
-    contend("git", Place::git());
+    contend("git", || Some(Place::git()));
 }
 
 #[test]
 fn in_a_store_of_objects_one_sends_at_a_time_and_nothing_is_lost_or_doubled() {
-    if let Some(place) = Place::objects() {
-        contend("s3", place);
-    }
+    contend("s3", Place::objects);
 }
 
 #[test]
 fn in_a_database_one_sends_at_a_time_and_nothing_is_lost_or_doubled() {
-    if let Some(place) = Place::database() {
-        contend("postgres", place);
-    }
+    contend("postgres", Place::database);
 }
 
-fn contend(name: &str, place: Place) {
+/// Storms over one kind of place. A ledger is read from its beginning after each of them, so that there is a new one, and a new
+/// team, now and then.
+fn contend(name: &str, place: impl Fn() -> Option<Place>) {
     let number = |variable: &str| std::env::var(variable).ok().map(|text| text.parse().expect("a number"));
     let rounds: u64 = number("PUSHPLAN_CONTENTION_ROUNDS").unwrap_or(2);
+    let together: u64 = number("PUSHPLAN_CONTENTION_TOGETHER").unwrap_or(10);
     let seed: u64 = number("PUSHPLAN_CONTENTION_SEED").unwrap_or_else(|| {
         SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() as u64 % 1_000_000
     });
     let mut random = Random(seed ^ name.bytes().fold(0, |sum, byte| sum * 31 + u64::from(byte)));
-    let api = ["documented", "extended"][random.within(0, 2) as usize];
-    tell(&format!("{name}: PUSHPLAN_CONTENTION_SEED={seed}, {rounds} rounds over the {api} API"));
-    let mut team = Team::new(place, api);
+    let mut team = None;
     for round in 1..=rounds {
+        if (round - 1) % together == 0 {
+            let Some(place) = place() else { return };
+            let api = ["documented", "extended"][random.within(0, 2) as usize];
+            tell(&format!("{name}: PUSHPLAN_CONTENTION_SEED={seed}, round {round} of {rounds}, over the {api} API"));
+            team = Some(Team::new(place, api));
+        }
+        let team = team.as_mut().expect("it was made in the first round");
         let start = Instant::now();
         let about = format!("{name}, round {round} of seed {seed}");
         let storm = team.storm(round, &mut random, &about);
