@@ -1,6 +1,6 @@
 //! Choosing a part of the changes, with `--only` and `--except`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::hand_over::Wanted;
 use crate::address::Address;
@@ -32,22 +32,31 @@ pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situati
     let mut open: Vec<&Address> = compared.iter().map(|one| &one.change.address).collect();
     open.retain(|address| choice.only.is_empty() || is(&choice.only, address));
     let mut open: Vec<Address> = open.into_iter().cloned().collect();
+    let mut needed: BTreeMap<&Address, Vec<Address>> = BTreeMap::new();
+    for one in compared.iter() {
+        needed.entry(&one.change.address).or_default().extend(needs(one));
+    }
     while let Some(address) = open.pop() {
         if is(&choice.except, &address) || !taken.insert(address.clone()) {
             continue;
         }
-        open.extend(compared.iter().filter(|one| one.change.address == address).flat_map(needs));
+        open.extend(needed.get(&address).into_iter().flatten().cloned());
     }
     let wanted = Wanted::new(compared);
     loop {
-        let lacks = |one: &&Compared| {
+        let before = taken.len();
+        for one in compared.iter() {
+            let address = &one.change.address;
             let missing = |needed: &Address| !taken.contains(needed) && !ledger.owned.contains_key(needed);
             // What is left out under its new address is not let go of under the old one.
             let heir = wanted.heir(one).is_some_and(|heir| !taken.contains(heir));
-            taken.contains(&one.change.address) && (heir || needs(one).iter().any(missing))
-        };
-        let Some(one) = compared.iter().find(lacks) else { break };
-        taken.remove(&one.change.address);
+            if taken.contains(address) && (heir || needed[address].iter().any(missing)) {
+                taken.remove(address);
+            }
+        }
+        if taken.len() == before {
+            break;
+        }
     }
     let known: Vec<&Address> =
         compared.iter().map(|one| &one.change.address).chain(ledger.retired.iter().map(|old| &old.address)).collect();
@@ -82,8 +91,9 @@ pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situati
         left.untouched.insert(one.change.address.clone());
     }
     // Old versions go with the address that they had, also where nothing else of it is left.
+    let known: BTreeSet<&Address> = compared.iter().map(|one| &one.change.address).collect();
     for Retired { address, .. } in wanted.unwanted(ledger) {
-        let is_known = compared.iter().any(|one| one.change.address == *address);
+        let is_known = known.contains(address);
         let is_chosen = (choice.only.is_empty() || is(&choice.only, address)) && !is(&choice.except, address);
         if left.untouched.contains(address) || !(is_known || is_chosen) {
             left.untouched.insert(address.clone());
