@@ -2,7 +2,8 @@
 //!
 //! Between the decision to send and the first byte on the wire stand a name to be resolved, a connection and a handshake, and a
 //! machine may be suspended at any point of it. The body of a request is asked for only when all of that is done, and before the
-//! header is written out: so it is the body that knows whether anything has left, and that can keep all of it back.
+//! header is written out: so it is the body that knows whether anything has left, and that can keep all of it back. One without
+//! content is asked whether it is at its end, in the same moment; where it may not leave it says no, and then has nothing to give.
 
 use std::fmt;
 use std::pin::Pin;
@@ -57,6 +58,16 @@ impl Leaving {
     pub fn new(body: String, may_leave: impl Fn() -> bool + Send + Sync + 'static, departure: Departure) -> Self {
         Self { body: Some(body.into()), may_leave: Box::new(may_leave), departure }
     }
+
+    /// Whether it leaves now. It does so once.
+    fn leaves(&self) -> bool {
+        let to = if (self.may_leave)() { LEFT } else { LATE };
+        self.departure.turn(to).is_ok() && to == LEFT
+    }
+
+    fn is_empty(&self) -> bool {
+        self.body.as_ref().is_some_and(Bytes::is_empty)
+    }
 }
 
 impl Body for Leaving {
@@ -64,20 +75,20 @@ impl Body for Leaving {
     type Error = KeptBack;
 
     fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, KeptBack>>> {
+        // What is empty and comes to this was kept back.
+        let leaves = !self.is_empty() && self.leaves();
         let Some(body) = self.body.take() else { return Poll::Ready(None) };
-        let to = if (self.may_leave)() { LEFT } else { LATE };
-        Poll::Ready(Some(match self.departure.turn(to) {
-            Ok(_) if to == LEFT => Ok(Frame::data(body)),
-            _ => Err(KeptBack),
-        }))
+        Poll::Ready(Some(if leaves { Ok(Frame::data(body)) } else { Err(KeptBack) }))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_none()
+        if self.is_empty() { self.leaves() } else { self.body.is_none() }
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.body.as_ref().map_or(0, |body| body.len() as u64))
+        let length = self.body.as_ref().map_or(0, |body| body.len() as u64);
+        // Nobody asks for what has no length.
+        SizeHint::with_exact(length.max(u64::from(self.is_empty())))
     }
 }
 

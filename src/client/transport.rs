@@ -161,16 +161,15 @@ impl Transport {
             Method::Delete => reqwest::Method::DELETE,
         };
         let mut sending = client.request(method, url).headers(self.headers.clone());
-        let departure = match &request.body {
-            Some(body) => {
-                let departure = Departure::default();
-                let body = Body::wrap(Leaving::new(body.clone(), may_leave, departure.clone()));
-                sending = sending.header(CONTENT_TYPE, self.media_type.clone()).body(body);
-                Some(departure)
-            }
-            None if !may_leave() => return Err(Loss::NotSent(TOO_LATE.to_owned())),
-            None => None,
-        };
+        if request.body.is_some() {
+            sending = sending.header(CONTENT_TYPE, self.media_type.clone());
+        }
+        // A question may leave at any time.
+        let departure = (request.method != Method::Get).then(Departure::default);
+        if let Some(departure) = &departure {
+            let body = request.body.clone().unwrap_or_default();
+            sending = sending.body(Body::wrap(Leaving::new(body, may_leave, departure.clone())));
+        }
         let response = sending.send().await.map_err(|error| self.lost(&error, departure.as_ref()))?;
         let limit = if request.method == Method::Get { LISTING_LIMIT } else { ANSWER_LIMIT };
         self.read(response, limit).await
@@ -178,10 +177,9 @@ impl Transport {
 
     /// Why there is no answer, and whether the request may have been heard all the same.
     fn lost(&self, error: &reqwest::Error, departure: Option<&Departure>) -> Loss {
-        let unsent = error.is_connect() || error.is_builder();
         let departed = match departure {
             Some(departure) => departure.give_up(),
-            None if unsent => Departed::No,
+            None if error.is_connect() || error.is_builder() => Departed::No,
             None => Departed::Yes,
         };
         match departed {

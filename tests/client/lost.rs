@@ -109,15 +109,22 @@ async fn a_service_that_never_answers_is_unknown_in_time() {
 async fn a_request_whose_time_is_over_does_not_leave() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let writing = Writing::new(transport(listener.local_addr().unwrap(), PATIENCE));
+    let requests = [create(), Request::delete("/api/segments/x"), Request::put_bare("/api/tags/x")];
+    let connections = requests.len();
     let heard = tokio::spawn(async move {
-        // A connection is made for what has a body: only then is it asked for.
-        head(&mut listener.accept().await.unwrap().0).await
+        // A connection is made for each of them: only then is it asked whether they may leave.
+        let mut heard = Vec::new();
+        for _ in 0..connections {
+            heard.push(head(&mut listener.accept().await.unwrap().0).await);
+        }
+        heard
     });
-    for request in [create(), Request::delete("/api/segments/x")] {
+    for request in requests {
         let lost = writing.send(&request, || false).await.unwrap_err();
-        assert_eq!(lost, Loss::NotSent("it was too late to send it".into()));
+        assert_eq!(lost, Loss::NotSent("it was too late to send it".into()), "{request}");
     }
-    assert_eq!(heard.await.unwrap(), "", "not a byte of it");
+    let heard = tokio::time::timeout(Duration::from_secs(60), heard).await.expect("each has its connection");
+    assert_eq!(heard.unwrap(), [""; 3], "not a byte of them");
 }
 
 #[tokio::test]
@@ -125,16 +132,18 @@ async fn the_time_to_leave_is_asked_about_once_the_connection_stands() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = Origin::parse(&format!("https://{}", listener.local_addr().unwrap())).unwrap();
     let transport = Transport::new(origin, &Credentials::new("key", "secret"), "messaging", PATIENCE).unwrap();
-    // The handshake goes on for ever: the request gives up before anybody has asked.
-    let asked = Arc::new(AtomicUsize::new(0));
-    let count = asked.clone();
-    let may_leave = move || {
-        count.fetch_add(1, Ordering::SeqCst);
-        true
-    };
-    let lost = Writing::new(transport).send(&create(), may_leave).await.unwrap_err();
-    assert!(matches!(&lost, Loss::NotSent(why) if why.contains("nothing came within 600ms")), "{lost:?}");
-    assert_eq!(asked.load(Ordering::SeqCst), 0);
+    for request in [create(), Request::delete("/api/segments/x")] {
+        // The handshake goes on for ever: the request gives up before anybody has asked.
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = asked.clone();
+        let may_leave = move || {
+            count.fetch_add(1, Ordering::SeqCst);
+            true
+        };
+        let lost = Writing::new(transport.clone()).send(&request, may_leave).await.unwrap_err();
+        assert!(matches!(&lost, Loss::NotSent(why) if why.contains("nothing came within 600ms")), "{lost:?}");
+        assert_eq!(asked.load(Ordering::SeqCst), 0, "{request}");
+    }
 }
 
 #[tokio::test]
@@ -152,7 +161,9 @@ async fn a_redirect_is_not_followed_and_says_nothing_of_the_request() {
 
 #[tokio::test]
 async fn a_request_says_who_asks_for_what() {
-    let mut server = Server::new(vec![answer("200 OK", "", "{}"), answer("200 OK", "", "{}")]).await;
+    let mut server =
+        Server::new(vec![answer("200 OK", "", "{}"), answer("200 OK", "", "{}"), answer("204 No Content", "", "")])
+            .await;
     let writing = Writing::new(transport(server.address, PATIENCE));
     writing.send(&create(), || true).await.unwrap();
     let head = server.heard.recv().await.unwrap();
@@ -166,6 +177,10 @@ async fn a_request_says_who_asks_for_what() {
     writing.send(&Request::put_bare("/api/tags/a%20b"), || true).await.unwrap();
     let head = server.heard.recv().await.unwrap();
     assert!(head.starts_with("PUT /api/tags/a%20b HTTP/1.1\r\n") && !head.contains("content-type"), "{head}");
+    writing.send(&Request::delete("/api/segments/x"), || true).await.unwrap();
+    let head = server.heard.recv().await.unwrap();
+    assert!(head.starts_with("DELETE /api/segments/x HTTP/1.1\r\n") && head.ends_with("\r\n\r\n"), "{head}");
+    assert!(!head.contains("content-length") && !head.contains("transfer-encoding"), "it has no body: {head}");
 }
 
 #[tokio::test]
