@@ -91,7 +91,8 @@ fn cascade(compared: &mut [Compared], situation: &Situation, left: &LeftOut) {
             .map(|one| one.change.address.clone())
             .collect();
         let mut moved = false;
-        for one in compared.iter_mut().filter(|one| !left.untouched.contains(&one.change.address)) {
+        let is_left = |address: &Address| left.untouched.contains(address) || situation.under_way.contains(address);
+        for one in compared.iter_mut().filter(|one| !is_left(&one.change.address)) {
             let (Action::Keep, Some(owned), Some(desired)) = (one.change.action, &one.owned, &one.change.desired)
             else {
                 continue;
@@ -125,6 +126,7 @@ fn blocked(compared: &[Compared], situation: &Situation) -> BTreeMap<Address, Ve
     let makes = |one: &Compared| matches!(one.change.action, Action::Create | Action::Replace) && !is_late(&one.change);
     let mut there: BTreeSet<&Address> = situation.ledger.owned.keys().collect();
     there.extend(compared.iter().filter(|one| makes(one) || one.owned.is_some()).map(|one| &one.change.address));
+    there.extend(situation.under_way);
     let mut blocked: BTreeMap<Address, Vec<Address>> = BTreeMap::new();
     loop {
         let before = blocked.len();

@@ -182,6 +182,11 @@ impl<'s> One<'s> {
             released: false,
             stamp: None,
         };
+        if self.situation.under_way.contains(self.address) {
+            out.change.id = owned.as_ref().map(|owned| owned.id.clone());
+            out.owned = owned;
+            return out;
+        }
         let mut seen = self.situation.live.of(self.address).clone();
         if !self.situation.own_only {
             self.take_by_name(&mut owned, &mut seen);

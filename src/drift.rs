@@ -25,6 +25,8 @@ pub struct Situation<'s> {
     pub ahead: SignedDuration,
     /// What is declared, as far as it can be read: what is left to the dashboard, and where that stands.
     pub declared: &'s BTreeMap<Address, Unit>,
+    /// What somebody who is at work is about.
+    pub under_way: &'s BTreeSet<Address>,
     pub choice: &'s Choice,
 }
 
@@ -104,7 +106,7 @@ pub fn drift(situation: &Situation) -> Drift {
     for (address, owned) in &ledger.owned {
         let seen = live.of(address);
         let mut change = change(situation, address, owned);
-        if is_chosen(situation.choice, address) {
+        if is_chosen(situation.choice, address) && !situation.under_way.contains(address) {
             drift.untold += usize::from(*seen == Seen::Untold);
             situation.hold(seen, owned, &names, &mut change);
             let stamp = if let Seen::There(found) = seen { found.stamp.as_deref() } else { None };

@@ -87,6 +87,7 @@ impl World {
             done,
             adopt: true,
             own_only: true,
+            under_way: &BTreeSet::new(),
             moves: &BTreeMap::new(),
         };
         let (changes, steps) = arrange(compare(&situation), &situation, &LeftOut::default());

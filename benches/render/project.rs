@@ -111,6 +111,7 @@ impl World {
             done: &BTreeSet::new(),
             adopt: true,
             own_only: true,
+            under_way: &BTreeSet::new(),
         };
         let (changes, steps) = arrange(compare(&situation), &situation, &LeftOut::default());
         let about = About {

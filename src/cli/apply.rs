@@ -298,6 +298,9 @@ impl How {
     ) -> Result<Option<Applied>, Failure> {
         ledger::take_in(context, &site.log).await?;
         let planned = site.plan(opened, wish, context).await?;
+        if planned.at_work {
+            return Ok(None);
+        }
         if let Some(saved) = saved {
             saved::holds(saved, &planned.plan)?;
         }
@@ -386,7 +389,7 @@ impl How {
             },
             ..Settings::new(uuid::Uuid::new_v4().to_string(), who::actor())
         };
-        let Planned { plan, ledger } = planned;
+        let Planned { plan, ledger, .. } = planned;
         let mut progress = Progress::start(&context.out, &plan, self.showing());
         if site.is_one_of_many {
             progress = progress.of_one(&site.target);

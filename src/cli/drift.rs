@@ -1,9 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
 use super::many::{self, Places, Which};
-use super::planning::{Place, Site, unreadable};
+use super::planning::{Place, Remembered, Site, unreadable};
 use super::target::Opened;
 use super::{Context, Ended, asking, ledger, runtime};
 use crate::client::fetch;
@@ -92,21 +93,27 @@ pub(super) type Found = (drift::Drift, Plan);
 
 /// Looks at the service for what was done there.
 pub(super) async fn look(site: &Site, opened: &Opened, choice: &Choice, context: &Context) -> Result<Found, Failure> {
-    let (ledger, position) = site.settled(opened, context).await?;
+    let mut remembered = site.settled(opened, Duration::ZERO, context).await?;
     let origin = opened.origin().to_string();
     let look = Look {
         level: opened.level,
         origin: &origin,
         settle: site.settle,
         desired: &BTreeMap::new(),
-        ledger: &ledger,
+        ledger: &remembered.ledger,
         all_kinds: true,
         contents: &BTreeSet::new(),
         confirm_absence: true,
     };
     let live = fetch(&opened.reading(), look, &|words| site.note(words, context)).await?;
+    let mut under_way = BTreeSet::new();
+    if remembered.at_work.is_some() {
+        (remembered, under_way) = site.since(&remembered).await?;
+    }
+    let Remembered { ledger, position, .. } = remembered;
     let now = opened.now();
-    let situation = Situation { ledger: &ledger, live: &live, now, ahead: opened.ahead, declared: &site.units, choice };
+    let (ahead, declared) = (opened.ahead, &site.units);
+    let situation = Situation { ledger: &ledger, live: &live, now, ahead, declared, under_way: &under_way, choice };
     let drift = drift(&situation);
     if let Some(pattern) = drift.idle.first() {
         return Err(idle(pattern, &drift));

@@ -4,6 +4,7 @@
 
 mod base;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -191,13 +192,14 @@ impl Against {
         let basis = Basis::Commit { commit: base.revision.clone(), manifests: own, is_new };
         let mut plan = decided(site, &applied.ledger, Position::default(), basis, wish, now)?;
         applied.forget_ids(&mut plan.changes, &mut plan.steps);
-        Ok(Planned { plan, ledger: applied.ledger })
+        Ok(Planned { plan, ledger: applied.ledger, at_work: false })
     }
 }
 
 fn of_ledger(site: &Site, ledger: Ledger, at: Position, wish: &Wish, now: Timestamp) -> Result<Planned, Failure> {
     let plan = decided(site, &ledger, at, Basis::Ledger, wish, now)?;
-    Ok(Planned { plan, ledger })
+    let at_work = plan.told.at_work.is_some();
+    Ok(Planned { plan, ledger, at_work })
 }
 
 /// What the ledger of a target says. Where a commit is there to compare with, that says where the ledger is: the files may be of
@@ -241,10 +243,15 @@ fn decided(
     let mut known = ledger.clone();
     moves.iter().for_each(|(to, from)| known.rename(from, to));
     let live = Live::remembered(&known, level);
+    // The clock of this machine says who is at work, and not the time that the plan is for.
+    let at_work = turn::holder(ledger, Timestamp::now()).map(turn::at_work);
+    let under_way = if at_work.is_some() { known.open.keys().cloned().collect() } else { BTreeSet::new() };
     let known = Known {
         ledger: &known,
         live: &live,
         moves: &moves,
+        under_way: &under_way,
+        at_work,
         position,
         basis,
         level,

@@ -1,19 +1,24 @@
 use std::path::Path;
+use std::time::Duration;
 
 use clap::Args;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::drifting::Drifting;
 use super::forms::{Format, Forms};
 use super::many::{self, Does, Places, Which};
 use super::offline::Offline;
 use super::planning::{Chosen, Place, Site, Wish, unreadable};
+use super::turn::length;
 use super::{Context, Ended, ledger, private, runtime};
 use crate::failure::{Exit, Failure};
 use crate::guard::{Guard, guards};
 use crate::plan::Plan as Planned;
 use crate::render::plan::Ahead;
 use crate::render::{self, Again, Style};
+
+/// How long somebody who is at work is waited for, where a plan is to be applied later: beside them it would not hold.
+const FOR_LATER: SignedDuration = SignedDuration::from_mins(10);
 
 /// Show what would change, and change nothing.
 #[derive(Debug, Args)]
@@ -33,6 +38,11 @@ pub struct Plan {
     #[command(flatten)]
     forms: Forms,
 
+    /// Where somebody is applying, wait so long for the end of that, and then plan what there is to do beside it [default: 10m with
+    /// --out, for a plan that is applied later, and otherwise not at all]
+    #[arg(long, value_name = "TIME", value_parser = length)]
+    wait: Option<SignedDuration>,
+
     /// Exit with 2 if there are changes
     #[arg(long)]
     detailed_exitcode: bool,
@@ -40,7 +50,12 @@ pub struct Plan {
 
 impl Plan {
     pub fn run(&self, context: &Context) -> Ended {
-        let wish = Wish { choice: self.chosen.choice(), on_drift: self.drifting.given(), ..Wish::default() };
+        let wish = Wish {
+            choice: self.chosen.choice(),
+            on_drift: self.drifting.given(),
+            patience: self.patience(),
+            ..Wish::default()
+        };
         if self.offline.is_asked() {
             return self.offline.run(&self.places, &wish, &self.forms, self.detailed_exitcode, context);
         }
@@ -52,6 +67,12 @@ impl Plan {
                 many::plan::run(&asked, &wish, &does, &self.forms, self.detailed_exitcode, context)
             }
         }
+    }
+
+    /// How long somebody who is at work is waited for.
+    fn patience(&self) -> Duration {
+        let usual = if self.forms.saved.is_some() { FOR_LATER } else { SignedDuration::ZERO };
+        Duration::try_from(self.wait.unwrap_or(usual)).unwrap_or_default()
     }
 
     fn one(&self, place: &Place, wish: &Wish, command: &str, context: &Context) -> Ended {

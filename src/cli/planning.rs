@@ -4,9 +4,11 @@ mod aim;
 mod decide;
 mod remembered;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
@@ -27,13 +29,13 @@ use crate::model::level::Level;
 use crate::model::on_drift::OnDrift;
 use crate::model::quiet::Quiet;
 use crate::node::At;
-use crate::plan::{Aim, Aside, Basis, Change, Choice, Plan, Told};
+use crate::plan::{Aim, Aside, Basis, Change, Choice, Held, Plan, Told};
 use crate::render::findings::{self, Found, Report};
 use crate::render::{Again, one_line};
 use crate::unmanaged;
 
 pub use decide::Known;
-pub use remembered::{append, same_app, unreadable};
+pub use remembered::{Remembered, append, same_app, unreadable};
 
 /// Which project, and which of its targets.
 #[derive(Clone, Debug, Args)]
@@ -249,6 +251,8 @@ pub struct Wish {
     pub aim: Aim,
     /// Whether it may undo what somebody did on the service; where nothing is said, the target's word holds.
     pub on_drift: Option<OnDrift>,
+    /// How long somebody who is at work is waited for. After that it is planned what there is to do beside them.
+    pub patience: Duration,
 }
 
 /// A plan, and the ledger that it was made from.
@@ -256,6 +260,32 @@ pub struct Wish {
 pub struct Planned {
     pub plan: Plan,
     pub ledger: Ledger,
+    /// Somebody is at work: the plan is for reading.
+    pub at_work: bool,
+}
+
+/// What is declared and what is remembered, under the same keys and names.
+struct Aligned<'u> {
+    units: Cow<'u, BTreeMap<Address, Unit>>,
+    moves: BTreeMap<Address, Address>,
+    ledger: Ledger,
+}
+
+impl<'u> Aligned<'u> {
+    fn new(units: &'u BTreeMap<Address, Unit>, ledger: &Ledger) -> Self {
+        let units = compare::by_key(units, ledger);
+        let moves = compare::moves(&units, ledger);
+        let mut ledger = ledger.clone();
+        moves.iter().for_each(|(to, from)| ledger.rename(from, to));
+        Self { units, moves, ledger }
+    }
+}
+
+/// The service, and what was found there.
+struct Service<'s> {
+    opened: &'s Opened,
+    live: &'s Live,
+    pruned: BTreeSet<&'static str>,
 }
 
 impl Site {
@@ -326,20 +356,41 @@ impl Site {
 
     /// Fetches, compares and arranges. It only ever looks: the client that it uses cannot write.
     pub async fn plan(&self, opened: &Opened, wish: &Wish, context: &Context) -> Result<Planned, Failure> {
-        let (ledger, position) = self.settled(opened, context).await?;
-        let (units, held) = self.aimed(&wish.aim, &ledger).await?;
-        let units = &*compare::by_key(&units, &ledger);
-        let moves = compare::moves(units, &ledger);
-        let mut known = ledger.clone();
-        moves.iter().for_each(|(to, from)| known.rename(from, to));
+        let before = self.settled(opened, wish.patience, context).await?;
         // What the files say of things outside git is for plans of what the files say.
         let pruned = if wish.aim == Aim::Manifests { self.prune() } else { BTreeSet::new() };
         let contents = unmanaged::contents(&pruned, opened.level);
-        let live = self.fetch(opened, units, &known, &contents, context).await?;
+        let (units, held) = self.aimed(&wish.aim, &before.ledger).await?;
+        let aligned = Aligned::new(&units, &before.ledger);
+        let live = self.fetch(opened, &aligned.units, &aligned.ledger, &contents, context).await?;
+        let service = Service { opened, live: &live, pruned };
+        if before.at_work.is_none() {
+            return self.compared(&aligned, held, before, &BTreeSet::new(), service, wish);
+        }
+        let (after, under_way) = self.since(&before).await?;
+        let (units, held) = self.aimed(&wish.aim, &after.ledger).await?;
+        let aligned = Aligned::new(&units, &after.ledger);
+        self.compared(&aligned, held, after, &under_way, service, wish)
+    }
+
+    /// The plan for what was fetched.
+    fn compared(
+        &self,
+        aligned: &Aligned,
+        held: Vec<Held>,
+        remembered: Remembered,
+        under_way: &BTreeSet<Address>,
+        service: Service,
+        wish: &Wish,
+    ) -> Result<Planned, Failure> {
+        let Remembered { ledger, position, at_work } = remembered;
+        let Service { opened, live, pruned } = service;
         let known = Known {
-            ledger: &known,
-            live: &live,
-            moves: &moves,
+            ledger: &aligned.ledger,
+            live,
+            moves: &aligned.moves,
+            under_way,
+            at_work: at_work.clone(),
             position,
             basis: Basis::Service,
             level: opened.level,
@@ -349,8 +400,8 @@ impl Site {
             last_apply: ledger.applied,
             pruned,
         };
-        let plan = self.decide(units, held, &known, wish)?;
-        Ok(Planned { plan, ledger })
+        let plan = self.decide(&aligned.units, held, &known, wish)?;
+        Ok(Planned { plan, ledger, at_work: at_work.is_some() })
     }
 
     /// What the plan's readers should know beside.

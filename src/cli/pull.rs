@@ -5,6 +5,7 @@ mod record;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
@@ -12,7 +13,7 @@ use jiff::Timestamp;
 use self::asked::Ours;
 use self::in_place::InPlace;
 use self::mending::Mending;
-use super::planning::{Place, Site};
+use super::planning::{Place, Remembered, Site};
 use super::target::Opened;
 use super::turn::{self, Turn};
 use super::{Context, Ended, project, runtime};
@@ -104,7 +105,7 @@ impl Pull {
         if !self.dry_run {
             self.turn.ledger(context, &site.log, &site.target).await?;
         }
-        let (ledger, _) = site.settled(opened, context).await?;
+        let Remembered { ledger, .. } = site.settled(opened, Duration::MAX, context).await?;
         let moves = compare::moves(&site.units, &ledger);
         let mut known = ledger.clone();
         moves.iter().for_each(|(to, from)| known.rename(from, to));

@@ -27,6 +27,8 @@ pub struct Situation<'s> {
     pub deletes: bool,
     /// Resources that have another key by now, with the address that they had; the ledger here has them under the new one.
     pub moves: &'s BTreeMap<Address, Address>,
+    /// What somebody who is at work is about: it is left to them.
+    pub under_way: &'s BTreeSet<Address>,
     /// What a person says has been done by hand.
     pub done: &'s BTreeSet<Address>,
     /// Whether what was lost on its way is looked for. Only the simulation leaves that out.

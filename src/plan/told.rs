@@ -24,6 +24,9 @@ pub struct Told {
     /// When something was last applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_apply: Option<Timestamp>,
+    /// Who is applying something just now, in a sentence. What they are about is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_work: Option<String>,
     /// How much of each kind the service has that is neither in git nor in this plan.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unmanaged: BTreeMap<String, Unmanaged>,

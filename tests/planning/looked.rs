@@ -30,6 +30,7 @@ fn found(world: &World, ignore: &str) -> Drift {
         now: world.now,
         ahead: SignedDuration::ZERO,
         declared: &declared,
+        under_way: &BTreeSet::new(),
         choice: &world.choice,
     })
 }

@@ -141,6 +141,7 @@ impl World {
             done: &self.done,
             adopt: true,
             own_only: true,
+            under_way: &BTreeSet::new(),
         };
         let mut compared = compare(&situation);
         prune(&mut compared, &situation, &self.prune, &self.ignore);

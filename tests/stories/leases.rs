@@ -112,7 +112,39 @@ fn a_plan_takes_no_lease_and_says_in_one_line_that_somebody_is_applying() {
 }
 
 #[test]
-fn a_plan_waits_no_longer_than_the_run_takes_and_knows_what_it_did() {
+fn a_plan_is_made_beside_somebody_who_is_applying_and_leaves_out_what_that_is_about() {
+    let more = format!("{TWO}templates:\n  later: {{push: {{notification: {{alert: Hi}}}}}}\n");
+    let (project, _service, child) = at_work(LONG);
+    signal(&child, "-STOP");
+    // The run sleeps, and its lease holds: whoever waited for it would not get here.
+    project.folder.write("messages.yaml", &more);
+    let ran = project.good(&["plan"]);
+    says(&ran.stderr, &[" is applying since 20"]);
+    says(
+        &ran.stdout,
+        &["+ templates/later", "At work:   ", " is applying since 20", "What it is about is left out here."],
+    );
+    says(&ran.stdout, &["Left out:  segments/a", "left out"]);
+    assert!(!ran.stdout.contains("+ segments/") && !ran.stdout.contains("resolve"), "{ran}");
+    let told: Value = serde_json::from_str(&project.good(&["plan", "--format", "json"]).stdout).expect("JSON");
+    assert_eq!((&told["in_sync"], &told["left_out"][0]), (&false.into(), &"segments/a".into()), "{told}");
+    says(told["at_work"].as_str().expect("a sentence"), &[" is applying since 20"]);
+    says(&project.good(&["plan", "--format", "markdown"]).stdout, &["What that is about is left to it:", "segments/a"]);
+    let offline = project.good(&["plan", "--offline"]);
+    says(&offline.stdout, &["+ templates/later", "Left out:  segments/a"]);
+    assert!(!offline.stdout.contains("resolve"), "nothing is in doubt while somebody is at work: {offline}");
+    assert!(!project.good(&["drift"]).stdout.contains("resolve"));
+    project.good(&["show", "templates/later"]);
+    let ran = project.good(&["plan", "--out", "x.plan", "--wait", "1s"]);
+    says(&ran.stderr, &["Waiting for the end of that."]);
+    says(&ran.stdout, &["Left out:  segments/a"]);
+    signal(&child, "-CONT");
+    assert_eq!(ended(child).code, 0);
+    says(&project.good(&["plan"]).stdout, &["+ templates/later", "2 unchanged"]);
+}
+
+#[test]
+fn a_plan_for_later_waits_no_longer_than_the_run_takes_and_knows_what_it_did() {
     let project = Project::new(TWO);
     let in_earnest = "[targets.local]\nsettle = \"1s\"\nsend_within = \"1m\"\nlease = \"5m\"\n";
     project.folder.write("pushplan.toml", in_earnest);
@@ -120,7 +152,7 @@ fn a_plan_waits_no_longer_than_the_run_takes_and_knows_what_it_did() {
     let began = Instant::now();
     let ran = project.good(&["plan", "--out", "x.plan"]);
     assert!(began.elapsed() < Duration::from_secs(30), "{:?}: {ran}", began.elapsed());
-    says(&ran.stderr, &[" is applying since 20", "Waiting until what it sent has taken effect or never will."]);
+    says(&ran.stderr, &[" is applying since 20", "Waiting for the end of that."]);
     says(&ran.stdout, &["No changes."]);
     assert_eq!(ended(child).code, 0);
     project.good(&["apply", "x.plan"]);

@@ -167,7 +167,10 @@ impl Run<'_> {
     }
 
     async fn is_still_to_do(&self, one: &Became<Planned>) -> Result<bool, Failure> {
-        let (site, Ok(Planned { plan, .. })) = (&one.site, &one.ended) else { return Ok(true) };
+        let (site, Ok(Planned { plan, at_work, .. })) = (&one.site, &one.ended) else { return Ok(true) };
+        if *at_work {
+            return Ok(false);
+        }
         if let Some(saved) = self.wanted.saved(&site.target) {
             saved::holds(saved, plan)?;
         }

@@ -24,6 +24,10 @@ pub struct Known<'k> {
     pub live: &'k Live,
     /// What has another key by now, with the address that it had.
     pub moves: &'k BTreeMap<Address, Address>,
+    /// What somebody who is at work is about.
+    pub under_way: &'k BTreeSet<Address>,
+    /// Who that is, in a sentence.
+    pub at_work: Option<String>,
     /// Where the ledger stood.
     pub position: Position,
     pub basis: Basis,
@@ -47,13 +51,14 @@ impl Site {
         known: &Known,
         wish: &Wish,
     ) -> Result<Plan, Failure> {
-        let Known { ledger, live, moves, level, now, .. } = *known;
+        let Known { ledger, live, moves, under_way, level, now, .. } = *known;
         let declares = !units.is_empty() || self.declares();
         let situation = Situation {
             units,
             ledger,
             live,
             moves,
+            under_way,
             level,
             now,
             min_lead: self.min_lead,
@@ -85,7 +90,10 @@ impl Site {
             choice: wish.choice.clone(),
             min_lead_seconds: self.min_lead.as_secs(),
         };
-        let mut told = Told { last_apply: known.last_apply, held, ..self.told(&changes, units, live) };
+        let mut left_out: BTreeSet<Address> = left.addresses.into_iter().collect();
+        left_out.extend(changes.iter().map(|one| &one.address).filter(|one| under_way.contains(one)).cloned());
+        let (last_apply, at_work) = (known.last_apply, known.at_work.clone());
+        let mut told = Told { last_apply, at_work, held, ..self.told(&changes, units, live) };
         unmanaged::tell(&mut told, live, &others(live, ledger, units), &changes, &self.ignored());
         if wish.aim != Aim::Manifests {
             told.unmanaged.clear();
@@ -94,7 +102,7 @@ impl Site {
         }
         let on_drift = wish.on_drift.unwrap_or(self.on_drift);
         let basis = known.basis.clone();
-        Ok(Plan { told, on_drift, basis, ..Plan::new(about, changes, steps, left.addresses, now) })
+        Ok(Plan { told, on_drift, basis, ..Plan::new(about, changes, steps, left_out.into_iter().collect(), now) })
     }
 
     /// What stays where nothing is declared.

@@ -1,20 +1,33 @@
 //! What is remembered of a target: read, waited for and added to.
 
-use std::time::Duration;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
 use super::Site;
+use crate::address::Address;
 use crate::cli::target::Opened;
 use crate::cli::{Context, turn, who};
 use crate::failure::{Exit, Failure};
 use crate::ledger::{AppendError, Chain, Entry, Ledger, Log, Position, Record, Seq, Unreadable};
 use crate::manifest::PROJECT_FILE;
 
+/// What is remembered of a target.
+#[derive(Debug)]
+pub struct Remembered {
+    pub ledger: Ledger,
+    pub position: Position,
+    /// Who is at work, in a sentence: what is in doubt is so for them to end.
+    pub at_work: Option<String>,
+}
+
 impl Site {
     /// The ledger of the application that was opened, once all that was lost on its way has taken effect or never will: looking
-    /// before that would prove nothing. A run that goes on meanwhile writes down what became of what it sent.
-    pub async fn settled(&self, opened: &Opened, context: &Context) -> Result<(Ledger, Position), Failure> {
+    /// before that would prove nothing. A run that goes on meanwhile writes down what became of what it sent; it is waited for so
+    /// long, and then the ledger is as it is.
+    pub async fn settled(&self, opened: &Opened, patience: Duration, context: &Context) -> Result<Remembered, Failure> {
+        let began = Instant::now();
         let mut told = None;
         loop {
             let (ledger, position) = self.ledger().await?;
@@ -22,6 +35,13 @@ impl Site {
             let now = Timestamp::now();
             let until = ledger.settled_at(self.settle).unwrap_or(now);
             let wait = Duration::try_from(until.duration_since(now)).unwrap_or_default();
+            let at_work = self.at_work(&ledger, now)?;
+            if let Some(words) = at_work.as_ref().filter(|_| began.elapsed() >= patience) {
+                if told.is_none() {
+                    self.note(words, context);
+                }
+                return Ok(Remembered { ledger, position, at_work });
+            }
             let words = waiting(&ledger, wait, now);
             if told.is_none()
                 && let Some(words) = &words
@@ -29,11 +49,29 @@ impl Site {
                 self.note(words, context);
             }
             told = told.or(words);
-            if wait.is_zero() {
-                return Ok((ledger, position));
+            if wait.is_zero() && at_work.is_none() {
+                return Ok(Remembered { ledger, position, at_work });
             }
+            let wait = if at_work.is_some() { patience.saturating_sub(began.elapsed()) } else { wait };
             tokio::time::sleep(wait.min(turn::LOOK_AGAIN)).await;
         }
+    }
+
+    /// Who holds the ledger, and has not told this machine that it is over.
+    fn at_work(&self, ledger: &Ledger, now: Timestamp) -> Result<Option<String>, Failure> {
+        let Some(running) = turn::holder(ledger, now) else { return Ok(None) };
+        let has_ended = self.log.has_ended(&running.run).map_err(unreadable)?;
+        Ok((!has_ended).then(|| turn::at_work(running)))
+    }
+
+    /// The ledger once more, after the service was looked at, where somebody is at work: all that they had done until then is
+    /// written there. With the addresses of what they were about, of which the service may have shown anything.
+    pub async fn since(&self, before: &Remembered) -> Result<(Remembered, BTreeSet<Address>), Failure> {
+        let (ledger, position) = self.ledger().await?;
+        let records = self.log.read(before.ledger.seq).await.map_err(unreadable)?;
+        let touched = records.iter().flat_map(|entry| entry.record.addresses());
+        let under_way = touched.chain(before.ledger.open.keys()).chain(ledger.open.keys()).cloned().collect();
+        Ok((Remembered { ledger, position, at_work: before.at_work.clone() }, under_way))
     }
 
     /// What is remembered of the target, and where the ledger stands.
@@ -56,8 +94,8 @@ fn waiting(ledger: &Ledger, wait: Duration, now: Timestamp) -> Option<String> {
     let seconds = wait.as_secs() + 1;
     let settled = "until what it sent has taken effect or never will";
     match (turn::holder(ledger, now).map(turn::at_work), &ledger.run) {
-        (somebody, _) if wait.is_zero() => somebody,
-        (Some(somebody), _) => Some(format!("{somebody} Waiting {settled}.")),
+        (Some(somebody), _) => Some(format!("{somebody} Waiting for the end of that.")),
+        _ if wait.is_zero() => None,
         (None, Some(run)) => Some(format!(
             "A run of {} has not ended: it is under way, or was cut off. Waiting {seconds} s, {settled}.",
             run.actor

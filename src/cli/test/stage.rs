@@ -150,7 +150,7 @@ async fn apply(site: &Site, level: Level, start: Timestamp, running: &Running) -
         confirm_absence: false,
     };
     let live = fetch(&Reading::new(transport.clone()), look, &|_| {}).await?;
-    let (moves, done) = (BTreeMap::new(), BTreeSet::new());
+    let (moves, none) = (BTreeMap::new(), BTreeSet::new());
     let situation = Situation {
         units: &units,
         ledger: &ledger,
@@ -160,7 +160,8 @@ async fn apply(site: &Site, level: Level, start: Timestamp, running: &Running) -
         now: before,
         min_lead: SignedDuration::ZERO,
         deletes: false,
-        done: &done,
+        done: &none,
+        under_way: &none,
         adopt: true,
         own_only: true,
     };

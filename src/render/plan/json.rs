@@ -47,8 +47,11 @@ pub struct Document<'p> {
     pub changes: Vec<Change<'p>>,
     /// How it is done. A step stands behind all that it waits for.
     pub steps: Vec<Step>,
-    /// Addresses that --only and --except left out.
+    /// Addresses that --only and --except left out, and those that somebody is applying just now.
     pub left_out: Vec<String>,
+    /// Who is applying something just now, in a sentence. Left out where nobody is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_work: Option<&'p str>,
     /// What is not promoted and stays as it is. Left out where nothing is promoted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<Vec<Held>>,
@@ -310,6 +313,7 @@ impl<'p> Document<'p> {
             changes: plan.changes.iter().filter(told).map(|change| Change::new(&view, change)).collect(),
             steps: plan.steps.iter().map(Step::new).collect(),
             left_out: plan.left_out.iter().map(ToString::to_string).collect(),
+            at_work: plan.told.at_work.as_deref(),
             held: Held::all(plan),
             collisions: view.collisions.all.found.iter().map(Collision::new).collect(),
             uncompared: view.collisions.all.uncompared,

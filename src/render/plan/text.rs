@@ -162,6 +162,11 @@ fn past(out: &mut String, past: &[&Change], style: Style) {
 }
 
 fn left_out(out: &mut String, plan: &Plan, style: Style) {
+    if let Some(words) = &plan.told.at_work {
+        let words = format!("{words} What it is about is left out here.");
+        layout::rows(out, &[Row::new("At work:", Words::new(&words)).paint(Paint::Plain)], 0, style);
+        out.push('\n');
+    }
     let names: Vec<String> = plan.left_out.iter().take(NAMED).map(ToString::to_string).collect();
     if names.is_empty() {
         return;
@@ -257,6 +262,10 @@ pub(super) fn nothing(view: &View) -> String {
             )
         }
         (Aim::Promoted(from), 0) => format!("No changes. {target} has all that {from} has."),
+        (_, left) if plan.told.at_work.is_some() => {
+            let unchanged = view.count(Action::Keep) + view.count(Action::Past);
+            format!("No changes beside what is being applied: {unchanged} unchanged, {left} left out.")
+        }
         (_, left) => {
             let unchanged = view.count(Action::Keep) + view.count(Action::Past);
             format!("No changes in what was chosen: {unchanged} unchanged, {left} left out.")

@@ -221,6 +221,7 @@ impl Own {
             done,
             adopt: world.is_on(Protection::Adopt),
             own_only: world.is_on(Protection::Unowned),
+            under_way: &BTreeSet::new(),
             moves: &BTreeMap::new(),
         };
         let (changes, steps) = arrange(compare(&situation), &situation, &LeftOut::default());

@@ -98,7 +98,12 @@ impl Report<'_> {
             @if !left.is_empty() {
                 section #left-out {
                     h2 { "Left out" }
-                    p { "This plan is about a part of the project. It does not touch " (count(left.len(), "address")) ":" }
+                    p {
+                        @match &self.view.plan.told.at_work {
+                            Some(words) => { (one_line(words)) " What that is about is left to it:" }
+                            None => { "This plan is about a part of the project. It does not touch " (count(left.len(), "address")) ":" }
+                        }
+                    }
                     ul.rows {
                         @for address in left.iter().take(NAMED) { li { span.address { (one_line(&address.to_string())) } } }
                     }

@@ -100,7 +100,11 @@ pub fn left_out(view: &View, most: usize) -> Cut {
     if left.is_empty() {
         return held(view, most);
     }
-    let head = "### Left out\n\nThis plan is about a part of the project. It does not touch:\n\n";
+    let why = match &view.plan.told.at_work {
+        Some(words) => format!("{} What that is about is left to it:", markdown::text(&short(words, LINE))),
+        None => "This plan is about a part of the project. It does not touch:".to_owned(),
+    };
+    let head = &format!("### Left out\n\n{why}\n\n");
     let lines =
         left.iter().take(NAMED).map(|address| format!("- {}\n", markdown::code(&short(&address.to_string(), LINE))));
     let mut section = section(head, lines, most.saturating_sub(40), "more");
