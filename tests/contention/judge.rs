@@ -200,7 +200,7 @@ mod tests {
         NIGHT.parse::<Timestamp>().expect("a time") + SignedDuration::from_millis(millis)
     }
 
-    fn record(millis: i64, actor: &str, record: Value) -> Value {
+    fn record(millis: i64, actor: &str, record: &Value) -> Value {
         json!({ "at": at(millis).to_string(), "actor": actor, "record": record })
     }
 
@@ -208,11 +208,11 @@ mod tests {
     fn history() -> Vec<Value> {
         let intent = |verb: &str| json!({ "intents": [{ "verb": verb, "address": "segments/a" }] });
         vec![
-            record(0, "1-1 (host)", json!({ "begin": {} })),
-            record(100, "1-1 (host)", intent("create")),
-            record(3000, "2-1 (host)", json!({ "begin": {} })),
-            record(3100, "2-1 (host)", intent("delete")),
-            record(4000, "2-1 (host)", json!({ "end": {} })),
+            record(0, "1-1 (host)", &json!({ "begin": {} })),
+            record(100, "1-1 (host)", &intent("create")),
+            record(3000, "2-1 (host)", &json!({ "begin": {} })),
+            record(3100, "2-1 (host)", &intent("delete")),
+            record(4000, "2-1 (host)", &json!({ "end": {} })),
         ]
     }
 
