@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn every_value_is_completed_or_is_for_the_author_to_choose() {
         /// What nobody but the author knows.
-        const FREE: [&str; 22] = [
+        const FREE: [&str; 23] = [
             "A..B",
             "ADDR",
             "ADDR:PORT",
@@ -115,6 +115,7 @@ mod tests {
             "NUMBER",
             "NUMBER|FILE",
             "PLACE",
+            "PORT",
             "PUSH_ID",
             "RECIPIENT",
             "REF",

@@ -103,7 +103,7 @@ mod tests {
             ("https://messaging.example?x=1", "write https://messaging.example"),
             ("https://messaging.example?token=hunter2", "write https://messaging.example"),
             ("https://messaging.example/hunter2", "write https://messaging.example"),
-            ("https://key:hunter2 @messaging.example", "is not a URL"),
+            ("https://key:hunter2 @messaging.example", "holds no credentials"),
             ("hunter2", "is not a URL"),
             ("ftp://ada:hunter2@messaging.example", "is not an https URL"),
             ("https//messaging.example?hunter2", "is not a URL"),

@@ -183,16 +183,17 @@ fn zsh_completes_what_is_typed() {
 fn completing_is_silent_whatever_the_project_is_like() {
     let asks: [(&[&str], &str); 3] =
         [(&["va"], "validate"), (&["show", ""], "--project"), (&["plan", "--target", ""], "")];
-    let odd: [(&str, &dyn Fn(&Folder)); 5] = [
-        ("no project", &|_| {}),
-        ("broken TOML", &|folder| drop(folder.write("pushplan.toml", "[targets.local\n"))),
-        ("broken YAML", &|folder| {
+    type Make = fn(&Folder);
+    let odd: [(&str, Make); 5] = [
+        ("no project", |_| {}),
+        ("broken TOML", |folder| drop(folder.write("pushplan.toml", "[targets.local\n"))),
+        ("broken YAML", |folder| {
             folder.write("pushplan.toml", "[targets.local]\n");
             folder.write("a.yaml", "segments: {a: [\n");
             folder.write("b.yaml", b"\xff\xfe\x00");
         }),
-        ("a folder in place of the file", &|folder| drop(folder.write("pushplan.toml/x", ""))),
-        ("a link that leads nowhere", &|folder| {
+        ("a folder in place of the file", |folder| drop(folder.write("pushplan.toml/x", ""))),
+        ("a link that leads nowhere", |folder| {
             folder.write("pushplan.toml", "[targets.local]\n");
             std::os::unix::fs::symlink("nowhere", folder.path().join("a.yaml")).expect("a link");
         }),

@@ -21,6 +21,7 @@ use std::process::{Command, Stdio};
 use support::{Folder, Ran};
 
 /// A program by its name, or `None` where it is not installed and need not be.
+#[expect(clippy::print_stderr, reason = "whoever runs the tests should know")]
 fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file());
