@@ -163,13 +163,15 @@ impl Answer {
         let said = self.retry_after.as_deref()?.trim();
         let seconds = match said.parse::<u64>() {
             Ok(seconds) => seconds,
-            Err(_) => {
-                let at = rfc2822::parse(&said.replace("GMT", "+0000")).ok()?.timestamp();
-                u64::try_from(at.duration_since(now).as_secs()).unwrap_or(0)
-            }
+            Err(_) => u64::try_from(http_date(said)?.duration_since(now).as_secs()).unwrap_or(0),
         };
         Some(seconds.min(MOST))
     }
+}
+
+/// The moment that a date in a header names.
+pub fn http_date(said: &str) -> Option<Timestamp> {
+    Some(rfc2822::parse(&said.trim().replace("GMT", "+0000")).ok()?.timestamp())
 }
 
 #[cfg(test)]

@@ -25,6 +25,21 @@ pub enum Exit {
     Terminated = 143,
 }
 
+/// Every exit code with what it means, for whoever writes a script.
+pub const EXITS: [(Exit, &str); 11] = [
+    (Exit::Done, "done; a plan with changes too"),
+    (Exit::Failed, "failed"),
+    (Exit::Changes, "there are changes, with `--detailed-exitcode` alone"),
+    (Exit::Findings, "manifests are invalid, or findings reach the level of `--fail-on`"),
+    (Exit::Credentials, "credentials are missing or refused"),
+    (Exit::Stale, "the saved plan does not hold any more, or what is merged is not what was approved"),
+    (Exit::Partly, "applied in part; pulled, and something is left to be edited, taken out or decided by hand"),
+    (Exit::Refused, "refused by a guard"),
+    (Exit::Usage, "the command line is wrong"),
+    (Exit::Interrupted, "interrupted by Ctrl-C"),
+    (Exit::Terminated, "interrupted by SIGTERM"),
+];
+
 /// Why a command could not do its work, and what to do about it.
 #[derive(Clone, Debug)]
 pub struct Failure {

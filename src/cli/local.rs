@@ -28,7 +28,7 @@ const OWN: &str = ".pushplan";
 const FILE: &str = "service.json";
 const FILE_LIMIT: u64 = 64 * 1024;
 /// What the service inside this process keeps.
-const DATA: &str = "service.db";
+pub const DATA: &str = "service.db";
 /// The devices that it begins with.
 const DEVICES: usize = 200;
 const SEED: u64 = 1;

@@ -6,8 +6,11 @@ mod apply;
 mod asking;
 mod calendar;
 mod ci;
+mod complete;
+mod completions;
 mod destroy;
 mod diff;
+mod doctor;
 mod drift;
 mod drifting;
 mod explain;
@@ -16,11 +19,13 @@ mod fmt;
 mod forget;
 mod forms;
 mod graph;
+mod help;
 mod history;
 mod init;
 mod ledger;
 mod local;
 mod lookup;
+mod man;
 mod many;
 mod message;
 mod mv;
@@ -64,7 +69,7 @@ use crate::render::Out;
 
 /// Configuration as code for a messaging service.
 #[derive(Debug, Parser)]
-#[command(name = "pushplan", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "pushplan", version, max_term_width = 100, disable_help_subcommand = true, after_help = help::TOPICS)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -88,17 +93,21 @@ enum Command {
     Apply(apply::Apply),
     Calendar(calendar::Calendar),
     Ci(ci::Ci),
+    Completions(completions::Completions),
     Destroy(destroy::Destroy),
     Diff(diff::Diff),
+    Doctor(doctor::Doctor),
     Drift(drift::Drift),
     Explain(explain::Explain),
     Fmt(fmt::Fmt),
     Forget(forget::Forget),
     Graph(graph::Graph),
+    Help(help::Help),
     History(history::History),
     Init(init::Init),
     Ledger(ledger::Ledger),
     Lookup(lookup::Lookup),
+    Man(man::Man),
     Mv(mv::Mv),
     Outcome(outcome::Outcome),
     Plan(plan::Plan),
@@ -125,12 +134,16 @@ impl Command {
         matches!(
             self,
             Self::Calendar(_)
+                | Self::Completions(_)
+                | Self::Doctor(_)
                 | Self::Drift(_)
                 | Self::Explain(_)
                 | Self::Fmt(_)
                 | Self::Graph(_)
+                | Self::Help(_)
                 | Self::History(_)
                 | Self::Lookup(_)
+                | Self::Man(_)
                 | Self::Outcome(_)
                 | Self::Plan(_)
                 | Self::Preview(_)
@@ -152,6 +165,9 @@ pub struct Context {
 
 /// Runs the command that the arguments name.
 pub fn main() -> ExitCode {
+    if let Some(exit) = complete::answer() {
+        return ExitCode::from(exit as u8);
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),
@@ -171,17 +187,21 @@ pub fn main() -> ExitCode {
         Command::Apply(command) => command.run(&context),
         Command::Calendar(command) => command.run(&context),
         Command::Ci(command) => command.run(&context),
+        Command::Completions(command) => command.run(&context),
         Command::Destroy(command) => command.run(&context),
         Command::Diff(command) => command.run(&context),
+        Command::Doctor(command) => command.run(&context),
         Command::Drift(command) => command.run(&context),
         Command::Explain(command) => command.run(&context),
         Command::Fmt(command) => command.run(&context),
         Command::Forget(command) => command.run(&context),
         Command::Graph(command) => command.run(&context),
+        Command::Help(command) => command.run(&context),
         Command::History(command) => command.run(&context),
         Command::Init(command) => command.run(&context),
         Command::Ledger(command) => command.run(&context),
         Command::Lookup(command) => command.run(&context),
+        Command::Man(command) => command.run(&context),
         Command::Mv(command) => command.run(&context),
         Command::Outcome(command) => command.run(&context),
         Command::Plan(command) => command.run(&context),

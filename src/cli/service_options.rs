@@ -75,7 +75,7 @@ impl ServiceOptions {
     pub fn shown(&self, settings: &Settings) -> Vec<(&'static str, String)> {
         let mut rows = Vec::new();
         if !self.webhook.is_empty() || self.config.is_some() {
-            let mut urls: Vec<&str> = settings.webhooks.iter().map(|webhook| webhook.url.as_str()).collect();
+            let mut urls: Vec<String> = settings.webhooks.iter().map(|webhook| webhook::shown(&webhook.url)).collect();
             urls.dedup();
             rows.push(("Webhooks", first_few(&urls).unwrap_or_else(|| none_of(self.config.as_deref(), "webhook"))));
         }

@@ -220,7 +220,7 @@ fn opened(name: String, target: &Target, way: Way, service: Option<Running>) -> 
 }
 
 /// Refuses to do anything to another application than the one that is pinned.
-fn check_fingerprint(name: &str, target: &Target, credentials: &Credentials) -> Result<(), Failure> {
+pub fn check_fingerprint(name: &str, target: &Target, credentials: &Credentials) -> Result<(), Failure> {
     let (found, Some(pinned)) = (credentials.fingerprint(), &target.app_key_fingerprint) else { return Ok(()) };
     if found == pinned.value {
         return Ok(());

@@ -104,32 +104,72 @@ struct Section {
 #[derive(Debug, Default)]
 pub struct Keyring(OnceLock<Result<BTreeMap<Origin, Section>, Failure>>);
 
+/// Where credentials were found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum From {
+    Environment,
+    File(PathBuf),
+}
+
+impl fmt::Display for From {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Environment => write!(f, "{APP_KEY} and {MASTER_SECRET}"),
+            Self::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
 impl Keyring {
-    /// The credentials for a target. What the file has for this very target goes before all else: on one origin there may be
-    /// many applications.
+    /// Whom there are credentials for, and where each was found.
+    pub fn origins(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<Vec<(Origin, From)>, Failure> {
+        let given = from_environment(env)?.into_iter().map(|(origin, _)| (origin, From::Environment));
+        let path = file(env).unwrap_or_default();
+        let kept = self.kept(env).as_ref().map_err(Failure::clone)?.keys();
+        Ok(given.chain(kept.map(|origin| (origin.clone(), From::File(path.clone())))).collect())
+    }
+
+    fn kept(&self, env: &dyn Fn(&str) -> Option<String>) -> &Result<BTreeMap<Origin, Section>, Failure> {
+        self.0.get_or_init(|| match file(env) {
+            Some(path) if path.exists() || env(FILE).is_some() => read(&path),
+            _ => Ok(BTreeMap::new()),
+        })
+    }
+
+    /// The credentials for a target.
     pub fn find(
         &self,
         origin: &Origin,
         target: &str,
         env: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Credentials, Failure> {
+        self.locate(origin, target, env).map(|(credentials, _)| credentials)
+    }
+
+    /// The credentials for a target, and where they were found. What the file has for this very target goes before all else: on one origin there may be
+    /// many applications.
+    pub fn locate(
+        &self,
+        origin: &Origin,
+        target: &str,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<(Credentials, From), Failure> {
         let given = from_environment(env)?;
         let from_env = given.as_ref().filter(|(own, _)| own == origin).map(|(_, credentials)| credentials);
         let path = file(env);
-        let read = || match &path {
-            Some(path) if path.exists() || env(FILE).is_some() => read(path),
-            _ => Ok(BTreeMap::new()),
-        };
-        let kept = match (self.0.get_or_init(read), from_env) {
+        let kept = match (self.kept(env), from_env) {
             (Ok(kept), _) => kept,
             // Who gives all that is needed in the environment need not have a file in order.
-            (Err(_), Some(credentials)) => return Ok(credentials.clone()),
+            (Err(_), Some(credentials)) => return Ok((credentials.clone(), From::Environment)),
             (Err(failure), None) => return Err(failure.clone()),
         };
         let section = kept.get(origin);
         let of_target = section.and_then(|section| section.of_targets.get(target));
-        if let Some(credentials) = of_target.or(from_env).or(section.and_then(|section| section.own.as_ref())) {
-            return Ok(credentials.clone());
+        let own = section.and_then(|section| section.own.as_ref());
+        let in_file = |credentials: &Credentials| (credentials.clone(), From::File(path.clone().unwrap_or_default()));
+        let given_here = || from_env.map(|credentials| (credentials.clone(), From::Environment));
+        if let Some(found) = of_target.map(in_file).or_else(given_here).or_else(|| own.map(in_file)) {
+            return Ok(found);
         }
         let place = path.map_or_else(|| format!("the file that {FILE} names"), |path| path.display().to_string());
         if let Some(section) = section {

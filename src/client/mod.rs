@@ -15,9 +15,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-pub use credentials::{Credentials, Keyring, Secret, credentials, only_its_owner};
+pub use credentials::{Credentials, From as FoundIn, Keyring, Secret, credentials, only_its_owner};
 pub use fetch::fetch;
-pub use origin::Origin;
+pub use origin::{Origin, is_plain, shown};
 pub use transport::{Clients, Patience, Timing, Transport, Whole, connections};
 
 use crate::exchange::{Answer, Loss, Method, Request};

@@ -14,9 +14,10 @@ pub struct Origin {
 impl Origin {
     /// The origin that a base URL names; or why it cannot be one.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let url = Url::parse(text).map_err(|error| format!("`{text}` is not a URL: {error}"))?;
+        let shown = shown(text);
+        let url = Url::parse(text).map_err(|error| format!("{shown} is not a URL: {error}"))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(format!("`{text}` is not an https URL"));
+            return Err(format!("{shown} is not an https URL"));
         }
         if !url.username().is_empty() || url.password().is_some() {
             // It is not repeated: what stands in it is a secret.
@@ -24,11 +25,11 @@ impl Origin {
         }
         if !matches!(url.path(), "" | "/") || url.query().is_some() || url.fragment().is_some() {
             let end = url.origin().ascii_serialization();
-            return Err(format!("`{text}` has more than scheme, host and port: write {end}"));
+            return Err(format!("{shown} has more than scheme, host and port: write {end}"));
         }
         let origin = Self { url };
         if origin.url.scheme() == "http" && !origin.is_loopback() {
-            return Err(format!("`{text}` is not https: credentials would go over the network for all to read"));
+            return Err(format!("{shown} is not https: credentials would go over the network for all to read"));
         }
         Ok(origin)
     }
@@ -53,6 +54,20 @@ impl Origin {
         }
         Ok(url)
     }
+}
+
+/// A text that is to be an origin, as it may be repeated. Whatever is more than scheme, host and port may be a secret, and so may be
+/// a text that looks like none of them: somebody may have given one for the other.
+pub fn shown(text: &str) -> String {
+    if is_plain(text) { format!("`{text}`") } else { "what is given".to_owned() }
+}
+
+/// Whether a text has nothing in it but a scheme, a host and a port.
+pub fn is_plain(text: &str) -> bool {
+    let host = text.split_once("://").map_or(text, |(_, rest)| rest).trim_end_matches('/');
+    let is_sign = |c: char| c.is_ascii_alphanumeric() || "-.:[]".contains(c);
+    let is_host = host == "localhost" || host.starts_with("localhost:") || host.contains(['.', '[']);
+    is_host && host.chars().all(is_sign) && host.split('.').all(|label| label.len() <= 63)
 }
 
 impl fmt::Display for Origin {
@@ -86,6 +101,12 @@ mod tests {
             ("https://key:hunter2@messaging.example", "holds no credentials"),
             ("https://messaging.example/api", "write https://messaging.example"),
             ("https://messaging.example?x=1", "write https://messaging.example"),
+            ("https://messaging.example?token=hunter2", "write https://messaging.example"),
+            ("https://messaging.example/hunter2", "write https://messaging.example"),
+            ("https://key:hunter2 @messaging.example", "holds no credentials"),
+            ("hunter2", "is not a URL"),
+            ("ftp://ada:hunter2@messaging.example", "is not an https URL"),
+            ("https//messaging.example?hunter2", "is not a URL"),
         ] {
             let error = Origin::parse(text).unwrap_err();
             assert!(error.contains(says), "{error}");

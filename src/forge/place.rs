@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Api;
 use super::github::GitHub;
 use super::gitlab::GitLab;
-use crate::client::{Origin, Secret};
+use crate::client::{self, Origin, Secret};
 use crate::failure::{Exit, Failure};
 
 /// Where GitHub's API is where nobody says otherwise.
@@ -24,12 +24,12 @@ pub struct Base {
 impl Base {
     /// The address that a text names. It is https, or on this machine.
     fn parse(text: &str) -> Result<Self, String> {
-        let url = Url::parse(text).map_err(|error| format!("`{text}` is not a URL: {error}"))?;
+        let url = Url::parse(text).map_err(|error| format!("{} is not a URL: {error}", client::shown(text)))?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err("it holds a name or a password".to_owned());
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return Err(format!("`{text}` has more than a host and a path"));
+            return Err("it has more than a host and a path".to_owned());
         }
         let origin = Origin::parse(&url.origin().ascii_serialization())?;
         Ok(Self { origin, path: url.path().trim_end_matches('/').to_owned() })

@@ -7,7 +7,16 @@ pub fn masked(text: &str) -> String {
     while let Some(at) = rest.find("://") {
         let (before, after) = rest.split_at(at + "://".len());
         out.push_str(before);
-        let end = after.find(|c: char| c.is_whitespace() || matches!(c, '/' | '\'' | '"' | '`')).unwrap_or(after.len());
+        let word = after.find(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`')).unwrap_or(after.len());
+        let host = after[..word].find('/').unwrap_or(word);
+        // A password that was written as it is may hold what elsewhere ends the name of a host. A port is a number.
+        let is_open = |(_, rest): (&str, &str)| !rest.is_empty() && !rest.bytes().all(|byte| byte.is_ascii_digit());
+        let is_cut = !after[..host].contains('@') && after[..host].split_once(':').is_some_and(is_open);
+        let end = if is_cut {
+            after[..word].rfind('@').map_or(host, |at| at + 1 + after[at + 1..word].find('/').unwrap_or(word - at - 1))
+        } else {
+            host
+        };
         let (host, tail) = after.split_at(end);
         let is_http = before.ends_with("http://") || before.ends_with("https://");
         match host.rsplit_once('@') {
@@ -33,6 +42,8 @@ mod tests {
             ("fatal: 'https://ada:s3@h.example/x': no", "fatal: 'https://ada:***@h.example/x': no"),
             ("https://token@h.example/x", "https://***@h.example/x"),
             ("https://a:p@ss@h.example", "https://a:***@h.example"),
+            ("https://a:p/s?s@h.example/x y@z", "https://a:***@h.example/x y@z"),
+            ("https://h.example:80/x@y", "https://h.example:80/x@y"),
             ("ssh://git@h.example/x and http://b:c@d/", "ssh://git@h.example/x and http://b:***@d/"),
             ("git@h.example:x", "git@h.example:x"),
         ] {

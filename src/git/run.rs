@@ -39,6 +39,9 @@ const REMOVED: [&str; 17] = [
     "GIT_PROTOCOL",
 ];
 
+/// What is secret and of no use to git, nor to what it starts.
+const KEPT_BACK: [&str; 4] = ["PGPASSWORD", "PUSHPLAN_APP_KEY", "PUSHPLAN_MASTER_SECRET", "PUSHPLAN_WEBHOOK"];
+
 /// The author of every commit. Who did what is in the records.
 const NAME: &str = "pushplan";
 const EMAIL: &str = "pushplan@noreply.invalid";
@@ -64,6 +67,8 @@ pub struct Git {
     own: Option<PathBuf>,
     /// Nobody is there to answer what ssh asks, and nothing of the user's says how to start it.
     is_batch: bool,
+    /// Where new objects go and where the others are, where the repository is not to change.
+    apart: Option<(PathBuf, PathBuf)>,
     limit: Duration,
 }
 
@@ -88,7 +93,7 @@ pub enum Silent {
 
 impl Git {
     pub fn new(root: &Path, limit: Duration) -> Self {
-        Self { root: root.to_owned(), own: None, is_batch: false, limit }
+        Self { root: root.to_owned(), own: None, is_batch: false, apart: None, limit }
     }
 
     /// With a repository of its own.
@@ -98,6 +103,11 @@ impl Git {
 
     pub fn batch(self) -> Self {
         Self { is_batch: true, ..self }
+    }
+
+    /// With a folder for new objects, beside those of the repository.
+    pub fn apart(self, new: PathBuf, others: PathBuf) -> Self {
+        Self { apart: Some((new, others)), ..self }
     }
 
     /// How a person begins a command for the same repository.
@@ -118,7 +128,7 @@ impl Git {
             command.args(["-c", setting]);
         }
         command.args(args);
-        for name in REMOVED {
+        for name in REMOVED.iter().chain(&KEPT_BACK) {
             command.env_remove(name);
         }
         command.envs([("LC_ALL", "C"), ("GIT_TERMINAL_PROMPT", "0"), ("GIT_NO_REPLACE_OBJECTS", "1")]);
@@ -126,6 +136,9 @@ impl Git {
         command.envs([("GIT_AUTHOR_NAME", NAME), ("GIT_AUTHOR_EMAIL", EMAIL)]);
         command.envs([("GIT_COMMITTER_NAME", NAME), ("GIT_COMMITTER_EMAIL", EMAIL)]);
         command.env("GIT_ALLOW_PROTOCOL", allowed(env::var_os("GIT_ALLOW_PROTOCOL").as_deref()));
+        if let Some((new, others)) = &self.apart {
+            command.env("GIT_OBJECT_DIRECTORY", new).env("GIT_ALTERNATE_OBJECT_DIRECTORIES", listed(others));
+        }
         if self.is_batch {
             command.env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes");
         }
@@ -202,6 +215,16 @@ fn not_started(error: &std::io::Error) -> Silent {
         ErrorKind::NotFound => "git is not installed, or not where programs are looked for".to_owned(),
         _ => format!("git cannot be started: {}", describe(error)),
     })
+}
+
+/// A folder as git takes it in a list: in quotes where it holds what separates folders.
+fn listed(folder: &Path) -> PathBuf {
+    match folder.to_str() {
+        Some(text) if text.contains([':', '"']) => {
+            PathBuf::from(format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")))
+        }
+        _ => folder.to_owned(),
+    }
 }
 
 /// What may be spoken, where the user allows no less.

@@ -68,6 +68,14 @@ impl Chain {
         chain
     }
 
+    /// The same for somebody who only looks: what is seen is not noted.
+    pub fn only_looking(mut self) -> Self {
+        if let Some(seen) = Arc::get_mut(&mut self.0).and_then(|inner| inner.seen.as_mut()) {
+            seen.only_look();
+        }
+        self
+    }
+
     /// The ledger of a target in files beneath the project's folder.
     pub fn in_files(root: &Path, target: &str) -> Self {
         Self::new(Arc::new(FileStore::new(root, target)), root, target)

@@ -38,6 +38,8 @@ pub struct GitStore {
     remote: Result<Remote, String>,
     refs: Refs,
     limit: Duration,
+    /// Where fetched objects go, where nothing of the repository is to change.
+    apart: Option<PathBuf>,
     home: OnceCell<Home>,
     known: Mutex<Known>,
     /// What was seen here and is gone there.
@@ -78,11 +80,17 @@ impl GitStore {
             remote: Remote::read(root, remote.unwrap_or("origin")),
             refs: Refs::of(target),
             limit: LIMIT,
+            apart: None,
             home: OnceCell::new(),
             known: Mutex::default(),
             gone: Mutex::default(),
             is_unrooted: AtomicBool::new(false),
         }
+    }
+
+    /// For somebody who only looks: what is fetched goes into this folder, and nothing is noted.
+    pub fn apart(self, folder: &Path) -> Self {
+        Self { apart: Some(folder.to_owned()), ..self }
     }
 
     /// With another time that git may take for one thing.
@@ -105,7 +113,7 @@ impl GitStore {
     async fn home(&self) -> Result<&Home, Trouble> {
         let find = async {
             let remote = self.remote.clone().map_err(|why| Trouble::new(&why))?;
-            Home::find(&self.root, remote, &self.refs, self.limit).await
+            Home::find(&self.root, remote, &self.refs, self.limit, self.apart.as_deref()).await
         };
         self.home.get_or_try_init(|| find).await
     }
@@ -131,7 +139,9 @@ impl GitStore {
             }
             self.fetch(home, &self.refs.tip).await?;
             if let Some(tip) = home.git.tip(&commit).await? {
-                home.note(&tip).await;
+                if self.apart.is_none() {
+                    home.note(&tip).await;
+                }
                 return Ok(Some(tip));
             }
             // Somebody put a checkpoint in its place meanwhile.

@@ -21,6 +21,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use chain::{Chain, Facts, Kept, NotMoved, Taken, checkpoint};
+pub use codec::FORMAT;
 pub use file::FileStore;
 pub use lease::{Lease, Running};
 pub use record::{Adopted, Begin, Done, Ended, Entry, Intent, Outcome, Record, Resolution, Seq, Verb};

@@ -49,6 +49,14 @@ pub fn open(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dyn St
     (scheme.open)(place, root, target)
 }
 
+/// The same for somebody who only looks. What has to be fetched to be looked at lies in a folder that is taken away afterwards.
+pub fn open_to_look(place: Option<&str>, root: &Path, target: &str, apart: &Path) -> Result<Arc<dyn Store>, String> {
+    match place {
+        Some(commits) if commits.starts_with("git") => Ok(Arc::new(on_server(commits, root, target)?.apart(apart))),
+        place => open(place, root, target),
+    }
+}
+
 /// The folder of a ledger in files, as it is written; `None` where the ledger is elsewhere.
 pub fn folder(place: Option<&str>) -> Option<&str> {
     match place.map_or(Some(""), |place| place.strip_prefix("file:"))? {
@@ -70,12 +78,16 @@ fn objects(place: &str, _: &Path, target: &str) -> Result<Arc<dyn Store>, String
 }
 
 fn commits(place: &str, root: &Path, target: &str) -> Result<Arc<dyn Store>, String> {
+    Ok(Arc::new(on_server(place, root, target)?))
+}
+
+fn on_server(place: &str, root: &Path, target: &str) -> Result<GitStore, String> {
     let remote = match place.strip_prefix("git") {
         Some("") => None,
         Some(rest) if rest.len() > 1 && rest.starts_with(':') => Some(&rest[1..]),
         _ => return Err(format!("`{}` is neither git nor git:REMOTE", shown(place))),
     };
-    Ok(Arc::new(GitStore::new(root, remote, target)))
+    Ok(GitStore::new(root, remote, target))
 }
 
 fn files(place: &str, root: &Path, target: &str) -> FileStore {
@@ -85,13 +97,27 @@ fn files(place: &str, root: &Path, target: &str) -> FileStore {
     }
 }
 
+/// What stands behind the question mark of a place.
+const KNOWN: [&str; 3] = ["host", "sslmode", "sslrootcert"];
+
 /// A place without the password that somebody may have written into it.
 pub fn shown(place: &str) -> String {
     let Some((scheme, rest)) = place.split_once("://") else { return place.to_owned() };
-    let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
-    // A password may hold what elsewhere ends the name of a host.
+    // A password may hold what elsewhere ends a path, or the name of a host.
+    let is_query = |query: &str| {
+        let mut names = query.split('&').map(|pair| pair.split('=').next().unwrap_or_default());
+        !query.contains('@') || names.all(|name| KNOWN.contains(&name))
+    };
+    let split = rest.split_once('?').filter(|(_, query)| is_query(query));
+    let (rest, query) = split.map_or((rest, None), |(rest, query)| (rest, Some(query)));
+    // Before a host of http, a name alone may be a token.
+    let is_http = ["http", "https"].iter().any(|http| scheme.ends_with(http));
+    let is_token = |user: &str| is_http && (user.len() > 15 || user.contains('%'));
     let rest = match rest.rsplit_once('@') {
-        Some((user, host)) => format!("{}@{host}", user.split(':').next().unwrap_or_default()),
+        Some((user, host)) => match user.split(':').next().unwrap_or_default() {
+            user if is_token(user) => host.to_owned(),
+            user => format!("{user}@{host}"),
+        },
         None => rest.to_owned(),
     };
     let is_secret = |pair: &&str| {
@@ -115,6 +141,12 @@ mod tests {
             ("postgres://ada:ge/he@im@db/x?sslmode=require", "postgres://ada@db/x?sslmode=require"),
             ("postgres://db/x?password=geheim&sslmode=require", "postgres://db/x?sslmode=require"),
             ("postgres://db/x?sslpassword=geheim", "postgres://db/x"),
+            ("postgres://ada:ge?he=im@db/x?sslmode=require", "postgres://ada@db/x?sslmode=require"),
+            ("postgres://ada:ge@he?im@db/x", "postgres://ada@db/x"),
+            ("postgres://ada@db/x?sslrootcert=a@b.pem", "postgres://ada@db/x?sslrootcert=a@b.pem"),
+            ("git:https://glpat-0123456789abcdef@git.example/x", "git:https://git.example/x"),
+            ("git:https://ada@git.example/x", "git:https://ada@git.example/x"),
+            ("git:ssh://git@git.example/x", "git:ssh://git@git.example/x"),
             ("s3://bucket/prefix", "s3://bucket/prefix"),
             ("git", "git"),
         ] {

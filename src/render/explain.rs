@@ -103,12 +103,12 @@ pub fn place(place: &Place) -> String {
     out
 }
 
-fn heading(out: &mut String, title: &str) {
+pub fn heading(out: &mut String, title: &str) {
     let _ = writeln!(out, "{BOLD}{title}{BOLD:#}");
 }
 
 /// A line with columns of fixed widths and a text behind them, which goes on beneath itself.
-fn row(out: &mut String, columns: &[(&str, usize)], text: &str) {
+pub fn row(out: &mut String, columns: &[(&str, usize)], text: &str) {
     let mut indent = 2;
     out.push_str("  ");
     for (word, width) in columns {

@@ -5,7 +5,7 @@ use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Its middle looks the same in a URL as it is; what stands around it does not.
-pub const CANARY: &str = "q/+K4naryInTheMine=%:w";
+pub const CANARY: &str = "q/+????K4naryInTheMine=%:>>>>w";
 const MIDDLE: &str = "K4naryInTheMine";
 
 /// As it is written in an address.
@@ -28,19 +28,33 @@ pub fn is_told(bytes: &[u8]) -> bool {
     forms.iter().any(|form| bytes.windows(form.len()).any(|window| window.eq_ignore_ascii_case(form)))
 }
 
+/// The same as the key of an application, which has no colon.
+pub const KEY: &str = "k/+????K4naryInTheMine=%\\\"w";
+
 #[test]
 fn it_is_found_in_every_form() {
     let pair = format!("ada:{CANARY}");
-    for form in [
+    let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let mut forms = vec![
         CANARY.to_owned(),
         escaped(CANARY),
-        BASE64_STANDARD.encode(CANARY),
-        BASE64_STANDARD.encode(format!("x{CANARY}")),
-        BASE64_URL_SAFE.encode(&pair),
-        pair.bytes().map(|byte| format!("{byte:02x}")).collect(),
+        hex(&pair),
+        hex(&pair).to_uppercase(),
         form_urlencoded::byte_serialize(CANARY.as_bytes()).collect(),
-    ] {
+        serde_json::to_string(KEY).expect("JSON"),
+        format!("{KEY:?}"),
+    ];
+    for before in ["", "x", "xy"] {
+        for engine in [&BASE64_STANDARD, &BASE64_URL_SAFE] {
+            forms.push(engine.encode(format!("{before}{CANARY}")));
+            forms.push(engine.encode(format!("{before}{KEY}:{CANARY}")));
+        }
+    }
+    for form in &forms {
         assert!(is_told(format!("before {form} after").as_bytes()), "{form}");
     }
+    // They are different texts: what finds one of them alone would not do.
+    let distinct: std::collections::BTreeSet<&String> = forms.iter().collect();
+    assert!(distinct.len() >= 15, "{forms:#?}");
     assert!(!is_told(b"nothing of the sort"));
 }

@@ -1,8 +1,13 @@
-//! Passwords of the places that ledgers are in: given in every way there is, and shown and kept nowhere.
+//! Secrets of all sorts: given in every way there is, and shown and kept nowhere.
 #![cfg(unix)]
 
 mod canary;
+mod commands;
+mod wrong_places;
 
+#[path = "../ci/hosts/mod.rs"]
+#[expect(dead_code, reason = "only comments are written here")]
+mod hosts;
 #[path = "../stores/object/servers.rs"]
 #[expect(dead_code, reason = "one of the servers is enough here")]
 mod moto;

@@ -14,13 +14,20 @@ use crate::ledger::store::{Start, Store, Stored, Unread};
 pub struct Seen {
     folder: Folder,
     name: String,
+    /// Whether it is only compared with, and nothing is noted.
+    only_looks: bool,
 }
 
 impl Seen {
     /// `None` where the store remembers by itself what it has seen.
     pub fn of(store: &dyn Store, folder: Folder) -> Option<Self> {
         let name = || format!("{}.txt", Digest::of(store.shown().as_bytes()).short());
-        (!store.remembers()).then(|| Self { folder, name: name() })
+        (!store.remembers()).then(|| Self { folder, name: name(), only_looks: false })
+    }
+
+    /// From here on, nothing is noted.
+    pub fn only_look(&mut self) {
+        self.only_looks = true;
     }
 
     /// What cannot be read is not known.
@@ -32,7 +39,7 @@ impl Seen {
 
     /// Remembers a record. Where that fails, less is noticed and nothing else.
     pub fn note(&self, seal: &Seal) {
-        if self.newest().is_some_and(|(seq, lineage)| lineage == seal.lineage && seq >= seal.seq) {
+        if self.only_looks || self.newest().is_some_and(|(seq, lineage)| lineage == seal.lineage && seq >= seal.seq) {
             return;
         }
         if matches!(self.folder.exists(), Ok(true)) || self.folder.make().is_ok() {

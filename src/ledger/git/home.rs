@@ -26,17 +26,30 @@ pub struct Home {
     pub seen: String,
     /// The folder of a repository of our own, if that is where it is.
     own: Option<PathBuf>,
+    /// Whether it is for one look, in a folder that is taken away afterwards.
+    is_apart: bool,
 }
 
 impl Home {
-    /// Finds it. Nothing is made yet.
-    pub async fn find(root: &Path, remote: Remote, refs: &Refs, limit: Duration) -> Result<Self, Trouble> {
+    /// Finds it. Nothing is made yet. For somebody who only looks, all that is made is in the folder `apart`.
+    pub async fn find(
+        root: &Path,
+        remote: Remote,
+        refs: &Refs,
+        limit: Duration,
+        apart: Option<&Path>,
+    ) -> Result<Self, Trouble> {
         let git = Git::new(root, limit);
         let inside = git.run(&["rev-parse", "--absolute-git-dir"], b"").await?;
         if !inside.is_ok && !inside.err.contains("not a git repository") {
             return Err(Trouble::of(&inside.err));
         }
         let own = (!inside.is_ok).then(|| root.join(OWN).join(FOLDER));
+        let is_made = own.as_ref().is_none_or(|own| own.join("HEAD").exists());
+        let own = match apart {
+            Some(apart) if !is_made => Some(apart.join(FOLDER)),
+            _ => own,
+        };
         let shown = remote.shown();
         let address = match &remote {
             Remote::Named(name) if own.is_some() => {
@@ -56,7 +69,12 @@ impl Home {
             Some(folder) => git.own(folder.clone()),
             None => git,
         };
-        Ok(Self { git, remote: remote.argument(), shown, seen: refs.seen(&address), own })
+        let git = match apart.filter(|_| is_made) {
+            Some(apart) => keeping_apart(git, root, apart).await?,
+            None => git,
+        };
+        let is_apart = apart.is_some();
+        Ok(Self { git, remote: remote.argument(), shown, seen: refs.seen(&address), own, is_apart })
     }
 
     /// Whether there is a repository to look into.
@@ -67,18 +85,35 @@ impl Home {
     /// Makes the repository of our own, where that is what is needed and it is not there.
     pub async fn make(&self, root: &Path) -> Result<(), Trouble> {
         let Some(own) = &self.own else { return Ok(()) };
-        for folder in [&root.join(OWN), own] {
-            make_private(folder).map_err(|why| Trouble::new(&why))?;
+        if self.is_apart {
+            make_private(own).map_err(|why| Trouble::new(&why))?;
+        } else {
+            for folder in [&root.join(OWN), own] {
+                make_private(folder).map_err(|why| Trouble::new(&why))?;
+            }
         }
         if self.is_made() {
             return Ok(());
         }
         // Without this file git would still work, and so does pushplan.
-        let ignore = OpenOptions::new().write(true).create_new(true).open(root.join(OWN).join(".gitignore"));
-        let _ = ignore.and_then(|mut file| file.write_all(b"*\n"));
+        if !self.is_apart {
+            let ignore = OpenOptions::new().write(true).create_new(true).open(root.join(OWN).join(".gitignore"));
+            let _ = ignore.and_then(|mut file| file.write_all(b"*\n"));
+        }
         let made = self.git.run(&["init", "--quiet", "--bare", "--template="], b"").await?;
         if made.is_ok { Ok(()) } else { Err(Trouble::of(&made.err)) }
     }
+}
+
+/// Git that writes objects into another folder and reads them there and in the repository.
+async fn keeping_apart(git: Git, root: &Path, apart: &Path) -> Result<Git, Trouble> {
+    let told = git.run(&["rev-parse", "--git-path", "objects"], b"").await?;
+    if !told.is_ok {
+        return Err(Trouble::of(&told.err));
+    }
+    let objects = apart.join("objects");
+    make_private(&objects).map_err(|why| Trouble::new(&why))?;
+    Ok(git.apart(objects, root.join(told.line())))
 }
 
 /// The address of a remote that the repository knows.

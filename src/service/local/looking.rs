@@ -68,7 +68,7 @@ pub fn events(app: &App, call: &Call) -> Answered {
 pub fn webhooks(app: &App, _: &Call) -> Answered {
     let connections = app.webhooks.connected().map(|webhook| {
         let mut shown = json!(app.webhooks.delivery(&webhook.url));
-        shown["url"] = webhook.url.as_str().into();
+        shown["url"] = crate::service::webhook::shown(&webhook.url).into();
         shown["types"] = if webhook.types.is_empty() { "all".into() } else { json!(webhook.types) };
         shown["offset"] = key(app.cursor(webhook)).into();
         shown["waiting"] = app.waiting(webhook).count().into();

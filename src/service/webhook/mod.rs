@@ -81,14 +81,25 @@ pub fn basic(pair: &str) -> Result<String, String> {
 /// A header that is given as `Name: value`.
 pub fn header(line: &str) -> Result<(String, String), String> {
     let (name, value) =
-        line.split_once(':').ok_or_else(|| format!("`{line}` is not a header: write it as `Name: value`"))?;
+        line.split_once(':').ok_or_else(|| "a header of a webhook is written as `Name: value`".to_owned())?;
     let (name, value) = (name.trim(), value.trim());
     check_header(name, value)?;
     Ok((name.to_owned(), value.to_owned()))
 }
 
+/// A URL as it may be shown: a long part of its path, and what stands behind a question mark, may be a secret.
+pub fn shown(url: &str) -> String {
+    const LONGEST: usize = 15;
+    let Ok(url) = Url::parse(url) else { return "a URL".to_owned() };
+    let is_short = |part: &str| part.len() <= LONGEST && !part.contains(['%', '+', '=', ':', '@']);
+    let path = url.path().split('/').map(|part| if is_short(part) { part } else { "…" });
+    let path = path.collect::<Vec<_>>().join("/");
+    let rest = if url.query().is_some() || url.fragment().is_some() { "?…" } else { "" };
+    format!("{}{path}{rest}", url.origin().ascii_serialization())
+}
+
 fn check_url(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text).map_err(|error| format!("`{text}` is not a URL: {error}"))?;
+    let url = Url::parse(text).map_err(|error| format!("a webhook is not a URL: {error}"))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(format!("a webhook is an http or https URL, not {}", url.scheme()));
     }

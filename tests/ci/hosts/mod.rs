@@ -15,7 +15,7 @@ pub use http::{Answered, Asked};
 /// What every comment may have.
 const LONGEST: usize = 65_536;
 /// The token that opens the host.
-pub const TOKEN: &str = "tok-5ecret-0123456789";
+pub const TOKEN: &str = "tok-K4naryInTheMine-0123456789";
 /// The user of the token.
 pub const BOT: &str = "plan-bot";
 /// Who a workflow's own token writes as.

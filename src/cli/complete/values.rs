@@ -1,0 +1,124 @@
+//! What values can be: from the project that a command line means, and from the tables of this program.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use clap::CommandFactory;
+use clap_complete::engine::CompletionCandidate;
+
+use crate::cli::{Arguments, help};
+use crate::codes::{CODES, LIMITS};
+use crate::kinds::KINDS;
+use crate::manifest::{Manifests, PROJECT_FILE, Project, read_project};
+use crate::service::config::SAMPLES;
+use crate::text;
+
+pub type Found = Vec<CompletionCandidate>;
+
+/// From so many addresses on, kinds are offered first.
+const MANY: usize = 100;
+
+/// Those of some texts that begin as what is typed, with what is said of them.
+fn fitting<S: Into<String>>(current: &OsStr, all: impl IntoIterator<Item = (S, Option<&'static str>)>) -> Found {
+    let Some(typed) = current.to_str() else { return Found::new() };
+    let all = all.into_iter().map(|(value, about)| (value.into(), about)).filter(|(value, _)| value.starts_with(typed));
+    // A sign that ends a line or moves the cursor is nothing to type.
+    let plain = all.filter(|(value, _)| !value.chars().any(|c| c.is_control() || text::is_hidden(c)));
+    plain.map(|(value, about)| CompletionCandidate::new(value).help(about.map(Into::into))).collect()
+}
+
+/// The project that the command line means: the one that `--project` names, or the nearest.
+fn root() -> Option<PathBuf> {
+    let words: Vec<OsString> = env::args_os().skip_while(|word| word != "--").skip(1).collect();
+    let behind = words.windows(2).find(|pair| pair[0] == "--project").map(|pair| pair[1].clone());
+    let joined = || words.iter().find_map(|word| Some(OsString::from(word.to_str()?.strip_prefix("--project=")?)));
+    let here = env::current_dir().ok()?;
+    let named = behind.or_else(joined).filter(|folder| !folder.is_empty()).map(|folder| at_home(Path::new(&folder)));
+    Project::find(&named.map_or(here.clone(), |folder| here.join(folder)))
+}
+
+/// A shell gives the words as they are typed.
+fn at_home(folder: &Path) -> PathBuf {
+    match (folder.strip_prefix("~"), env::var_os("HOME")) {
+        (Ok(below), Some(home)) => Path::new(&home).join(below),
+        _ => folder.to_owned(),
+    }
+}
+
+fn manifests() -> Option<Manifests> {
+    root().map(|root| read_project(&root, None))
+}
+
+/// Names of targets and groups. A pattern that means some is good as it is.
+pub fn targets(current: &OsStr) -> Found {
+    let Some(project) = root().map(|root| Project::open(&root)) else { return Found::new() };
+    let names = project.target_names();
+    if let Some(pattern) = current.to_str().filter(|typed| typed.contains('*')) {
+        let means_some = names.iter().any(|name| text::is_like(pattern, name));
+        return means_some.then(|| CompletionCandidate::new(pattern)).into_iter().collect();
+    }
+    let groups = project.group_names().into_iter().map(|name| (name, Some("group of targets")));
+    fitting(current, names.iter().map(|name| (*name, None)).chain(groups))
+}
+
+fn declared() -> BTreeSet<String> {
+    let manifests = manifests();
+    let all = manifests.iter().flat_map(Manifests::declared);
+    all.map(|declared| format!("{}/{}", declared.kind.key, declared.key.value)).collect()
+}
+
+/// Addresses of what is declared; first their kinds, where there are many.
+pub fn addresses(current: &OsStr) -> Found {
+    let all = declared();
+    let is_begun = current.to_str().is_some_and(|typed| typed.contains('/'));
+    if all.len() <= MANY || is_begun {
+        return fitting(current, all.into_iter().map(|address| (address, None)));
+    }
+    let of_kind = |key: &str| all.iter().any(|address| address.split('/').next() == Some(key));
+    let kinds = KINDS.iter().filter(|kind| of_kind(kind.key));
+    fitting(current, kinds.map(|kind| (format!("{}/", kind.key), Some(kind.purpose))))
+}
+
+pub fn kinds_and_addresses(current: &OsStr) -> Found {
+    let mut found = fitting(current, KINDS.iter().map(|kind| (kind.key, Some(kind.purpose))));
+    found.extend(addresses(current));
+    found
+}
+
+/// Keys of what is declared of a kind.
+pub fn keys(kind: &str, current: &OsStr) -> Found {
+    let manifests = manifests();
+    let all = manifests.iter().flat_map(Manifests::declared).filter(|declared| declared.kind.key == kind);
+    let keys: BTreeSet<String> = all.map(|declared| declared.key.value.clone()).collect();
+    fitting(current, keys.into_iter().map(|key| (key, None)))
+}
+
+/// All that `explain` explains, but for single fields.
+pub fn explained(current: &OsStr) -> Found {
+    let codes = CODES.iter().map(|code| (code.name, Some(code.title)));
+    let limits = LIMITS.iter().map(|limit| (limit.name, Some(limit.title)));
+    let kinds = KINDS.iter().map(|kind| (kind.key, Some(kind.purpose)));
+    let files = SAMPLES.iter().map(|sample| (sample.name, Some(sample.about))).chain([(PROJECT_FILE, None)]);
+    let all: Vec<_> = codes.chain(limits).chain(kinds).chain(files).collect();
+    let found = fitting(current, all.iter().copied());
+    match current.to_str() {
+        // Codes are explained in small letters too.
+        Some(typed) if found.is_empty() => fitting(OsStr::new(&typed.to_ascii_uppercase()), all),
+        _ => found,
+    }
+}
+
+/// Names of time zones.
+pub fn zones(current: &OsStr) -> Found {
+    fitting(current, jiff::tz::db().available().map(|name| (name.to_string(), None)))
+}
+
+/// Commands and topics.
+pub fn helped(current: &OsStr) -> Found {
+    let command = Arguments::command();
+    let commands = command.get_subcommands().map(|below| (below.get_name().to_owned(), None));
+    let topics = help::ALL.iter().map(|topic| (topic.name.to_owned(), Some(topic.about)));
+    fitting(current, commands.chain(topics))
+}

@@ -1,0 +1,139 @@
+mod around;
+mod ledger;
+mod service;
+
+use std::env;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use jiff::SignedDuration;
+use tokio::task::JoinSet;
+
+use super::forms::Plain;
+use super::{Context, Ended, many, project, runtime, turn};
+use crate::client::Keyring;
+use crate::failure::Failure;
+use crate::manifest::{Manifests, Project, read_project};
+use crate::render::doctor::{Check, Checkup, Discreet};
+
+/// Look at all that pushplan needs and tell what is wrong, in a form to paste into a report.
+///
+/// Project, manifests, credentials, clocks, service and ledger of each target, versions and the CI system. It only looks: nothing is
+/// written, and nobody is kept waiting. It tells no secret, no home folder and no person. It ends with 0 where all is well or
+/// there are only warnings, and else as the first problem would.
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Folder of the project [default: this one or the nearest above it]
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+
+    /// Targets to look at: names, groups, or patterns such as `prod-*`; several with commas between them or by saying it again
+    /// [default: all]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    target: Vec<String>,
+
+    /// How long each answer is waited for, such as 10s
+    #[arg(long, value_name = "TIME", value_parser = turn::length, default_value = "10s")]
+    within: SignedDuration,
+
+    /// Form: text for people, json for programs
+    #[arg(long, value_enum, default_value_t = Plain::Text)]
+    format: Plain,
+}
+
+/// How many targets are looked at at a time.
+const AT_A_TIME: usize = 32;
+
+/// A variable of the environment that is set to something.
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// What is asked of each target.
+#[derive(Debug)]
+struct Site {
+    project: Project,
+    root: PathBuf,
+    keyring: Keyring,
+    within: Duration,
+    /// Where what has to be fetched may lie meanwhile.
+    apart: around::Apart,
+}
+
+impl Doctor {
+    pub fn run(&self, context: &Context) -> Ended {
+        let here = project::here()?;
+        let start = self.project.as_ref().map_or(here.clone(), |folder| here.join(folder));
+        let found = project::root(&start);
+        let home = variable("HOME");
+        let users = ["USER", "LOGNAME", "USERNAME"].into_iter().filter_map(variable).collect();
+        let discreet = Discreet::new(found.as_deref().ok(), home.as_deref(), users);
+        let within = Duration::try_from(self.within).unwrap_or(Duration::from_secs(10));
+        let keyring = Keyring::default();
+        let mut checks = Vec::new();
+        let read = match &found {
+            Ok(root) => {
+                let manifests = read_project(root, None);
+                checks.extend(around::project(&manifests));
+                Some((root, manifests))
+            }
+            Err(failure) => {
+                checks.push(Check::trouble("project", failure));
+                None
+            }
+        };
+        checks.push(around::credentials(&keyring));
+        checks.push(runtime()?.block_on(around::git(&start, within)));
+        checks.extend(around::versions());
+        checks.push(around::ci());
+        if let Some((root, manifests)) = read {
+            let Manifests { project, .. } = manifests;
+            let names = match self.target.is_empty() {
+                true => project.target_names().into_iter().map(str::to_owned).collect(),
+                false => many::select(&project, &self.target)?,
+            };
+            let apart = around::Apart::default();
+            let site = Site { project, root: root.clone(), keyring, within, apart };
+            checks.extend(runtime()?.block_on(look(site, names))?);
+        }
+        let checkup = Checkup::new(checks, &discreet);
+        match self.format {
+            Plain::Text => context.out.print(&checkup.text()),
+            Plain::Json => context.out.json(&checkup.json()),
+        }
+        Ok(checkup.exit())
+    }
+}
+
+/// Looks at all targets, some at a time, and tells of them in their order.
+async fn look(site: Site, names: Vec<String>) -> Result<Vec<Check>, Failure> {
+    let site = Arc::new(site);
+    let mut waiting = names.into_iter().enumerate();
+    let mut found = Vec::new();
+    let mut under_way = JoinSet::new();
+    loop {
+        while under_way.len() < AT_A_TIME
+            && let Some((at, name)) = waiting.next()
+        {
+            let site = site.clone();
+            under_way.spawn(async move { (at, one(&site, &name).await) });
+        }
+        match under_way.join_next().await {
+            Some(Ok(looked)) => found.push(looked),
+            Some(Err(_)) => return Err(Failure::new("a look at a target broke off")),
+            None => break,
+        }
+    }
+    found.sort_by_key(|(at, _)| *at);
+    Ok(found.into_iter().flat_map(|(_, checks)| checks).collect())
+}
+
+/// One target: its service and its ledger do not wait for each other.
+async fn one(site: &Site, name: &str) -> Vec<Check> {
+    let (service, ledger) = tokio::join!(service::look(site, name), ledger::look(site, name));
+    let service::Looked { mut checks, app } = service;
+    checks.extend(ledger.told(app.as_deref()));
+    checks.into_iter().map(|check| check.of(name)).collect()
+}

@@ -1,0 +1,127 @@
+//! The ledger of a target: whether it is there, whole, and whether something in it waits for somebody.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::Site;
+use crate::cli::planning::unreadable;
+use crate::cli::turn;
+use crate::failure::{Exit, Failure};
+use crate::ledger::{Chain, Facts, Log, Unreadable, place};
+use crate::manifest::PROJECT_FILE;
+use crate::render::doctor::Check;
+use crate::text;
+
+/// What was found of a ledger.
+#[derive(Debug)]
+pub struct Looked {
+    place: String,
+    facts: Result<(Facts, usize), Failure>,
+}
+
+pub async fn look(site: &Site, name: &str) -> Looked {
+    let setting = site.project.target(name).and_then(|target| target.ledger.as_ref());
+    let setting = setting.map(|setting| setting.value.as_str());
+    let place = setting.map_or_else(|| "beside the manifests".to_owned(), place::shown);
+    let number = site.project.target_names().iter().position(|other| *other == name).unwrap_or_default();
+    let store = site.apart.of(number).and_then(|apart| place::open_to_look(setting, &site.root, name, &apart));
+    let store = match store {
+        Ok(store) => store,
+        Err(why) => return Looked { place, facts: Err(Failure::new(why).exit(Exit::Findings)) },
+    };
+    let shown = store.shown();
+    let log = match setting {
+        None | Some("file:") => Chain::new(Arc::clone(&store), &site.root, name),
+        Some(place) => Chain::away_from_home(Arc::clone(&store), place, &site.root, name),
+    };
+    let facts = match tokio::time::timeout(site.within, read(&log.only_looking())).await {
+        Ok(read) => read.map_err(unreadable),
+        Err(_) => Err(Failure::new(format!("it was not read within {:?}", site.within))
+            .help("the place answers slowly or not at all; --within gives it more time")),
+    };
+    Looked { place: shown, facts }
+}
+
+async fn read(log: &Chain) -> Result<(Facts, usize), Unreadable> {
+    let facts = log.facts().await?;
+    if facts.last.is_none() {
+        // A ledger may have stayed behind elsewhere.
+        log.read(0).await?;
+    }
+    let unwritten = log.unwritten().await?.iter().map(|kept| kept.outcomes().len()).sum();
+    Ok((facts, unwritten))
+}
+
+impl Looked {
+    /// What is told of it. `app` is the application that the credentials are for.
+    pub fn told(self, app: Option<&str>) -> Vec<Check> {
+        let Self { place, facts } = self;
+        let (facts, unwritten) = match facts {
+            Ok(read) => read,
+            Err(failure) => {
+                let message = match failure.message.contains(&place) {
+                    true => failure.message.clone(),
+                    false => format!("{place}: {}", failure.message),
+                };
+                return vec![Check::trouble("ledger", &Failure { message, ..failure })];
+            }
+        };
+        let Some(last) = &facts.last else { return vec![Check::fine("ledger", format!("{place}, no record yet"))] };
+        if let Some(to) = facts.moved_to() {
+            let to = place::shown(to);
+            let failure = Failure::new(format!("{place} has moved to {to}"));
+            return vec![Check::trouble(
+                "ledger",
+                &failure.help(format!("write ledger = \"{to}\" into {PROJECT_FILE}")),
+            )];
+        }
+        let ledger = &facts.ledger;
+        let (records, lineage) = (facts.position.seq, facts.position.lineage.get(..8).unwrap_or_default());
+        let count = text::count(usize::try_from(records).unwrap_or(usize::MAX), "record");
+        let mut checks = vec![Check::fine(
+            "ledger",
+            format!("{place}, {count} since lineage {lineage} began, the last on {:.0}", last.at),
+        )];
+        if let Some(app) = app.filter(|app| !ledger.app.is_empty() && ledger.app != *app) {
+            let failure =
+                Failure::new(format!("it is about the application {}, and the credentials are for {app}", ledger.app));
+            let help = "use the credentials of that application, or give the other one a target of its own";
+            checks.push(Check::trouble("ledger", &failure.exit(Exit::Refused).help(help)));
+        }
+        // Who it is, `ledger status` tells.
+        if let Some(run) = &ledger.run {
+            checks.push(match turn::holder(ledger, Timestamp::now()) {
+                Some(run) => Check::fine(
+                    "at work",
+                    format!("a run since {:.0}; `pushplan ledger status` tells whose", run.since),
+                ),
+                None => Check::warning(
+                    "cut off",
+                    format!("a run since {:.0} has not ended", run.since),
+                    "look at `pushplan plan`; the next apply goes on after it",
+                ),
+            });
+        }
+        if !ledger.open.is_empty() {
+            // Their keys may be those of people.
+            let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+            ledger.open.keys().for_each(|address| *kinds.entry(&*address.kind).or_default() += 1);
+            let kinds: Vec<String> = kinds.iter().map(|(kind, number)| format!("{number} of {kind}")).collect();
+            checks.push(Check::warning(
+                "in doubt",
+                format!("{}: whether they were made is not known", kinds.join(", ")),
+                "the next plan looks, and names what `pushplan resolve` has to settle",
+            ));
+        }
+        if unwritten > 0 {
+            checks.push(Check::warning(
+                "unwritten",
+                format!("{} of an earlier run that could not be written", text::count(unwritten, "result")),
+                "the next command that writes takes them in",
+            ));
+        }
+        checks
+    }
+}

@@ -1,0 +1,176 @@
+//! The service of a target: credentials, whether it answers, and what time it is there.
+
+use std::time::Instant;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Site, variable};
+use crate::cli::target::{check_fingerprint, is_built_in};
+use crate::cli::{local, target};
+use crate::client::{Clients, Credentials, Origin, Patience, Transport, Whole, refusal};
+use crate::exchange::{Loss, Meaning, Request, http_date};
+use crate::failure::{Exit, Failure};
+use crate::manifest::{PROJECT_FILE, Target};
+use crate::model::delay::Delay;
+use crate::render::doctor::Check;
+use crate::service::VENDOR;
+
+/// What is asked for: a list that every service has.
+const PATH: &str = "/api/segments?limit=1";
+
+/// Others allow for so much between clocks, where they wait for a lease.
+const LEASES: SignedDuration = SignedDuration::from_secs(30);
+/// A date in a header is of whole seconds, and under way for a moment.
+const EXACT: SignedDuration = SignedDuration::from_secs(2);
+
+/// What was found, and the application that the credentials are for.
+#[derive(Debug, Default)]
+pub struct Looked {
+    pub checks: Vec<Check>,
+    pub app: Option<String>,
+}
+
+pub async fn look(site: &Site, name: &str) -> Looked {
+    let Some(target) = site.project.target(name) else { return Looked::default() };
+    if is_built_in(name, target) {
+        return Looked { checks: built_in(site).await, app: None };
+    }
+    let Some(base_url) = &target.base_url else {
+        let failure = Failure::new("the target has no base_url").exit(Exit::Findings);
+        return Looked {
+            checks: vec![Check::trouble("service", &failure.help(format!("say in {PROJECT_FILE} where it is")))],
+            app: None,
+        };
+    };
+    let origin = match Origin::parse(base_url) {
+        Ok(origin) => origin,
+        Err(why) => {
+            let failure = Failure::new(format!("the base_url is wrong: {why}")).exit(Exit::Findings);
+            let failure = failure.help(format!("correct it in {PROJECT_FILE}"));
+            return Looked { checks: vec![Check::trouble("service", &failure)], app: None };
+        }
+    };
+    let env = |name: &str| variable(name);
+    let mut looked = Looked::default();
+    let credentials = match site.keyring.locate(&origin, name, &env) {
+        Err(failure) => {
+            looked.checks.push(Check::trouble("credentials", &failure));
+            None
+        }
+        Ok((credentials, from)) => {
+            let app = credentials.fingerprint();
+            looked.checks.push(match check_fingerprint(name, target, &credentials) {
+                Ok(()) => Check::fine("credentials", format!("for {origin} from {from}; application {app}")),
+                Err(failure) => Check::trouble("credentials", &failure),
+            });
+            looked.app = Some(app);
+            Some(credentials)
+        }
+    };
+    looked.checks.extend(asked(site, target, &origin, credentials.as_ref()).await);
+    looked
+}
+
+/// Asks once, also without credentials: who refuses is there.
+async fn asked(site: &Site, target: &Target, origin: &Origin, credentials: Option<&Credentials>) -> Vec<Check> {
+    let patience = Patience { connect: site.within, whole: site.within };
+    let vendor = target.vendor.as_ref().map_or(VENDOR, |vendor| vendor.as_str());
+    let sharing = |own: &Credentials| Transport::sharing(&Clients::default(), origin.clone(), own, vendor, patience);
+    let began = (Timestamp::now(), Instant::now());
+    let answered = match credentials.map(sharing) {
+        None => Transport::anonymous(origin.clone(), patience).send_whole(&Request::get(PATH), || true).await,
+        Some(Ok(transport)) => transport.send_whole(&Request::get(PATH), || true).await,
+        Some(Err(why)) => Err(Loss::NotSent(why)),
+    };
+    let took = began.1.elapsed();
+    let whole = match answered {
+        Ok(whole) => whole,
+        Err(Loss::NotSent(why) | Loss::Unknown(why)) => {
+            let help =
+                "look at the address, the network, a proxy (HTTPS_PROXY, NO_PROXY) and certificates (SSL_CERT_FILE)";
+            return vec![Check::trouble("service", &Failure::new(why).help(help))];
+        }
+    };
+    let service = match (&whole.answer, credentials) {
+        (answer, None) if matches!(answer.status, 401 | 403) => {
+            Check::fine("service", format!("{origin} is there, and answers nobody without credentials"))
+        }
+        (answer, Some(_)) if refusal(origin, answer).is_some() => refusal(origin, answer)
+            .map_or_else(|| Check::fine("service", ""), |refused| Check::trouble("service", &refused)),
+        (answer, _) if answer.meaning() == Meaning::Done => {
+            Check::fine("service", format!("{origin} answers, in {} ms", took.as_millis()))
+        }
+        (answer, _) => {
+            let failure = Failure::new(format!("{origin} answers GET {PATH} with {}", answer.error()));
+            Check::trouble(
+                "service",
+                &failure.help("look whether it is the messaging service that is there, and whether it is well"),
+            )
+        }
+    };
+    let half = SignedDuration::try_from(took / 2).unwrap_or_default();
+    let here = began.0.checked_add(half).unwrap_or(began.0);
+    [Some(service), clock(&whole, here, target)].into_iter().flatten().collect()
+}
+
+/// How the clock of this machine lies to the service's.
+fn clock(whole: &Whole, here: Timestamp, target: &Target) -> Option<Check> {
+    let said = whole.headers.iter().find(|(name, _)| name == "date").map(|(_, said)| said.as_str());
+    let Some(there) = said.and_then(http_date) else {
+        return Some(Check::fine("clock", "the service does not say what time it is"));
+    };
+    let ahead = here.duration_since(there);
+    let by = about(ahead);
+    if ahead.abs() <= EXACT {
+        return Some(Check::fine("clock", "this machine and the service agree on what time it is"));
+    }
+    let way = if ahead.is_positive() { "ahead of" } else { "behind" };
+    let says = format!("the clock of this machine is {by} {way} the service's");
+    let help = "set the clock of this machine, by NTP for example";
+    let lead = target.min_lead();
+    Some(if ahead.abs() <= LEASES {
+        Check::fine("clock", format!("{says}, which does no harm"))
+    } else if ahead.abs() < SignedDuration::from_secs(lead.0) {
+        let why = "others allow for 30 s where they wait for whoever is applying";
+        Check::warning("clock", format!("{says}: {why}"), help)
+    } else {
+        let why = format!("a push may be created whose time is nearer than {lead}, or has passed");
+        Check::trouble("clock", &Failure::new(format!("{says}: {why}")).help(help))
+    })
+}
+
+/// How far clocks are apart. Of minutes, seconds do not matter.
+fn about(apart: SignedDuration) -> Delay {
+    let seconds = apart.abs().as_secs();
+    Delay(if seconds < 120 { seconds } else { (seconds + 30) / 60 * 60 })
+}
+
+/// The service of the project itself. It is not started to be looked at: it would write.
+async fn built_in(site: &Site) -> Vec<Check> {
+    let found = match tokio::time::timeout(site.within, local::find(&site.root)).await {
+        Ok(found) => found,
+        Err(_) => Err(target::too_slow(site.within)),
+    };
+    match found {
+        Err(failure) => vec![Check::trouble("service", &failure)],
+        Ok(Some((origin, _, there))) => {
+            let ahead = there.duration_since(Timestamp::now());
+            let service = Check::fine("service", format!("built in; `pushplan serve` runs on {origin}"));
+            let clock = (ahead.abs() > LEASES).then(|| {
+                let way = if ahead.is_positive() { "ahead" } else { "behind" };
+                Check::fine("clock", format!("its own, {} {way}", about(ahead)))
+            });
+            [Some(service), clock].into_iter().flatten().collect()
+        }
+        Ok(None) => {
+            let data = local::own(&site.root).join(local::DATA);
+            vec![Check::fine(
+                "service",
+                match data.is_file() {
+                    true => "built in; each command starts it, with its data in .pushplan/service.db",
+                    false => "built in; it has no data yet",
+                },
+            )]
+        }
+    }
+}

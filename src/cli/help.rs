@@ -1,0 +1,118 @@
+use clap::error::ErrorKind;
+use clap::{Args, Command, CommandFactory, Parser};
+
+use super::{Arguments, Context, Ended};
+use crate::failure::{Exit, Failure};
+use crate::render::help::{self, Forms};
+use crate::text;
+
+/// Explain a command, or a topic: exit-codes, environment, formats, time-zones.
+#[derive(Debug, Args)]
+pub struct Help {
+    /// A command such as `plan` or `ledger move`, or a topic [default: all commands]
+    #[arg(value_name = "COMMAND|TOPIC")]
+    words: Vec<String>,
+}
+
+/// What stands beneath the commands.
+pub const TOPICS: &str =
+    "Topics: pushplan help exit-codes, environment, formats, time-zones; pushplan explain CODE for a finding";
+
+/// Something that is explained and is no command.
+#[derive(Debug)]
+pub struct Topic {
+    pub name: &'static str,
+    pub about: &'static str,
+    text: fn() -> String,
+}
+
+pub const ALL: [Topic; 4] = [
+    Topic { name: "exit-codes", about: "what the exit code of a command means", text: help::exit_codes },
+    Topic { name: "environment", about: "the variables that are read", text: help::environment },
+    Topic { name: "formats", about: "what --format offers, and what it is for", text: || help::formats(&forms()) },
+    Topic { name: "time-zones", about: "how times and zones are read", text: help::time_zones },
+];
+
+impl Help {
+    pub fn run(&self, context: &Context) -> Ended {
+        if let [word] = self.words.as_slice()
+            && let Some(topic) = ALL.iter().find(|topic| topic.name == word)
+        {
+            context.out.print(&(topic.text)());
+            return Ok(Exit::Done);
+        }
+        let mut command = Arguments::command();
+        command.build();
+        let mut found = &command;
+        for word in &self.words {
+            found = found.find_subcommand(word).ok_or_else(|| unknown(word, found, self.words.len()))?;
+        }
+        // What `--help` says is said by whoever says it there.
+        let words = ["pushplan"].into_iter().chain(self.words.iter().map(String::as_str)).chain(["--help"]);
+        match Arguments::try_parse_from(words) {
+            Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+                context.out.print(&error.render().ansi().to_string());
+            }
+            _ => return Err(Failure::new("there is no help")),
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn unknown(word: &str, above: &Command, words: usize) -> Failure {
+    let commands = above.get_subcommands().map(Command::get_name);
+    let topics = ALL.iter().map(|topic| topic.name).filter(|_| words == 1);
+    let known: Vec<&str> = commands.chain(topics).collect();
+    let failure = Failure::usage(format!("`{word}` is not a command or a topic"));
+    match text::nearest(word, known.iter().copied()) {
+        Some(near) => failure.help(format!("did you mean `{near}`?")),
+        None => failure.help("`pushplan help` lists the commands and the topics"),
+    }
+}
+
+/// Every `--format` of every command, with what can stand behind it.
+fn forms() -> Vec<Forms> {
+    fn below(command: &Command, above: &str, into: &mut Vec<Forms>) {
+        for command in command.get_subcommands() {
+            let name = format!("{above}{}", command.get_name());
+            if let Some(format) = command.get_arguments().find(|arg| arg.get_long() == Some("format")) {
+                let values = format.get_possible_values();
+                let usual = format.get_default_values().first().and_then(|usual| usual.to_str());
+                debug_assert!(
+                    usual.is_none_or(|usual| values[0].matches(usual, false)),
+                    "{name}: {usual:?} is not the first"
+                );
+                let value = |value: &clap::builder::PossibleValue| {
+                    (value.get_name().to_owned(), value.get_help().map(ToString::to_string))
+                };
+                into.push(Forms { command: name.clone(), values: values.iter().map(value).collect() });
+            }
+            below(command, &format!("{name} "), into);
+        }
+    }
+    let mut all = Vec::new();
+    below(&Arguments::command(), "", &mut all);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_topics_are_named_where_commands_are_listed() {
+        assert!(ALL.iter().all(|topic| TOPICS.contains(topic.name)));
+        assert!(ALL.iter().all(|topic| Arguments::command().find_subcommand(topic.name).is_none()));
+    }
+
+    #[test]
+    fn every_form_of_every_command_says_what_it_is_for() {
+        let forms = forms();
+        assert!(forms.len() > 12, "{} commands", forms.len());
+        for Forms { command, values } in &forms {
+            for (name, about) in values {
+                assert!(help::purpose(name, about.as_deref()).is_some(), "{command} --format {name}");
+            }
+        }
+    }
+}

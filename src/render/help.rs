@@ -1,0 +1,138 @@
+//! What `pushplan help TOPIC` prints, from the tables that the program goes by.
+
+mod environment;
+
+use std::fmt::Write;
+
+pub use environment::{GROUPS, Group, Variable};
+
+use super::explain::{heading, row};
+use crate::failure::EXITS;
+
+/// A command and what its `--format` offers, each with what its own help says of it.
+#[derive(Debug)]
+pub struct Forms {
+    pub command: String,
+    pub values: Vec<(String, Option<String>)>,
+}
+
+/// What a form is for, whichever command has it.
+const PURPOSES: [(&str, &str); 13] = [
+    ("text", "for people at a terminal"),
+    ("json", "for programs: one JSON document"),
+    ("jsonl", "for programs that read along: a JSON object on each line"),
+    ("markdown", "for pull requests and job pages"),
+    ("html", "for a browser: one file without script"),
+    ("github", "annotations on the changed lines, in a workflow of GitHub Actions"),
+    ("sarif", "SARIF 2.1.0, for code hosts and editors"),
+    ("junit", "JUnit XML, for the test reports of CI systems"),
+    ("code-quality", "Code Quality JSON, for the widget of GitLab's merge requests"),
+    ("csv", "for spreadsheets"),
+    ("ics", "for calendars"),
+    ("dot", "for Graphviz"),
+    ("mermaid", "for Markdown that draws graphs"),
+];
+
+/// What a form is for: as its command says, or as it is everywhere.
+pub fn purpose(name: &str, said: Option<&str>) -> Option<String> {
+    let usual = || PURPOSES.iter().find(|(known, _)| *known == name).map(|(_, purpose)| (*purpose).to_owned());
+    usual().or_else(|| said.map(str::to_owned))
+}
+
+pub fn exit_codes() -> String {
+    let mut out = String::new();
+    heading(&mut out, "Exit codes, for scripts to go by");
+    for (exit, meaning) in EXITS {
+        row(&mut out, &[(&(exit as u8).to_string(), 3)], meaning);
+    }
+    out.push_str(
+        "\nA command whose answer could not be written to standard output fails, unless it did something: it ends as that did.\n",
+    );
+    out
+}
+
+pub fn environment() -> String {
+    let mut out = String::new();
+    for Group { about, variables } in GROUPS {
+        heading(&mut out, about);
+        let widest = variables.iter().map(|variable| variable.name.len()).max().unwrap_or_default();
+        for Variable { name, what } in *variables {
+            row(&mut out, &[(name, widest)], what);
+        }
+        out.push('\n');
+    }
+    out.push_str("A variable that is set to nothing counts as not set. Secrets are read and never shown.\n");
+    out
+}
+
+pub fn formats(all: &[Forms]) -> String {
+    let mut out = String::new();
+    heading(&mut out, "Forms of output, by command: --format FORM");
+    let widest = all.iter().map(|forms| forms.command.len()).max().unwrap_or_default();
+    for Forms { command, values } in all {
+        let names: Vec<&str> = values.iter().map(|(name, _)| name.as_str()).collect();
+        row(&mut out, &[(command, widest)], &names.join(", "));
+    }
+    out.push('\n');
+    heading(&mut out, "What they are for");
+    let mut told: Vec<(&str, Option<&str>)> = Vec::new();
+    for (name, said) in all.iter().flat_map(|forms| &forms.values) {
+        if !told.iter().any(|(known, _)| known == name) {
+            told.push((name, said.as_deref()));
+        }
+    }
+    let order = |name: &str| PURPOSES.iter().position(|(known, _)| *known == name).unwrap_or(PURPOSES.len());
+    told.sort_by_key(|(name, _)| order(name));
+    let widest = told.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+    for (name, said) in told {
+        row(&mut out, &[(name, widest)], &purpose(name, said).unwrap_or_default());
+    }
+    let _ = write!(
+        out,
+        "\nThe first that is named is what a command prints where nothing is said. `plan` prints several at once:\n\
+         --format markdown --out plan.md --format html --out report.html. Schemas of the JSON forms are in schema/.\n"
+    );
+    out
+}
+
+pub fn time_zones() -> String {
+    let mut out = String::new();
+    heading(&mut out, "How times and time zones are read");
+    for (label, words) in [
+        (
+            "written as",
+            "a date, a T and a clock time: 2026-11-27T09:00. Without a time zone it is UTC; a Z at its end says so.",
+        ),
+        (
+            "time_zone",
+            "the IANA name of a zone beside a time, such as Europe/Paris. Offsets and abbreviations such as CET are refused (SC105, SC106).",
+        ),
+        ("sent as", "scheduled_time goes to the service in UTC, whatever zone it was written in."),
+        ("local time", "local_scheduled_time is a clock time in the zone of each device, and has no time_zone."),
+        (
+            "skipped",
+            "a time that is left out when the clocks are put forward does not exist: SC102 names the one that they jump to.",
+        ),
+        (
+            "twice",
+            "a time that comes twice when the clocks are put back is refused: SC103 names both moments in UTC, to choose from.",
+        ),
+        (
+            "each device",
+            "which moment a zone takes that skips a local time, or has it twice, is for the service to decide: keep away from those hours.",
+        ),
+        (
+            "shown",
+            "plans and calendars show the author's zone, UTC, and the clocks over there; reports and the ledger are in UTC.",
+        ),
+        ("lengths", "delays are lengths of time such as 90s, 10m or 1h30m; a day has 24 hours."),
+        (
+            "database",
+            "the IANA database of this machine (TZDIR, /usr/share/zoneinfo), or the one that is built in where there is none. `pushplan doctor` tells which one and its version.",
+        ),
+    ] {
+        row(&mut out, &[(label, 11)], words);
+    }
+    out.push_str("\n`pushplan explain SC102`, or any other code, says more.\n");
+    out
+}
