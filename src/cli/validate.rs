@@ -239,9 +239,9 @@ impl Validate {
             Format::Github | Format::Junit => text.into(),
         };
         if elsewhere {
-            out.exact_note(document.as_bytes())
+            out.exact_note(document.as_bytes());
         } else {
-            out.exact(document.as_bytes())
+            out.exact(document.as_bytes());
         }
         if self.format == Format::Github {
             findings::github_rest(report).iter().for_each(|line| out.note(line));
