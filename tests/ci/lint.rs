@@ -13,6 +13,7 @@ use crate::yaml::{document, documents, own, scripts};
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// A program that the install script gets; `None` where nobody ran it, which is told.
+#[expect(clippy::print_stderr, reason = "whoever runs the test is told what it left out")]
 fn tool(name: &str) -> Option<PathBuf> {
     let path = Path::new(ROOT).join("target/ci-tools").join(name);
     if path.exists() {
