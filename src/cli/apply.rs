@@ -160,7 +160,13 @@ impl Apply {
                 .help("leave --target out: the plan knows it"));
             }
         };
-        let site = place.read_for(context, Timestamp::now(), self.wanted.how.format != Format::Text)?;
+        let review = self.approved.review(&place.root()?);
+        let read = place.read_for(context, Timestamp::now(), self.wanted.how.format != Format::Text);
+        if let (Err(failure), Some(review), Ok(name)) = (&read, &review, place.name()) {
+            // Those who reviewed it learn that it is not applied.
+            runtime()?.block_on(review.tell(&name, Became::Held(failure), context));
+        }
+        let site = read?;
         let mut done = BTreeSet::new();
         for address in &self.done {
             done.insert(Address::try_from(address.clone()).map_err(Failure::usage)?);
@@ -171,7 +177,6 @@ impl Apply {
         };
         let does = Does::to(&wish.aim, &self.options());
         let asking = self.wanted.allowed.asking(APPLY_THIS, does.again_at(&place, &site.target, &wish.choice));
-        let review = self.approved.review(&place.root()?);
         let asking = Asking { review: review.as_ref(), ..asking };
         self.wanted.how.run(&site, &wish, saved.as_ref(), &asking, context)
     }

@@ -1,4 +1,6 @@
 mod comment;
+mod init;
+mod outputs;
 mod summary;
 
 use std::path::PathBuf;
@@ -25,6 +27,8 @@ pub struct Ci {
 #[derive(Debug, Subcommand)]
 enum What {
     Comment(comment::Comment),
+    Init(init::Init),
+    Outputs(outputs::Outputs),
     Summary(summary::Summary),
 }
 
@@ -32,6 +36,8 @@ impl Ci {
     pub fn run(&self, context: &Context) -> Ended {
         match &self.command {
             What::Comment(command) => command.run(context),
+            What::Init(command) => command.run(context),
+            What::Outputs(command) => command.run(context),
             What::Summary(command) => command.run(context),
         }
     }

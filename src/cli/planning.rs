@@ -183,6 +183,12 @@ impl Place {
         Ok((Site::new(&root, name, &desired, Arc::new(manifests))?, whole))
     }
 
+    /// The name of the target, without a look at the manifests.
+    pub fn name(&self) -> Result<String, Failure> {
+        let project = crate::manifest::Project::open(&self.root()?);
+        Ok(target::choose(&project, self.target.as_deref())?.0)
+    }
+
     /// The ledger of the target, without a look at the manifests.
     pub fn log(&self) -> Result<(Chain, String), Failure> {
         let root = self.root()?;

@@ -59,10 +59,14 @@ enum Format {
     Text,
     // One JSON object; `schema/findings.schema.json` describes it.
     Json,
+    // A finding on each line, and a last line that counts them.
+    Jsonl,
     // SARIF 2.1.0, for code hosts and editors.
     Sarif,
-    // Commands that a GitHub workflow shows beside the changed lines.
+    // Commands that a GitHub workflow shows beside the changed lines, at most ten.
     Github,
+    // The Code Quality report of GitLab.
+    CodeQuality,
     // JUnit XML, for the test reports of CI systems.
     Junit,
 }
@@ -219,7 +223,9 @@ impl Validate {
         let text = match self.format {
             Format::Text => findings::text(report, style),
             Format::Json => findings::json::json(report),
+            Format::Jsonl => findings::json::lines(report),
             Format::Sarif => findings::sarif(report),
+            Format::CodeQuality => findings::code_quality(report),
             Format::Github => findings::github(report),
             Format::Junit => findings::junit(report),
         };
@@ -229,10 +235,17 @@ impl Validate {
         let document = match self.format {
             Format::Text if elsewhere => return out.note(&text),
             Format::Text => return out.print(&text),
-            Format::Json | Format::Sarif => escape::json::text(&text),
+            Format::Json | Format::Jsonl | Format::Sarif | Format::CodeQuality => escape::json::text(&text),
             Format::Github | Format::Junit => text.into(),
         };
-        if elsewhere { out.exact_note(document.as_bytes()) } else { out.exact(document.as_bytes()) }
+        if elsewhere {
+            out.exact_note(document.as_bytes());
+        } else {
+            out.exact(document.as_bytes());
+        }
+        if self.format == Format::Github {
+            findings::github_rest(report).iter().for_each(|line| out.note(line));
+        }
     }
 }
 

@@ -85,6 +85,12 @@ impl Repository {
         Ok(Commit::new(self.git.clone(), &said.out))
     }
 
+    /// The branch that the remote `origin` takes for the main one, where this clone knows it.
+    pub fn main_branch(&self) -> Option<String> {
+        let said = self.git.ask(&["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"])?;
+        said.strip_prefix("origin/").filter(|branch| !branch.is_empty()).map(str::to_owned)
+    }
+
     /// Whether something in a folder comes with the repository.
     pub fn tracks(&self, folder: &str) -> bool {
         let said = self.git.ask(&["--literal-pathspecs", "ls-files", "--", folder]);

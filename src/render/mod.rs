@@ -20,6 +20,7 @@ pub mod lookup;
 pub mod many;
 mod out;
 pub mod outcome;
+pub mod outputs;
 pub mod plan;
 mod plot;
 mod pretty;

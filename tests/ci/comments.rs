@@ -126,3 +126,23 @@ fn texts_in_a_plan_end_no_comment_and_call_nobody() {
         assert_eq!(hidden.matches("-->").count(), 1, "{hidden}");
     }
 }
+
+#[test]
+fn a_list_that_lags_makes_no_second_comment() {
+    for kind in KINDS {
+        let (team, _service) = Team::new(kind);
+        team.project.edit("Hello", "Good evening");
+        team.host.state().lags = 1;
+        says(&team.commented(7).stderr, &["Wrote the plan for local into"]);
+        says(&team.host.only(7), &["Good evening"]);
+        assert_eq!(team.host.state().lags, 0, "the list was behind");
+        assert_eq!(team.host.writes(), ["POST"]);
+        // Where nobody knows whether it was created and the list does not show it either, the next run takes the second away.
+        team.host.open(8);
+        team.host.trouble("POST", "", Trouble::DoneThen(502));
+        team.host.state().lags = 1;
+        team.commented(8);
+        team.commented(8);
+        says(&team.host.only(8), &["Good evening"]);
+    }
+}

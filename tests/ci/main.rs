@@ -3,15 +3,22 @@
 //! large, a comment that is too long or somebody else's comment edited fails the test.
 #![cfg(unix)]
 
+mod action;
 mod approved;
 mod comments;
+mod component;
 mod hosts;
+mod init;
+mod lint;
+mod outputs;
 mod results;
 mod review;
+mod runner;
 mod summary;
 mod targets;
 mod team;
 mod troubles;
+mod yaml;
 
 #[path = "../support/mod.rs"]
 mod support;

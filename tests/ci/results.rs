@@ -144,3 +144,26 @@ fn a_host_in_trouble_when_the_approval_is_read_stops_the_apply() {
     says(&ran.stderr, &["has a problem (HTTP 502: Bad gateway)", "nothing was changed"]);
     assert_eq!(service.writes(), Vec::<String>::new());
 }
+
+#[test]
+fn manifests_that_are_wrong_after_the_merge_are_told_to_the_reviewers() {
+    for kind in KINDS {
+        let (team, service) = Team::new(kind);
+        team.project.edit("Hello", "Good evening");
+        team.commented(7);
+        // Two merges fit together in git, and not in what they say.
+        team.project.edit("{tag: a}", "{country: xx}");
+        service.forget();
+        for options in [&[][..], &["--all-targets"]] {
+            let ran = team.merge_and_apply(7, options);
+            assert_eq!(ran.code, 3, "{ran}");
+            says(&ran.stderr, &["error[AU107]", "the manifests have errors"]);
+            assert!(!ran.stderr.contains("Warning"), "{ran}");
+            says(
+                &team.host.only(7),
+                &["Good evening", "**Held, not applied to** `local`", "the manifests have errors"],
+            );
+        }
+        assert_eq!(service.writes(), Vec::<String>::new());
+    }
+}

@@ -5,7 +5,7 @@ use crate::team::{TWO, Team};
 use crate::world::{Service, says};
 
 /// A team with two targets on one service.
-fn team(kind: Kind) -> (Team, Service) {
+pub fn team(kind: Kind) -> (Team, Service) {
     let team = Team::fresh(kind, TWO);
     let service = team.project.serve_with(&["--app", "first:secret", "--app", "second:secret"]);
     let origin = &service.origin;

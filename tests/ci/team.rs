@@ -18,7 +18,7 @@ templates:
 ";
 
 /// What tells a command that a CI system runs it. The machine that tests run on may have its own.
-const CI: [&str; 16] = [
+const CI: [&str; 23] = [
     "GITHUB_ACTIONS",
     "GITHUB_API_URL",
     "GITHUB_REPOSITORY",
@@ -27,6 +27,9 @@ const CI: [&str; 16] = [
     "GITHUB_SHA",
     "GITHUB_EVENT_PATH",
     "GITHUB_STEP_SUMMARY",
+    "GITHUB_OUTPUT",
+    "GITHUB_EVENT_NAME",
+    "GITHUB_BASE_REF",
     "GITHUB_WORKSPACE",
     "GITLAB_CI",
     "GITLAB_TOKEN",
@@ -35,6 +38,10 @@ const CI: [&str; 16] = [
     "CI_PROJECT_DIR",
     "CI_MERGE_REQUEST_IID",
     "CI_COMMIT_SHA",
+    "CI_MERGE_REQUEST_TARGET_BRANCH_NAME",
+    "PUSHPLAN_ORIGIN",
+    "PUSHPLAN_APP_KEY",
+    "PUSHPLAN_MASTER_SECRET",
 ];
 
 pub type Env = Vec<(&'static str, String)>;
@@ -43,6 +50,30 @@ pub struct Team {
     pub project: Project,
     pub host: Host,
     pub kind: Kind,
+}
+
+/// A program that does not know which CI system runs this test, and finds the binary on its path.
+pub fn outside(program: &str) -> Command {
+    let mut command = Command::new(program);
+    CI.iter().for_each(|name| {
+        command.env_remove(name);
+    });
+    let binary = Path::new(env!("CARGO_BIN_EXE_pushplan")).parent().expect("a folder");
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{}:{path}", binary.display())).stdin(Stdio::null());
+    command
+}
+
+/// How it ran. The token is told nowhere.
+pub fn ran(command: &mut Command) -> Ran {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let ran = Ran {
+        stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+        stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+        code: output.status.code().expect("no signal"),
+    };
+    assert!(!ran.to_string().contains(TOKEN), "the token is told: {ran}");
+    ran
 }
 
 impl Team {
@@ -68,20 +99,10 @@ impl Team {
     }
 
     pub fn run_in(&self, folder: &Path, arguments: &[&str], env: &[(&'static str, String)]) -> Ran {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pushplan"));
-        CI.iter().for_each(|name| {
-            command.env_remove(name);
-        });
+        let mut command = outside(env!("CARGO_BIN_EXE_pushplan"));
         let env = env.iter().map(|(name, value)| (*name, value.as_str()));
-        let output = command.args(arguments).current_dir(folder).envs(env).stdin(Stdio::null()).output();
-        let output = output.expect("the binary runs");
-        let ran = Ran {
-            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
-            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
-            code: output.status.code().expect("no signal"),
-        };
-        assert!(!ran.to_string().contains(TOKEN), "the token is told: {ran}");
-        ran
+        command.args(arguments).current_dir(folder).envs(env);
+        ran(&mut command)
     }
 
     /// The environment of a run for anything.

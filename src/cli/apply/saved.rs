@@ -1,6 +1,6 @@
 //! Plans that were saved: one in a file, or one for each of several targets in a folder.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -52,7 +52,12 @@ pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Plan>, Failure> {
             false => plans.push(read(path)?),
         }
     }
-    Ok(plans)
+    let mut targets = BTreeSet::new();
+    match plans.iter().find(|plan| !targets.insert(&plan.target)) {
+        None => Ok(plans),
+        Some(second) => Err(Failure::usage(format!("there are two plans for the target {}", second.target))
+            .help("leave one of them out: each target has one plan")),
+    }
 }
 
 /// The plans of a folder, of which there are some, at most one for each target.

@@ -31,7 +31,14 @@ pub fn run(asked: &Asked, wanted: &Wanted, how: &How, asking: &Asking, does: &Do
         return Err(Failure::usage("what was done by hand was done on one target")
             .help("say it for each: pushplan apply --target NAME --done ADDRESS"));
     }
-    let sites = asked.read(context, Timestamp::now(), how.format != Format::Text)?;
+    let read = asked.read(context, Timestamp::now(), how.format != Format::Text);
+    if let (Err(failure), Some(review), Ok(names)) = (&read, asking.review, asked.targets()) {
+        // Those who reviewed it learn that it is not applied.
+        for name in &names {
+            runtime()?.block_on(review.tell(name, review::Became::Held(failure), context));
+        }
+    }
+    let sites = read?;
     if let Some(site) = sites.iter().find(|site| wanted.leaves_out(&site.target)) {
         // A saved plan has the name of a group: its target is none.
         let names = asked.targets()?;

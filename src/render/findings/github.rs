@@ -1,34 +1,78 @@
 //! Findings as workflow commands: lines that a GitHub workflow shows beside the changed lines of a pull request.
 
-use super::{Place, Report};
+use super::{Found, Place, Report};
+use crate::finding::Severity;
 use crate::render::escape::stream::unsigned;
 use crate::render::{one_line, visible};
+use crate::text::count;
 
-/// One command per finding.
+/// How many annotations of one step are shown.
+const MOST: usize = 10;
+
+/// One command per finding, the worst first. Where there are more than are shown, the last one counts the rest.
 pub fn github(report: &Report) -> String {
-    let mut out = String::new();
-    for found in &report.found {
-        let finding = found.finding;
-        let mut properties = Vec::new();
-        if let Some(Place { path, region }) = found.place() {
-            properties.push(("file", one_line(path)));
-            if let Some(region) = region {
-                properties.push(("line", region.start.line.to_string()));
-                properties.push(("col", region.start.column.to_string()));
-                // Columns of an end on another line are refused: the first line is marked.
-                if region.end.line == region.start.line {
-                    properties.push(("endLine", region.end.line.to_string()));
-                    properties.push(("endColumn", region.end.column.to_string()));
-                }
-            }
-        }
-        properties.push(("title", finding.code.name.to_owned()));
-        let properties: Vec<String> =
-            properties.into_iter().map(|(name, value)| format!("{name}={}", property(&value))).collect();
-        let text = data(&visible(&found.whole_text()));
-        out.push_str(&format!("::{} {}::{text}\n", finding.severity.word(), properties.join(",")));
+    let (told, rest) = shown(report);
+    let mut out: String = told.iter().map(|found| command(found)).collect();
+    if !rest.is_empty() {
+        let severity = rest[0].finding.severity;
+        let text = format!("{}; the log of this step has them, and `pushplan validate` shows them all", sum(&rest));
+        let title = property(&format!("{} more", rest.len()));
+        out.push_str(&format!("::{} title={title}::{}\n", severity.word(), data(&text)));
     }
     out
+}
+
+/// What has no annotation, a line each: for the log.
+pub fn github_rest(report: &Report) -> Vec<String> {
+    let line = |found: &&Found| {
+        let place = found.place().map_or(String::new(), |place| match place.region {
+            Some(region) => format!("{}:{}:{}: ", place.path, region.start.line, region.start.column),
+            None => format!("{}: ", place.path),
+        });
+        let finding = found.finding;
+        one_line(&format!("{place}{}[{}]: {}", finding.severity.word(), finding.code.name, finding.message))
+    };
+    shown(report).1.iter().map(line).collect()
+}
+
+/// What gets an annotation, and what does not: errors before warnings, each by file and position.
+fn shown<'r, 'a>(report: &'r Report<'a>) -> (Vec<&'r Found<'a>>, Vec<&'r Found<'a>>) {
+    let mut all: Vec<&Found> = report.found.iter().collect();
+    all.sort_by_key(|found| std::cmp::Reverse(found.finding.severity));
+    let rest = if all.len() > MOST { all.split_off(MOST - 1) } else { Vec::new() };
+    (all, rest)
+}
+
+/// `3 more errors and 1 more warning`
+fn sum(found: &[&Found]) -> String {
+    let counted = |severity: Severity| {
+        let number = found.iter().filter(|found| found.finding.severity == severity).count();
+        (number > 0).then(|| count(number, &format!("more {}", severity.word())))
+    };
+    let parts: Vec<String> = [Severity::Error, Severity::Warning].into_iter().filter_map(counted).collect();
+    parts.join(" and ")
+}
+
+fn command(found: &Found) -> String {
+    let finding = found.finding;
+    let mut properties = Vec::new();
+    if let Some(Place { path, region }) = found.place() {
+        properties.push(("file", one_line(path)));
+        if let Some(region) = region {
+            properties.push(("line", region.start.line.to_string()));
+            properties.push(("col", region.start.column.to_string()));
+            // Columns of an end on another line are refused: the first line is marked.
+            if region.end.line == region.start.line {
+                properties.push(("endLine", region.end.line.to_string()));
+                properties.push(("endColumn", region.end.column.to_string()));
+            }
+        }
+    }
+    properties.push(("title", finding.code.name.to_owned()));
+    let properties: Vec<String> =
+        properties.into_iter().map(|(name, value)| format!("{name}={}", property(&value))).collect();
+    let text = data(&visible(&found.whole_text()));
+    format!("::{} {}::{text}\n", finding.severity.word(), properties.join(","))
 }
 
 /// A text behind the command. Its lines are kept, and none of them can be taken for a command.

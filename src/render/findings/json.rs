@@ -104,6 +104,38 @@ pub fn json(report: &super::Report) -> String {
     text
 }
 
+/// A line of `pushplan validate --format jsonl`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum Line {
+    /// One for each thing that is wrong, by file and position.
+    Finding(Box<Finding>),
+    /// The last line.
+    Summary(Summary),
+}
+
+/// What all findings add up to.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Summary {
+    /// The version of this form. It grows when a field changes its meaning or goes away.
+    pub version: u32,
+    /// How many of the findings are errors.
+    pub errors: usize,
+    /// How many of the findings are warnings.
+    pub warnings: usize,
+    /// How many were turned off in the project file or on their resource.
+    pub suppressed: usize,
+}
+
+/// An object on a line for each finding, and one for what they add up to. A reader that has the last one has them all.
+pub fn lines(report: &super::Report) -> String {
+    let Report { version, findings, errors, warnings, suppressed } = Report::new(report);
+    let findings = findings.into_iter().map(|finding| Line::Finding(Box::new(finding)));
+    let summary = Line::Summary(Summary { version, errors, warnings, suppressed });
+    let line = |line: Line| serde_json::to_string(&line).expect("texts and numbers are valid JSON") + "\n";
+    findings.chain([summary]).map(line).collect()
+}
+
 impl Report {
     pub fn new(report: &super::Report) -> Self {
         Self {

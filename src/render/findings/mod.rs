@@ -1,5 +1,6 @@
 //! Findings, as people and programs read them: one file per form, all of the same [`Report`].
 
+mod code_quality;
 mod excerpt;
 mod github;
 pub mod json;
@@ -9,7 +10,8 @@ mod text;
 
 use std::collections::BTreeSet;
 
-pub use github::github;
+pub use code_quality::code_quality;
+pub use github::{github, github_rest};
 pub use junit::junit;
 pub use sarif::sarif;
 pub use text::{fixed, text};

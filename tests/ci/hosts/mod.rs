@@ -76,6 +76,8 @@ pub struct State {
     troubles: Vec<(&'static str, &'static str, Trouble)>,
     /// Where pages behind the first are said to be, in place of here.
     pub elsewhere: Option<String>,
+    /// How many lists of comments are without the newest one.
+    pub lags: usize,
     next: u64,
 }
 
@@ -130,6 +132,9 @@ impl State {
         let page: usize =
             query.iter().find(|(name, _)| name == "page").map_or(1, |(_, page)| page.parse().expect("a page"));
         let all = &self.pulls.get(&number)?.comments;
+        let late = usize::from(self.lags > 0 && !all.is_empty());
+        self.lags -= late;
+        let all = &all[..all.len() - late];
         let shown = all.iter().skip((page - 1) * 100).take(100).cloned().collect();
         Some((shown, page, all.len() > page * 100))
     }
@@ -208,6 +213,7 @@ impl Host {
             offences: Vec::new(),
             troubles: Vec::new(),
             elsewhere: None,
+            lags: 0,
             next: 100,
         }));
         let answering = state.clone();

@@ -1,0 +1,250 @@
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use serde_json::Value;
+
+use crate::cli::planning::Place;
+use crate::cli::review::beneath;
+use crate::cli::{Context, Ended};
+use crate::failure::{Exit, Failure};
+use crate::git::Repository;
+use crate::manifest::Project;
+use crate::manifest::files::describe;
+use crate::render::{one_line, visible};
+use crate::text::all_of;
+
+/// Write the workflow that plans on pull requests, applies on the merge and looks for drift each day.
+///
+/// It knows the targets of the project that have a `base_url`. Pull requests of forks get no secrets, and a plan that is compared
+/// with the branch alone. Nothing that somebody else writes reaches a shell.
+#[derive(Debug, Args)]
+pub struct Init {
+    /// The code host
+    #[arg(value_name = "HOST", value_enum)]
+    host: Host,
+
+    /// Folder of the project [default: this one or the nearest above it]
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+
+    /// Targets, with commas between them: names, groups, or patterns such as `prod-*` [default: all that have a `base_url`]
+    #[arg(long, value_name = "NAME")]
+    target: Option<String>,
+
+    /// The branch whose pushes are applied, on GitHub [default: the main branch of `origin`, or `main`]
+    #[arg(long, value_name = "NAME")]
+    branch: Option<String>,
+
+    /// Where the action or the component comes from, with a tag or a commit: OWNER/REPOSITORY@v1.2.3 [default: this release]
+    #[arg(long, value_name = "PLACE")]
+    uses: Option<String>,
+
+    /// File to write [default: .github/workflows/pushplan.yml or .gitlab-ci.yml of the repository]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Write over a file that is there
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Host {
+    Github,
+    Gitlab,
+}
+
+impl Host {
+    /// Where its workflow stands in a repository, and how it begins.
+    fn file(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Github => (".github/workflows/pushplan.yml", include_str!("files/github.yml")),
+            Self::Gitlab => (".gitlab-ci.yml", include_str!("files/gitlab.yml")),
+        }
+    }
+
+    /// What does the work, of this release.
+    fn uses(self) -> &'static str {
+        match self {
+            Self::Github => concat!("pushplan/pushplan@v", env!("CARGO_PKG_VERSION")),
+            Self::Gitlab => concat!("$CI_SERVER_FQDN/pushplan/pushplan/pushplan@", env!("CARGO_PKG_VERSION")),
+        }
+    }
+}
+
+/// What the workflow is for.
+struct Team {
+    targets: String,
+    /// The origins of the targets that are known, and the places of their ledgers; `None`: on the machine that applies.
+    known: Vec<(String, String, Option<String>)>,
+    branch: String,
+    /// The folder of the project in the repository.
+    folder: String,
+}
+
+impl Init {
+    pub fn run(&self, context: &Context) -> Ended {
+        let root = Place::new(self.project.clone(), None).root()?;
+        let team = self.team(&root);
+        let (usual, text) = self.host.file();
+        let top = root.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(&root);
+        let path = self.out.clone().unwrap_or_else(|| top.join(usual));
+        write(&path, &team.fill(text, self.host, self.uses()?), self.force)?;
+        let here = crate::cli::project::here()?;
+        let shown = path.strip_prefix(&here).unwrap_or(&path).display();
+        let mut lines = vec![one_line(&format!("  wrote {shown}")), "Next:".to_owned()];
+        let steps = team.next(self.host);
+        for (number, step) in steps.iter().enumerate() {
+            lines.push(format!("  {}. {}", number + 1, visible(step).replace('\n', "\n     ")));
+        }
+        context.out.print(&lines.join("\n"));
+        Ok(Exit::Done)
+    }
+
+    fn team(&self, root: &Path) -> Team {
+        let project = Project::open(root);
+        let known: Vec<(String, String, Option<String>)> = project
+            .target_names()
+            .into_iter()
+            .filter_map(|name| {
+                let target = project.target(name)?;
+                let origin = target.base_url.as_ref()?.value.clone();
+                Some((name.to_owned(), origin, target.ledger.as_ref().map(|ledger| ledger.value.clone())))
+            })
+            .collect();
+        let names: Vec<&str> = known.iter().map(|(name, ..)| name.as_str()).collect();
+        let branch = self.branch.clone().or_else(|| Repository::of(root).ok()?.main_branch());
+        let folder = beneath(root);
+        Team {
+            targets: self.target.clone().unwrap_or_else(|| names.join(",")),
+            branch: branch.unwrap_or_else(|| "main".to_owned()),
+            folder: if folder.is_empty() { ".".to_owned() } else { folder },
+            known,
+        }
+    }
+
+    fn uses(&self) -> Result<&str, Failure> {
+        let Some(place) = &self.uses else { return Ok(self.host.uses()) };
+        let is_pinned = place.split_once('@').is_some_and(|(place, at)| !place.is_empty() && !at.is_empty());
+        let is_plain = place.chars().all(|c| c.is_ascii_alphanumeric() || "-_./@$:".contains(c));
+        match is_pinned && is_plain {
+            true => Ok(place),
+            false => Err(Failure::usage(format!("`{}` says no place with a tag or a commit", one_line(place)))
+                .help(format!("such as {}", self.host.uses()))),
+        }
+    }
+}
+
+impl Team {
+    /// The only origin there is. Where there are more, credentials are in a file.
+    fn origin(&self) -> Option<&str> {
+        match self.known.as_slice() {
+            [(_, origin, _)] => Some(origin),
+            _ => None,
+        }
+    }
+
+    fn fill(&self, text: &str, host: Host, uses: &str) -> String {
+        let ledgers = self.known.iter().filter_map(|(_, _, ledger)| ledger.as_deref());
+        let pushes = ledgers.into_iter().any(|place| place == "git" || place.starts_with("git:"));
+        let secret = |name: &str| format!("          {name}: ${{{{ secrets.{name} }}}}");
+        let credentials = match (host, self.origin()) {
+            (Host::Github, Some(origin)) => [
+                format!("          PUSHPLAN_ORIGIN: {}", quoted(origin)),
+                secret("PUSHPLAN_APP_KEY"),
+                secret("PUSHPLAN_MASTER_SECRET"),
+            ]
+            .join("\n"),
+            (Host::Github, None) => secret("PUSHPLAN_CREDENTIALS_TOML"),
+            (Host::Gitlab, origin) => format!("      origin: {}", quoted(origin.unwrap_or_default())),
+        };
+        text.replace("@USES@", uses)
+            .replace("@BRANCH@", &quoted(&self.branch))
+            .replace("@CONTENTS@", if pushes { "write" } else { "read" })
+            .replace("@TARGET@", &quoted(&self.targets))
+            .replace("@PROJECT@", &quoted(&self.folder))
+            .replace("@CREDENTIALS@", &credentials)
+    }
+
+    /// What is left to people.
+    fn next(&self, host: Host) -> Vec<String> {
+        let mut steps = Vec::new();
+        if self.targets.is_empty() {
+            steps.push(
+                "No target of pushplan.toml has a base_url: give one to the target that this is for, then run this again \
+                 with --force."
+                    .to_owned(),
+            );
+        }
+        let of = self.origin().map(|origin| format!(" for {origin}")).unwrap_or_default();
+        steps.push(match (host, self.origin()) {
+            (Host::Github, Some(_)) => {
+                format!("Set the secrets PUSHPLAN_APP_KEY and PUSHPLAN_MASTER_SECRET of the repository{of}.")
+            }
+            (Host::Github, None) => {
+                "Set the secret PUSHPLAN_CREDENTIALS_TOML of the repository: a credentials.toml with all origins."
+                    .to_owned()
+            }
+            (Host::Gitlab, Some(_)) => format!(
+                "Set the variables PUSHPLAN_APP_KEY and PUSHPLAN_MASTER_SECRET of the project{of},\n\
+                 masked and not protected, and GITLAB_TOKEN: an access token of the project with the scope api."
+            ),
+            (Host::Gitlab, None) => {
+                "Set the variable PUSHPLAN_CREDENTIALS of the type file, a credentials.toml with all \
+                                     origins,\nand GITLAB_TOKEN: an access token of the project with the scope api."
+                    .to_owned()
+            }
+        });
+        let alone: Vec<&str> =
+            self.known.iter().filter(|(.., ledger)| ledger.is_none()).map(|(name, ..)| name.as_str()).collect();
+        if !alone.is_empty() {
+            steps.push(format!(
+                "The ledger of {} is on one machine, and a runner forgets it: write ledger = \"git\" into pushplan.toml.\n\
+                 Where something was applied already: pushplan ledger move --to git\n\
+                 Then run this again with --force, for the rights that it needs.",
+                all_of(&alone)
+            ));
+        }
+        let stores = self.known.iter().filter_map(|(_, _, ledger)| ledger.as_deref());
+        let stores: Vec<&str> = stores.filter_map(|place| place.split_once("://")).map(|(scheme, _)| scheme).collect();
+        if let Some(scheme) = stores.first() {
+            let place = if host == Host::Github { "under env of the step" } else { "as variables of the project" };
+            steps.push(format!("Give the ledger in {scheme}:// its credentials, {place}."));
+        }
+        if host == Host::Gitlab {
+            steps.push("Make a schedule of pipelines for the default branch: each one looks for drift.".to_owned());
+        }
+        steps.push(match host {
+            Host::Github => format!("Protect the branch {}, so that it takes a review to merge.", self.branch),
+            Host::Gitlab => "Protect the default branch, so that it takes a review to merge.".to_owned(),
+        });
+        steps
+    }
+}
+
+/// A text that YAML reads as itself.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
+    let shown = path.display();
+    let fail = |error: &std::io::Error| Failure::new(format!("{shown} cannot be written: {}", describe(error)));
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| fail(&error))?;
+    }
+    if force {
+        return fs::write(path, text).map_err(|error| fail(&error));
+    }
+    let made = fs::OpenOptions::new().write(true).create_new(true).open(path);
+    match made.and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes())) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            Err(Failure::usage(format!("{shown} is there already"))
+                .help("--force writes over it; --out FILE writes another one, to be included or compared"))
+        }
+        Err(error) => Err(fail(&error)),
+    }
+}

@@ -1,0 +1,122 @@
+use std::env;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::Value;
+
+use crate::cli::apply::saved;
+use crate::cli::{Context, Ended};
+use crate::failure::{Exit, Failure};
+use crate::manifest::files::describe;
+use crate::render::outputs::{self, Counts};
+
+/// Hand on what a plan comes to: numbers, files and a digest, for the next steps of a job.
+///
+/// Writes `changes`, `creates`, `updates`, `replaces`, `deletes`, `by-hand`, `sends`, `plan-file`, `report-html`, `digest` and
+/// `failure-reason` behind what stands in the file that GITHUB_OUTPUT names. Elsewhere they are printed as variables,
+/// `PUSHPLAN_BY_HAND=0`, for a dotenv report of GitLab. Numbers of several plans are added up.
+#[derive(Debug, Args)]
+pub struct Outputs {
+    /// A plan that `pushplan plan --out FILE` saved, or a folder of those of several targets; may be given again
+    #[arg(long = "plan", value_name = "FILE", required_unless_present_any = ["drift", "failed"])]
+    plans: Vec<PathBuf>,
+
+    /// What `pushplan drift --format json` printed, in place of a plan: what somebody changed, removed or added are the changes
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["plans", "widget"])]
+    drift: Option<PathBuf>,
+
+    /// The page that `pushplan plan --format html --out FILE` wrote
+    #[arg(long, value_name = "FILE")]
+    report_html: Option<PathBuf>,
+
+    /// The exit code of what failed, for `failure-reason`
+    #[arg(long, value_name = "CODE")]
+    failed: Option<u8>,
+
+    /// What that wrote to standard error, for its first error
+    #[arg(long, value_name = "FILE", requires = "failed")]
+    log: Option<PathBuf>,
+
+    /// Also write a file for `artifacts:reports:terraform` of GitLab, which a merge request shows as counts
+    #[arg(long, value_name = "FILE", requires = "plans")]
+    widget: Option<PathBuf>,
+}
+
+impl Outputs {
+    pub fn run(&self, context: &Context) -> Ended {
+        let plans = saved::read_all(&self.plans)?;
+        let counts = match &self.drift {
+            Some(file) => Some(drifted(file)?),
+            None => (!plans.is_empty()).then(|| Counts::of(&plans)),
+        };
+        if let (Some(file), Some(counts)) = (&self.widget, &counts) {
+            fs::write(file, counts.widget()).map_err(|error| unwritten(&file.display().to_string(), &error))?;
+        }
+        let shown = |path: &PathBuf| path.display().to_string();
+        let files: Vec<String> = self.plans.iter().map(shown).collect();
+        let outputs = outputs::Outputs {
+            counts,
+            plan_file: (!files.is_empty()).then(|| files.join(" ")),
+            report_html: self.report_html.as_ref().map(shown),
+            digest: outputs::digest(&plans),
+            failure_reason: self.failed.and_then(|code| reason(code, self.log.as_deref())),
+        };
+        let Some(file) = env::var_os("GITHUB_OUTPUT").filter(|file| !file.is_empty()) else {
+            context.out.exact(outputs.dotenv().as_bytes());
+            return Ok(Exit::Done);
+        };
+        let written = OpenOptions::new().create(true).append(true).open(file).and_then(|mut file| {
+            file.write_all(outputs.github().as_bytes())?;
+            file.flush()
+        });
+        written.map_err(|error| unwritten("the file that GITHUB_OUTPUT names", &error))?;
+        Ok(Exit::Done)
+    }
+}
+
+fn unwritten(what: &str, error: &std::io::Error) -> Failure {
+    Failure::new(format!("{what} cannot be written: {}", describe(error)))
+}
+
+/// What somebody did, of one target or of several.
+fn drifted(file: &Path) -> Result<Counts, Failure> {
+    let shown = file.display();
+    let text = fs::read_to_string(file)
+        .map_err(|error| Failure::new(format!("{shown} cannot be read: {}", describe(&error))))?;
+    let document: Value = serde_json::from_str(&text)
+        .map_err(|error| Failure::new(format!("{shown} is not what `pushplan drift --format json` prints: {error}")))?;
+    let targets = document["targets"].as_array().cloned().unwrap_or_else(|| vec![document]);
+    let number = |target: &Value, name: &str| {
+        let counts = target.get("drift").unwrap_or(target);
+        usize::try_from(counts["counts"][name].as_u64().unwrap_or_default()).unwrap_or_default()
+    };
+    let sum = |name| targets.iter().map(|target| number(target, name)).sum::<usize>();
+    Ok(Counts { changes: sum("changed") + sum("removed") + sum("added"), ..Counts::default() })
+}
+
+/// Why something failed: a word for its exit code, and its first error.
+fn reason(code: u8, log: Option<&Path>) -> Option<String> {
+    let word = match code {
+        0 => return None,
+        2 => "changes",
+        3 => "findings",
+        4 => "credentials",
+        5 => "stale",
+        6 => "partly",
+        7 => "refused",
+        64 => "usage",
+        130 | 143 => "interrupted",
+        _ => "failed",
+    };
+    let said = log.and_then(|log| fs::read(log).ok()).map(|said| String::from_utf8_lossy(&said).into_owned());
+    let said = said.unwrap_or_default();
+    let error = said.lines().find_map(|line| line.strip_prefix("error").filter(|rest| rest.starts_with([':', '['])));
+    let error = error.map(|error| error.trim_start_matches(": ").to_owned());
+    let usage = said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned);
+    Some(match error.or(usage) {
+        Some(error) => format!("{word}: {error}"),
+        None => word.to_owned(),
+    })
+}

