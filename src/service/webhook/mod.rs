@@ -80,8 +80,9 @@ pub fn basic(pair: &str) -> Result<String, String> {
 
 /// A header that is given as `Name: value`.
 pub fn header(line: &str) -> Result<(String, String), String> {
-    let (name, value) =
-        line.split_once(':').ok_or_else(|| "a header of a webhook is written as `Name: value`".to_owned())?;
+    let (name, value) = line
+        .split_once(':')
+        .ok_or_else(|| "a header of a webhook has no name: write it as `Name: value`".to_owned())?;
     let (name, value) = (name.trim(), value.trim());
     check_header(name, value)?;
     Ok((name.to_owned(), value.to_owned()))
