@@ -42,6 +42,12 @@ fn the_same_seed_tells_the_same_story() {
 }
 
 #[test]
+fn something_goes_wrong_in_nearly_every_story() {
+    let quiet = (0..1_000).filter(|seed| run(*seed, None, false).tally.is_quiet()).count();
+    assert!(quiet < 100, "nothing goes wrong in {quiet} of 1,000 stories");
+}
+
+#[test]
 fn each_protection_is_needed() {
     for off in Protection::ALL {
         let fails = (0..10_000).find(|seed| run(*seed, Some(off), false).violation.is_some());
