@@ -46,8 +46,9 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOu
     arranging.references();
     arranging.deletions(&compared);
     arranging.take_up(&compared);
+    let senders = arranging.senders(&compared);
     let mut held = std::mem::take(&mut arranging.changes);
-    let mut changes: Vec<Change> = compared.iter().map(|one| one.change.clone()).collect();
+    let mut changes: Vec<Change> = compared.into_iter().map(|one| one.change).collect();
     for change in &mut changes {
         // What is held is said of the change that it belongs to.
         if let Some(at) = held.iter().position(|other| other.address == change.address && other.id == change.id) {
@@ -64,7 +65,7 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOu
     }
     changes.extend(held);
     changes.sort_by(|a, b| a.address.cmp(&b.address));
-    arranging.sends(&mut changes, &compared);
+    arranging.sends(&mut changes, &senders);
     (changes, order::order(arranging.drafts))
 }
 

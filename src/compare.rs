@@ -10,6 +10,7 @@ mod renames;
 mod situation;
 mod units;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
@@ -187,7 +188,7 @@ impl<'s> One<'s> {
             out.owned = owned;
             return out;
         }
-        let mut seen = self.situation.live.of(self.address).clone();
+        let mut seen = Cow::Borrowed(self.situation.live.of(self.address));
         if !self.situation.own_only {
             self.take_by_name(&mut owned, &mut seen);
         }
@@ -294,17 +295,24 @@ impl<'s> One<'s> {
             Some(spec) => self.known.names.by_key(self.api, spec),
             None => owned.spec.clone(),
         };
-        let (desired, ignored) = fields::ignoring(&unit.spec, &live, &unit.ignore);
+        self.hold_against(&live, unit, owned, found, out);
+        out.change.live = Some(live);
+    }
+
+    /// The same with what the service has, segments by their keys.
+    fn hold_against(&self, live: &Value, unit: &Unit, owned: &Owned, found: Option<&Found>, out: &mut Compared) {
+        let (desired, ignored) = fields::ignoring(&unit.spec, live, &unit.ignore);
         out.change.ignored = ignored;
-        out.change.live = Some(live.clone());
-        out.change.desired = Some(desired.clone());
+        if let Cow::Owned(desired) = &desired {
+            out.change.desired = Some(desired.clone());
+        }
         // A stamp says something of a content that was read.
         out.stamp = found.filter(|found| found.spec.is_some()).and_then(|found| found.stamp.clone());
-        let stale = self.stale(&desired, &live, owned, found);
+        let stale = self.stale(&desired, live, owned, found);
         // What is left to the dashboard moves on neither side.
-        let (applied, _) = fields::ignoring(&owned.spec, &live, &unit.ignore);
-        out.change.moved = match (desired == applied, live == applied) {
-            _ if desired == live => None,
+        let (applied, _) = fields::ignoring(&owned.spec, live, &unit.ignore);
+        out.change.moved = match (desired == applied, *live == *applied) {
+            _ if *desired == *live => None,
             (false, true) => Some(Moved::Git),
             (true, false) => Some(Moved::Service),
             _ => Some(Moved::Both),
@@ -313,17 +321,17 @@ impl<'s> One<'s> {
         if owned.protect && !protected {
             out.change.reasons.push(Reason::Unprotected);
         }
-        if desired == live && stale.is_empty() {
+        if *desired == *live && stale.is_empty() {
             out.restamp = out.stamp.is_some() && out.stamp != owned.stamp;
-            out.refresh |= owned.spec != desired || owned.protect != protected;
+            out.refresh |= owned.spec != *desired || owned.protect != protected;
             return;
         }
         if !stale.is_empty() {
             out.change.reasons.push(Reason::Repoint { to: stale });
         }
-        let renames = self.api.name(&desired) != self.api.name(&live);
+        let renames = self.api.name(&desired) != self.api.name(live);
         if !(renames && self.collides(&desired, out)) {
-            self.change(&desired, &live, owned, out);
+            self.change(&desired, live, owned, out);
         }
     }
 

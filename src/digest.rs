@@ -17,7 +17,8 @@ impl Digest {
     }
 
     fn hexadecimal(hash: &[u8]) -> Self {
-        Self(hash.iter().map(|byte| format!("{byte:02x}")).collect())
+        let digits = hash.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        Self(digits.map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])).collect())
     }
 
     /// The digest of a JSON value. Keys are sorted, so that equal values have equal digests.
@@ -28,6 +29,11 @@ impl Digest {
     /// The digest of anything that can be written as JSON.
     pub fn of_data(data: &impl Serialize) -> Self {
         Self::of_value(&sorted(data))
+    }
+
+    /// The same of what is sorted already, as JSON values and lists of them are: no copy of it is made.
+    pub fn of_sorted(data: &impl Serialize) -> Self {
+        Self::of(&written(data))
     }
 
     /// Enough of it for people to tell two apart: `7c1e-03fa`.
@@ -44,6 +50,39 @@ impl Digest {
 /// Anything that can be written as JSON, with its keys sorted.
 fn sorted(data: &impl Serialize) -> Value {
     serde_json::to_value(data).expect("what is kept has text keys only")
+}
+
+/// Anything as JSON, with its keys as they come.
+fn written(data: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(data).expect("what is kept has text keys only")
+}
+
+/// A JSON object that is digested field by field, in the order of the keys. Its digest is that of the whole object.
+#[derive(Clone, Debug, Default)]
+pub struct Keyed {
+    text: Vec<u8>,
+}
+
+impl Keyed {
+    /// A field of any form.
+    pub fn field(self, key: &str, data: &impl Serialize) -> Self {
+        self.sorted(key, &sorted(data))
+    }
+
+    /// A field that is sorted already.
+    pub fn sorted(mut self, key: &str, data: &impl Serialize) -> Self {
+        self.text.push(if self.text.is_empty() { b'{' } else { b',' });
+        self.text.push(b'"');
+        self.text.extend_from_slice(key.as_bytes());
+        self.text.extend_from_slice(b"\":");
+        serde_json::to_writer(&mut self.text, data).expect("what is kept has text keys only");
+        self
+    }
+
+    pub fn digest(mut self) -> Digest {
+        self.text.extend_from_slice(if self.text.is_empty() { b"{}" } else { b"}" });
+        Digest::of(&self.text)
+    }
 }
 
 /// A JSON list that is digested item by item, so that no copy of all of it is made. Its digest is that of the whole list.
@@ -109,5 +148,21 @@ mod tests {
         let listed = Listed::default().items(&texts).item(&number).items(&none).item(&json!({"b": 1, "a": []}));
         assert_eq!(listed.digest(), Digest::of_data(&(texts, number, none, json!({"a": [], "b": 1}))));
         assert_eq!(Listed::default().digest(), Digest::of_value(&json!([])));
+    }
+
+    #[test]
+    fn an_object_has_the_same_digest_field_by_field() {
+        #[derive(Serialize)]
+        struct Turned {
+            z: u8,
+            a: u8,
+        }
+        let turned = Turned { z: 1, a: 2 };
+        let keyed =
+            Keyed::default().sorted("a", &("\"é", true)).field("b", &turned).sorted("c", &json!({"y": 1, "x": 2}));
+        let whole = json!({"c": {"x": 2, "y": 1}, "b": {"a": 2, "z": 1}, "a": ["\"é", true]});
+        assert_eq!(keyed.digest(), Digest::of_value(&whole));
+        assert_eq!(Keyed::default().digest(), Digest::of_value(&json!({})));
+        assert_eq!(Digest::of_sorted(&whole), Digest::of_value(&whole));
     }
 }

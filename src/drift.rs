@@ -189,9 +189,9 @@ impl Situation<'_> {
                 let ignore = self.declared.get(&change.address).map_or(&none, |unit| &unit.ignore);
                 let (ours, ignored) = ignoring(&owned.spec, &theirs, ignore);
                 change.ignored = ignored;
-                if ours != theirs {
+                if *ours != theirs {
                     change.action = Action::Update;
-                    change.live = Some(ours);
+                    change.live = Some(ours.into_owned());
                     change.desired = Some(theirs);
                 }
             }

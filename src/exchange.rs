@@ -70,6 +70,9 @@ impl fmt::Display for Request {
 
 /// An id or a name as a part of a path or of a query.
 pub fn part(text: &str) -> String {
+    if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
+        return text.to_owned();
+    }
     percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC)
         .to_string()
         .replace("%2D", "-")

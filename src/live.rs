@@ -10,6 +10,7 @@ mod remembered;
 
 pub use pages::Pages;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
@@ -30,7 +31,7 @@ pub struct Look<'l> {
     /// How long the service may take until everybody sees what was done.
     pub settle: SignedDuration,
     /// What the manifests declare.
-    pub desired: &'l BTreeMap<Address, Value>,
+    pub desired: &'l BTreeMap<&'l Address, &'l Value>,
     pub ledger: &'l Ledger,
     /// Whether kinds are listed that nothing here is of: all that the service lists, but not what there is one of for each
     /// person.
@@ -326,7 +327,7 @@ impl<'l> Fetch<'l> {
                 for address in std::mem::take(&mut self.missing) {
                     let owned = &self.look.ledger.owned[&address];
                     let seen = match self.listed(&address.kind, &owned.id) {
-                        Some(found) => Seen::There(found),
+                        Some(found) => Seen::There(found.clone()),
                         None => Seen::Absent,
                     };
                     self.live.units.insert(address, seen);
@@ -337,8 +338,8 @@ impl<'l> Fetch<'l> {
         }
     }
 
-    fn listed(&self, kind: &str, id: &str) -> Option<Found> {
-        self.live.listed.get(kind).and_then(|all| all.get(id)).cloned()
+    fn listed(&self, kind: &str, id: &str) -> Option<&Found> {
+        self.live.listed.get(kind).and_then(|all| all.get(id))
     }
 
     /// Asks for what the lists do not show.
@@ -357,12 +358,12 @@ impl<'l> Fetch<'l> {
         let mut lookups: BTreeMap<Request, Vec<Address>> = BTreeMap::new();
         let in_doubt =
             ledger.open.iter().filter(|(_, open)| open.intent.verb == Verb::Create).map(|(address, _)| address);
-        let all: BTreeSet<&Address> = desired.keys().chain(ledger.owned.keys()).chain(in_doubt).collect();
+        let all: BTreeSet<&Address> = desired.keys().copied().chain(ledger.owned.keys()).chain(in_doubt).collect();
         for address in all {
             let api = kinds::api(address);
             let is_looked_up = api.lifecycle(level).read == Read::LookedUp || address.part().is_some();
             if let Some((id, known)) = self.known(address).filter(|_| is_looked_up) {
-                match api.get(&id, &known, level) {
+                match api.get(&id, known, level) {
                     Some(request) => lookups.entry(request).or_default().push(address.clone()),
                     None => drop(self.live.units.insert(address.clone(), Seen::Absent)),
                 }
@@ -376,14 +377,14 @@ impl<'l> Fetch<'l> {
     }
 
     /// The id and the content under which something is looked up.
-    fn known(&self, address: &Address) -> Option<(String, Value)> {
+    fn known(&self, address: &Address) -> Option<(Cow<'l, str>, &'l Value)> {
         let Look { desired, ledger, .. } = &self.look;
         if let Some(owned) = ledger.owned.get(address) {
-            return Some((owned.id.clone(), owned.spec.clone()));
+            return Some((owned.id.as_str().into(), &owned.spec));
         }
         let intended = ledger.open.get(address).and_then(|open| open.intent.spec.as_ref());
-        let spec = desired.get(address).or(intended)?;
-        Some((kinds::api(address).own_id(spec).unwrap_or_default(), spec.clone()))
+        let spec = desired.get(address).copied().or(intended)?;
+        Some((kinds::api(address).own_id(spec).unwrap_or_default().into(), spec))
     }
 
     /// The things whose content has to be read: ours if they moved since they were last seen, and what may be ours.
@@ -421,7 +422,7 @@ impl<'l> Fetch<'l> {
 
     fn looked_up(&self, address: &Address, body: &Value) -> Result<Seen, String> {
         let Some((id, known)) = self.known(address) else { return Ok(Seen::Absent) };
-        Ok(kinds::api(address).got(&id, &known, body)?.map_or(Seen::Absent, Seen::There))
+        Ok(kinds::api(address).got(&id, known, body)?.map_or(Seen::Absent, Seen::There))
     }
 }
 

@@ -117,7 +117,7 @@ fn fate(address: &Address, from: Side, to: Side, own: &[String]) -> Fate {
 
 /// Whether what was applied is what the working tree says. What is left to the dashboard makes no difference.
 fn is_same(said: &Unit, there: &Owned) -> bool {
-    said.spec == there.spec || ignoring(&said.spec, &there.spec, &said.ignore).0 == there.spec
+    said.spec == there.spec || ignoring(&said.spec, &there.spec, &said.ignore).0.as_ref() == &there.spec
 }
 
 /// Whether a plain apply would do something to it.

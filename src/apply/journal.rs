@@ -176,12 +176,11 @@ impl Journal {
     pub fn appended(&mut self, seq: Seq) -> Option<Durable> {
         let entry = self.under_way.take_if(|entry| entry.seq == seq)?;
         self.again_at = None;
-        self.ledger.add(&entry);
         let made = self.made.filter(|_| !matches!(entry.record, Record::End { .. }));
         self.held = made.map(|made| Deadline::after(made, self.lease.length()));
         self.renewal = made.map(|made| Deadline::after(made, self.lease.length() / 2));
         let names = |addresses: Vec<&Address>| addresses.into_iter().cloned().collect();
-        Some(match &entry.record {
+        let durable = match &entry.record {
             Record::Intents(all) => Durable::Intents(names(all.iter().map(|intent| &intent.address).collect())),
             Record::Outcomes(all) => Durable::Outcomes(names(all.iter().map(|outcome| &outcome.address).collect())),
             Record::Adopt(all) => Durable::Kept(names(all.iter().map(|adopted| &adopted.address).collect())),
@@ -190,7 +189,9 @@ impl Journal {
             Record::Alive { .. } => Durable::Alive,
             Record::End { .. } => Durable::End,
             _ => Durable::Begin,
-        })
+        };
+        self.ledger.take_in(entry);
+        Some(durable)
     }
 
     /// An append did not work. One that may have worked is tried again as it is: a log knows its own entry again.

@@ -60,22 +60,21 @@ pub(super) enum Stop {
 impl Run {
     /// Begins to apply a plan that was worked out from this ledger.
     pub fn start(plan: Plan, ledger: &Ledger, settings: Settings, now: Now) -> (Self, Vec<Effect>) {
-        let counts = Action::ALL.map(|action| (action.word().to_owned(), plan.count(action)));
-        let begin = Begin {
+        let counts = || Action::ALL.into_iter().map(|action| (action.word().to_owned(), plan.count(action)));
+        // An empty plan leaves no trace in the ledger.
+        let begin = (!plan.steps.is_empty()).then(|| Begin {
             run: settings.run.clone(),
             plan: plan.digest(),
             app: plan.app.clone(),
             tool: plan.tool.clone(),
-            changes: counts.into_iter().filter(|(_, count)| *count > 0).collect(),
+            changes: counts().filter(|(_, count)| *count > 0).collect(),
             lease: Some(settings.lease.clone()),
-        };
-        // An empty plan leaves no trace in the ledger.
-        let begin = Some(begin).filter(|_| !plan.steps.is_empty());
+        });
         let once = |step: &Step| kinds::api(&step.address).lifecycle(plan.level).create == Create::Once;
         let patient = plan.steps.iter().map(|step| !once(step)).collect();
         let mut run = Self {
             journal: Journal::new(ledger, &settings, begin),
-            steps: Steps::new(plan.steps.clone(), patient),
+            steps: Steps::new(&plan.steps, patient),
             ahead: Ahead::new(),
             limit: settings.concurrency.max(1),
             plan,
@@ -199,13 +198,15 @@ impl Run {
             if self.steps.underway() >= most || self.stop.is_some() {
                 break;
             }
-            let step = &self.steps.all[number];
+            let step = &self.plan.steps[number];
             // What nobody can look up afterwards is not intended ahead of time.
             let once = self.lifecycle(step).create == Create::Once && self.steps.underway() >= self.limit;
             if once || self.steps.active.contains_key(&step.address) {
                 continue;
             }
-            match self.objection(step, now) {
+            let objection = self.objection(step, now);
+            let objection = objection.or_else(|| self.cannot_be_sent(step).map(|why| Fate::Failed { why }));
+            match objection {
                 Some(fate) => self.give_up(number, fate),
                 None => self.begin(number),
             }
@@ -214,7 +215,7 @@ impl Run {
     }
 
     fn begin(&mut self, number: usize) {
-        let step = &self.steps.all[number];
+        let step = &self.plan.steps[number];
         let address = step.address.clone();
         let state = match step.verb {
             Verb::Create | Verb::Update | Verb::Delete => State::Intending,
@@ -262,10 +263,15 @@ impl Run {
         if self.is_too_late(step, now) {
             return Some(Fate::Failed { why: self.too_late() });
         }
-        if matches!(step.verb, Verb::Adopt | Verb::Forget | Verb::Move) {
-            return None;
+        None
+    }
+
+    /// Why a step has no request, where it should have one.
+    fn cannot_be_sent(&self, step: &Step) -> Option<String> {
+        match step.verb {
+            Verb::Adopt | Verb::Forget | Verb::Move => None,
+            _ => requests::check(step, &self.made, self.plan.level).err(),
         }
-        requests::request(step, &self.made, self.plan.level).err().map(|why| Fate::Failed { why })
     }
 
     pub(super) fn is_too_late(&self, step: &Step, now: Now) -> bool {
@@ -297,7 +303,7 @@ impl Run {
             if intents.len() >= room {
                 break;
             }
-            let step = &self.steps.all[number];
+            let step = &self.plan.steps[number];
             // What it names is in the ledger before it is.
             if !self.steps.follows_records(step) {
                 continue;
@@ -307,7 +313,13 @@ impl Run {
                 self.give_up(number, fate);
                 continue;
             }
-            let Ok(made) = requests::request(step, &self.made, self.plan.level) else { continue };
+            let made = match requests::request(step, &self.made, self.plan.level) {
+                Ok(made) => made,
+                Err(why) => {
+                    self.give_up(number, Fate::Failed { why });
+                    continue;
+                }
+            };
             let within = self.settings.send_within;
             let lead = requests::creatable_until(step, self.lead()).filter(|_| self.settings.protections.past);
             let left = lead.map_or(within, |until| until.duration_since(self.there(now)).min(within));
@@ -353,7 +365,7 @@ impl Run {
             }
             Durable::Kept(addresses) => {
                 for number in addresses.iter().filter_map(|address| self.steps.recorded(address)).collect::<Vec<_>>() {
-                    let id = self.steps.all[number].id.clone();
+                    let id = self.plan.steps[number].id.clone();
                     self.succeed(number, id, Vec::new());
                 }
             }
@@ -417,7 +429,7 @@ impl Run {
         self.over = true;
         let ledger = self.journal.ledger.seq;
         let (run, denied) = (self.settings.run.clone(), self.denied);
-        vec![Effect::Finish(Report { run, ending, ledger, denied, steps: self.steps.reports() })]
+        vec![Effect::Finish(Report { run, ending, ledger, denied, steps: self.steps.reports(&self.plan.steps) })]
     }
 
     fn ending(&self) -> Ending {

@@ -22,7 +22,7 @@ impl Run {
     pub(super) fn answered(&mut self, number: usize, answer: &Answer, now: Now) {
         let Some(flight) = self.landed(number) else { return };
         self.denied |= answer.denies();
-        let step = &self.steps.all[number];
+        let step = &self.plan.steps[number];
         let verdict = judge(step, kinds::api(&step.address), self.lifecycle(step), answer, now.wall);
         self.settle(number, flight, verdict, now);
     }
@@ -56,7 +56,7 @@ impl Run {
             }
             Verdict::Not(why) => self.fail(number, why),
             Verdict::Lost(why) => {
-                let step = &self.steps.all[number];
+                let step = &self.plan.steps[number];
                 let repeats = may_repeat(step.verb, self.lifecycle(step));
                 let tries = &mut self.steps.tries[number];
                 tries.lost += 1;
@@ -115,7 +115,7 @@ impl Run {
 
     /// The time for its request to leave has passed: a new intent gives it more.
     pub(super) fn intend_again(&mut self, number: usize, now: Now) {
-        let late = self.is_too_late(&self.steps.all[number], now);
+        let late = self.is_too_late(&self.plan.steps[number], now);
         if late {
             self.fail(number, self.too_late());
         } else if self.steps.tries[number].intents >= INTENTS {
@@ -128,7 +128,7 @@ impl Run {
 
     /// It was done.
     pub(super) fn succeed(&mut self, number: usize, id: Option<String>, push_ids: Vec<String>) {
-        let step = &self.steps.all[number];
+        let step = &self.plan.steps[number];
         if step.verb == Verb::Create
             && step.address.kind == Segment::KEY
             && let Some(id) = &id
@@ -138,7 +138,7 @@ impl Run {
         if matches!(step.verb, Verb::Create | Verb::Update | Verb::Delete) {
             self.record(number, Done::Done { id: id.clone(), push_ids: push_ids.clone() });
         }
-        self.steps.finish(number, Fate::Done { id, push_ids });
+        self.steps.finish(&self.plan.steps, number, Fate::Done { id, push_ids });
     }
 
     /// It was not done; after a lost attempt, even that is not known.
@@ -153,12 +153,12 @@ impl Run {
     /// Whether it was done is not known.
     fn doubt(&mut self, number: usize, why: String) {
         self.record(number, Done::Unknown { why: why.clone() });
-        self.doubtful.insert(self.steps.all[number].address.clone());
+        self.doubtful.insert(self.plan.steps[number].address.clone());
         self.over_and_out(number, Fate::Unknown { why });
     }
 
     fn record(&mut self, number: usize, result: Done) {
-        let step = &self.steps.all[number];
+        let step = &self.plan.steps[number];
         let unsettled = self.steps.tries[number].lost_at;
         let outcome = Outcome { address: step.address.clone(), verb: step.verb, result, unsettled };
         self.journal.outcome(outcome);
@@ -171,7 +171,7 @@ impl Run {
         match fate {
             Fate::Failed { why } | Fate::Skipped { why } if tries.intents > 0 => self.fail(number, why),
             fate => {
-                let address = &self.steps.all[number].address;
+                let address = &self.plan.steps[number].address;
                 if self.steps.active.get(address) == Some(&number) {
                     self.steps.active.remove(&address.clone());
                 }
@@ -182,7 +182,7 @@ impl Run {
 
     fn over_and_out(&mut self, number: usize, fate: Fate) {
         let failed = matches!(fate, Fate::Failed { .. } | Fate::Unknown { .. });
-        self.steps.finish(number, fate);
+        self.steps.finish(&self.plan.steps, number, fate);
         if failed && self.settings.on_error == OnError::Stop {
             self.halt(Stop::Failed);
         }
@@ -199,11 +199,11 @@ impl Run {
             if tries.intents > 0 {
                 self.record(number, Done::Not { why: "the run was stopped before it was sent".to_owned() });
             }
-            self.steps.finish(number, Fate::NotStarted);
+            self.steps.finish(&self.plan.steps, number, Fate::NotStarted);
         }
         if self.journal.broken.is_some() {
             // What was being written is not there, as far as anybody knows: it has not left, and will not.
-            self.steps.abandon();
+            self.steps.abandon(&self.plan.steps);
         }
     }
 }

@@ -27,12 +27,7 @@ pub fn request(step: &Step, made: &BTreeMap<String, String>, level: Level) -> Re
         let request = api.delete(id, spec, level).ok_or("the service has no way to delete it")?;
         return Ok(Made { request, refs: step.refs.clone() });
     }
-    let mut refs = BTreeMap::new();
-    for key in remote::segments(api.audiences(), spec) {
-        let id = step.refs.get(key).or_else(|| made.get(key));
-        let id = id.ok_or_else(|| format!("the segment {key} that it names does not exist"))?;
-        refs.insert(key.to_owned(), id.clone());
-    }
+    let refs = refs(step, spec, made)?;
     let wire = wire(api.audiences(), spec, &refs);
     let request = match step.verb {
         Verb::Create => api.create(&wire),
@@ -42,6 +37,25 @@ pub fn request(step: &Step, made: &BTreeMap<String, String>, level: Level) -> Re
         }
     };
     Ok(Made { request, refs })
+}
+
+/// Whether a step has a request, or why not. What is created always has one, once everything that it names exists.
+pub fn check(step: &Step, made: &BTreeMap<String, String>, level: Level) -> Result<(), String> {
+    match &step.spec {
+        Some(spec) if step.verb == Verb::Create => refs(step, spec, made).map(drop),
+        _ => request(step, made, level).map(drop),
+    }
+}
+
+/// The ids of the segments that a spec names, by their keys.
+fn refs(step: &Step, spec: &Value, made: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, String> {
+    let mut refs = BTreeMap::new();
+    for key in remote::segments(kinds::api(&step.address).audiences(), spec) {
+        let id = step.refs.get(key).or_else(|| made.get(key));
+        let id = id.ok_or_else(|| format!("the segment {key} that it names does not exist"))?;
+        refs.insert(key.to_owned(), id.clone());
+    }
+    Ok(refs)
 }
 
 /// A spec with the ids of its segments in the place of their keys.

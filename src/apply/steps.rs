@@ -55,7 +55,6 @@ pub struct Tries {
 /// All steps of a run.
 #[derive(Debug)]
 pub struct Steps {
-    pub all: Vec<Step>,
     states: Vec<State>,
     pub tries: Vec<Tries>,
     unrecorded: BTreeSet<usize>,
@@ -79,9 +78,9 @@ pub struct Steps {
 
 impl Steps {
     /// All of them, and for each whether its turn can be put off once its intent is durable.
-    pub fn new(all: Vec<Step>, patient: Vec<bool>) -> Self {
+    pub fn new(all: &[Step], patient: Vec<bool>) -> Self {
         let mut followers = vec![Vec::new(); all.len()];
-        for step in &all {
+        for step in all {
             for before in step.after.iter().collect::<BTreeSet<_>>() {
                 if let Some(followers) = followers.get_mut(*before) {
                     followers.push(step.number);
@@ -100,7 +99,6 @@ impl Steps {
             unrecorded: BTreeSet::new(),
             followers,
             states,
-            all,
             ready,
             intending: BTreeSet::new(),
             cleared: BTreeSet::new(),
@@ -173,9 +171,9 @@ impl Steps {
     }
 
     /// What was being written will not be.
-    pub fn abandon(&mut self) {
+    pub fn abandon(&mut self, all: &[Step]) {
         for step in Vec::from_iter(self.writing.iter().chain(&self.keeping).copied()) {
-            self.finish(step, Fate::NotStarted);
+            self.finish(all, step, Fate::NotStarted);
         }
     }
 
@@ -203,7 +201,7 @@ impl Steps {
     }
 
     /// A step is over. Those that wait for it can begin, or never will.
-    pub fn finish(&mut self, step: usize, fate: Fate) {
+    pub fn finish(&mut self, all: &[Step], step: usize, fate: Fate) {
         let done = fate.is_done();
         let stays = fate == Fate::NotStarted;
         self.set(step, State::Ended(fate));
@@ -216,8 +214,8 @@ impl Steps {
                 State::Waiting(1) if done => self.set(follower, State::Ready),
                 State::Waiting(left) if done => self.states[follower] = State::Waiting(left - 1),
                 State::Waiting(_) => {
-                    let why = format!("it waits for {}, which was not done", self.all[step].address);
-                    self.finish(follower, Fate::Skipped { why });
+                    let why = format!("it waits for {}, which was not done", all[step].address);
+                    self.finish(all, follower, Fate::Skipped { why });
                 }
                 _ => {}
             }
@@ -236,7 +234,7 @@ impl Steps {
         Some(step)
     }
 
-    pub fn reports(&self) -> Vec<StepReport> {
+    pub fn reports(&self, all: &[Step]) -> Vec<StepReport> {
         let report = |step: &Step| StepReport {
             step: step.number,
             address: step.address.clone(),
@@ -247,6 +245,6 @@ impl Steps {
             },
             recorded: !self.unrecorded.contains(&step.number),
         };
-        self.all.iter().map(report).collect()
+        all.iter().map(report).collect()
     }
 }

@@ -12,7 +12,7 @@ use crate::live::Seen;
 use crate::plan::{Action, Change, Send, Step, Thing};
 
 /// Something that messages whoever gets or loses a tag.
-struct Sender {
+pub(super) struct Sender {
     by: Thing,
     /// As the service has it.
     now: Option<Firing>,
@@ -24,8 +24,7 @@ struct Sender {
 
 impl Arranging<'_> {
     /// Marks every change that sets off a message. What a pipeline would hear of that this plan turns off waits until it is.
-    pub(super) fn sends(&mut self, changes: &mut [Change], compared: &[Compared]) {
-        let senders = self.senders(compared);
+    pub(super) fn sends(&mut self, changes: &mut [Change], senders: &[Sender]) {
         for change in changes.iter_mut() {
             let api = kinds::api(&change.address);
             let desired = change.desired.as_ref();
@@ -46,7 +45,7 @@ impl Arranging<'_> {
                 taggings.extend(api.taggings(change.ledger.as_ref().or(change.live.as_ref()), None));
             }
             for tagging in &taggings {
-                for sender in &senders {
+                for sender in senders {
                     let delays = |firing: &Option<Firing>| firing.iter().flat_map(|it| it.delays(tagging)).collect();
                     let (now, then): (BTreeSet<_>, BTreeSet<_>) = (delays(&sender.now), delays(&sender.then));
                     if let Some(off) = sender.changed.filter(|_| then.is_empty() && !now.is_empty()) {
@@ -64,7 +63,7 @@ impl Arranging<'_> {
     }
 
     /// All that is on or will be, ours or not.
-    fn senders(&self, compared: &[Compared]) -> Vec<Sender> {
+    pub(super) fn senders(&self, compared: &[Compared]) -> Vec<Sender> {
         let mut senders: BTreeMap<Thing, Sender> = BTreeMap::new();
         let mut ours: BTreeMap<(&str, &str), &Address> = BTreeMap::new();
         for one in compared {

@@ -1,12 +1,14 @@
 //! Fields that are left to the dashboard.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::model::field_path::{pointer, put, take};
 
 /// What is declared, with the fields at these paths as the service has them, and the paths where that makes a difference.
-pub fn ignoring(desired: &Value, live: &Value, paths: &[String]) -> (Value, Vec<String>) {
-    let mut out = desired.clone();
+pub fn ignoring<'d>(desired: &'d Value, live: &Value, paths: &[String]) -> (Cow<'d, Value>, Vec<String>) {
+    let mut out = Cow::Borrowed(desired);
     let mut differ = Vec::new();
     for path in paths {
         let (ours, theirs) = (pointer(&out, path), pointer(live, path));
@@ -15,8 +17,8 @@ pub fn ignoring(desired: &Value, live: &Value, paths: &[String]) -> (Value, Vec<
             continue;
         }
         match (value, theirs, ours) {
-            (Some(value), Some(at), _) => put(&mut out, &at, value.clone()),
-            (_, _, Some(at)) => take(&mut out, &at, live),
+            (Some(value), Some(at), _) => put(out.to_mut(), &at, value.clone()),
+            (_, _, Some(at)) => take(out.to_mut(), &at, live),
             _ => continue,
         }
         differ.push(path.clone());
@@ -35,7 +37,7 @@ mod tests {
         let live = json!({"name": "b", "push": {"notification": {"alert": "y"}}});
         let paths = ["push.notification.alert".to_owned(), "missing.path".to_owned()];
         let (out, differ) = ignoring(&desired, &live, &paths);
-        assert_eq!(out, json!({"name": "a", "push": {"notification": {"alert": "y"}}}));
+        assert_eq!(*out, json!({"name": "a", "push": {"notification": {"alert": "y"}}}));
         assert_eq!(differ, ["push.notification.alert"]);
     }
 
@@ -43,7 +45,7 @@ mod tests {
     fn what_one_side_does_not_have_is_ignored_as_well() {
         let paths = ["push.ios.alert".to_owned()];
         let (some, none) = (json!({"push": {"ios": {"alert": "x"}}}), json!({"push": {}}));
-        assert_eq!(ignoring(&none, &some, &paths).0, some);
-        assert_eq!(ignoring(&some, &none, &paths).0, none);
+        assert_eq!(*ignoring(&none, &some, &paths).0, some);
+        assert_eq!(*ignoring(&some, &none, &paths).0, none);
     }
 }

@@ -1,5 +1,6 @@
 //! After a crash: what was about to be done is held against what the service has.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -12,14 +13,14 @@ use crate::plan::{Action, Reason};
 
 impl One<'_> {
     /// An earlier run wrote down that it would create something, and no more. Says whether the rest can be decided.
-    pub(super) fn recover(&self, owned: &mut Option<Owned>, seen: &mut Seen, out: &mut Compared) -> bool {
+    pub(super) fn recover(&self, owned: &mut Option<Owned>, seen: &mut Cow<Seen>, out: &mut Compared) -> bool {
         let Situation { ledger, level, live, adopt, now, .. } = self.situation;
         let Some(open) = ledger.open.get(self.address).filter(|_| *adopt) else { return true };
         let intent = &open.intent;
         let (Verb::Create, Some(intended)) = (intent.verb, &intent.spec) else {
             // A change or a deletion shows in what the service has; the ledger's memory follows it.
             if let (Verb::Update, Some(intended), Some(owned), Seen::There(found)) =
-                (intent.verb, &intent.spec, &mut *owned, &*seen)
+                (intent.verb, &intent.spec, &mut *owned, &**seen)
                 && found.spec.as_ref().is_some_and(|spec| self.known.names.by_key(self.api, spec) == *intended)
             {
                 owned.spec = intended.clone();
@@ -46,7 +47,7 @@ impl One<'_> {
         };
         if life.create == Create::Upsert {
             // Doing it again is the same. Where it is no longer wanted, what is there is ours.
-            match seen {
+            match &**seen {
                 Seen::There(found) if owned.is_none() => {
                     *owned = Some(as_owned(found));
                     out.recovered = Some(found.clone());
@@ -74,7 +75,7 @@ impl One<'_> {
             }
             [one] => {
                 *owned = Some(as_owned(one));
-                *seen = Seen::There(one.clone());
+                *seen = Cow::Owned(Seen::There(one.clone()));
                 out.recovered = Some(one.clone());
                 out.change.reasons.push(Reason::Recovered { id: one.id.clone() });
                 true
@@ -99,7 +100,7 @@ impl One<'_> {
     }
 
     /// Takes what has the same name for ours, whoever made it. Nobody does that but the simulation, to see that it is noticed.
-    pub(super) fn take_by_name(&self, owned: &mut Option<Owned>, seen: &mut Seen) {
+    pub(super) fn take_by_name(&self, owned: &mut Option<Owned>, seen: &mut Cow<Seen>) {
         let (None, Some(unit)) = (&owned, self.situation.units.get(self.address)) else { return };
         let Some(other) = self.known.others(self.address, &self.api.name(&unit.spec)).first().copied() else { return };
         *owned = Some(Owned {
@@ -112,6 +113,6 @@ impl One<'_> {
             applied: self.situation.now,
             push_ids: other.push_ids.clone(),
         });
-        *seen = Seen::There(other.clone());
+        *seen = Cow::Owned(Seen::There(other.clone()));
     }
 }

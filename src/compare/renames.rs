@@ -81,6 +81,9 @@ fn look_alike(compared: &mut [Compared], situation: &Situation) {
             going.staying.entry((&address.kind, name)).or_insert(address);
         }
     }
+    if going.same.is_empty() {
+        return;
+    }
     let mut found: Vec<(usize, Address, bool)> = Vec::new();
     for (number, one) in compared.iter().enumerate() {
         let (address, Some(desired)) = (&one.change.address, &one.change.desired) else { continue };
@@ -108,11 +111,13 @@ fn look_alike(compared: &mut [Compared], situation: &Situation) {
 
 /// What something says, whatever its key: a name that is the key says nothing.
 fn without_key(address: &Address, spec: &Value) -> String {
-    let mut spec = spec.clone();
-    if let Value::Object(map) = &mut spec
-        && kinds::api(address).name(&Value::Object(map.clone())) == address.key
-    {
-        map.retain(|_, value| *value != address.key);
+    let is_named_by_key = kinds::api(address).name(spec) == address.key;
+    match spec {
+        Value::Object(map) if is_named_by_key => {
+            let mut map = map.clone();
+            map.retain(|_, value| *value != address.key);
+            Value::Object(map).to_string()
+        }
+        spec => spec.to_string(),
     }
-    spec.to_string()
 }

@@ -372,7 +372,7 @@ fn wire<R: Resource>(spec: &Value) -> Value {
 
 /// An object of the service in canonical form; `None` where it cannot be understood. Keys that the service added are left out.
 pub fn canonical<R: Resource>(object: &Value, name: &str) -> Option<Value> {
-    let mut read = R::decode(&Node::from_json_value(object), &mut Reader::of_wire())?;
+    let mut read = R::decode(&Node::from_json_value(object), &mut Reader::lenient())?;
     read.settle(&At::new(name.to_owned(), Span::NONE));
     Some(serde_json::to_value(read).expect("a resource has text keys only"))
 }

@@ -84,66 +84,71 @@ impl Ledger {
     pub fn replay(entries: impl IntoIterator<Item = Entry>) -> Self {
         let mut ledger = Self::default();
         for entry in entries {
-            ledger.add(&entry);
+            ledger.take_in(entry);
         }
         ledger
     }
 
     /// Takes in the next record.
     pub fn add(&mut self, entry: &Entry) {
-        match &entry.record {
+        self.take_in(entry.clone());
+    }
+
+    /// The same of a record that nobody else needs.
+    pub fn take_in(&mut self, entry: Entry) {
+        let Entry { seq, at, actor, record } = entry;
+        match record {
             Record::Begin(begin) => {
-                self.run = Some(Running::new(&begin.run, &entry.actor, begin.lease.clone(), entry.at));
-                self.app.clone_from(&begin.app);
+                self.run = Some(Running::new(&begin.run, &actor, begin.lease, at));
+                self.app = begin.app;
                 self.pruning.clear();
             }
             Record::Alive { .. } => {}
             Record::Intents(intents) => {
                 for intent in intents {
-                    let open = Open { intent: intent.clone(), at: entry.at, why: None };
-                    self.open.insert(intent.address.clone(), open);
+                    self.open.insert(intent.address.clone(), Open { intent, at, why: None });
                 }
             }
-            Record::Outcomes(outcomes) => outcomes.iter().for_each(|outcome| self.settle(outcome, entry.at)),
+            Record::Outcomes(outcomes) => outcomes.into_iter().for_each(|outcome| self.settle(outcome, at)),
             Record::Adopt(all) => {
-                self.disown(all);
-                all.iter().for_each(|adopted| self.adopt(adopted, entry.at));
+                self.disown(&all);
+                all.into_iter().for_each(|adopted| self.adopt(adopted, at));
             }
             Record::Forget(addresses) => {
                 for address in addresses {
-                    self.owned.remove(address);
-                    self.open.remove(address);
+                    self.owned.remove(&address);
+                    self.open.remove(&address);
                 }
             }
-            Record::Move { from, to } => self.rename(from, to),
-            Record::Resolve { address, found } => match (self.open.remove(address), found) {
-                (Some(open), Resolution::Created { id }) => self.made(&open.intent, id.clone(), &[], entry.at),
+            Record::Move { from, to } => self.rename(&from, &to),
+            Record::Resolve { address, found } => match (self.open.remove(&address), found) {
+                (Some(open), Resolution::Created { id }) => self.made(open.intent, id, &[], at),
                 // What was to be made is not there. What it was to stand in for is where it was.
                 (Some(open), Resolution::Absent) if open.intent.verb == Verb::Create => {}
-                (Some(open), Resolution::Absent) => self.deleted(address, open.intent.id.as_deref()),
-                (None, Resolution::Absent) => drop(self.owned.remove(address)),
+                (Some(open), Resolution::Absent) => self.deleted(&address, open.intent.id.as_deref()),
+                (None, Resolution::Absent) => drop(self.owned.remove(&address)),
                 (None, Resolution::Created { .. }) => {}
             },
             Record::End { run, .. } => {
-                self.run.take_if(|running| running.run == *run);
+                self.run.take_if(|running| running.run == run);
                 self.pruning.clear();
             }
             Record::Moved { .. } => {}
-            Record::Checkpoint(state) => *self = Self::clone(state),
+            Record::Checkpoint(state) => *self = *state,
         }
-        if let Some(running) = self.run.as_mut().filter(|running| running.actor == entry.actor) {
-            running.heard(entry.at);
+        if let Some(running) = self.run.as_mut().filter(|running| running.actor == actor) {
+            running.heard(at);
         }
-        self.seq = entry.seq;
+        self.seq = seq;
     }
 
-    fn settle(&mut self, outcome: &Outcome, at: Timestamp) {
+    fn settle(&mut self, outcome: Outcome, at: Timestamp) {
         self.unsettled = self.unsettled.max(outcome.unsettled);
         let address = &outcome.address;
-        match &outcome.result {
+        match outcome.result {
             Done::Unknown { why } => {
                 if let Some(open) = self.open.get_mut(address) {
-                    open.why = Some(why.clone());
+                    open.why = Some(why);
                 }
             }
             Done::Not { .. } => drop(self.open.remove(address)),
@@ -151,10 +156,10 @@ impl Ledger {
                 let Some(Open { intent, .. }) = self.open.remove(address) else { return };
                 self.applied = Some(at);
                 match outcome.verb {
-                    Verb::Create => self.made(&intent, id.clone().unwrap_or_default(), push_ids, at),
+                    Verb::Create => self.made(intent, id.unwrap_or_default(), &push_ids, at),
                     Verb::Update => {
                         let id = intent.id.clone().unwrap_or_default();
-                        self.own(&intent, id, push_ids, at);
+                        self.own(intent, id, &push_ids, at);
                     }
                     Verb::Delete => self.deleted(address, intent.id.as_deref()),
                     Verb::Adopt | Verb::Forget | Verb::Move => {}
@@ -164,7 +169,7 @@ impl Ledger {
     }
 
     /// Something new is ours. What it stands in for is retired until it is deleted.
-    fn made(&mut self, intent: &Intent, id: String, push_ids: &[String], at: Timestamp) {
+    fn made(&mut self, intent: Intent, id: String, push_ids: &[String], at: Timestamp) {
         if let Some(old) = self.owned.remove(&intent.address).filter(|old| old.id != id) {
             self.retire(&intent.address, old);
         }
@@ -176,13 +181,12 @@ impl Ledger {
         self.retired.push(Retired { address: address.clone(), id, spec, refs });
     }
 
-    fn own(&mut self, intent: &Intent, id: String, push_ids: &[String], at: Timestamp) {
+    fn own(&mut self, intent: Intent, id: String, push_ids: &[String], at: Timestamp) {
         let Intent { address, spec, refs, protect, .. } = intent;
-        let spec = spec.clone().unwrap_or_default();
-        let push_ids = self.told(address, &id, push_ids);
-        let (refs, protect) = (refs.clone(), *protect);
+        let push_ids = self.told(&address, &id, push_ids);
+        let spec = spec.unwrap_or_default();
         let owned = Owned { id, spec, refs, stamp: None, protect, past: false, applied: at, push_ids };
-        self.owned.insert(address.clone(), owned);
+        self.owned.insert(address, owned);
     }
 
     /// The pushes of a thing: those that were told just now, or else those that were known of it.
@@ -214,8 +218,8 @@ impl Ledger {
         self.retired.retain(|old| !is_others(&old.address, &old.id));
     }
 
-    fn adopt(&mut self, adopted: &Adopted, at: Timestamp) {
-        let Adopted { address, id, spec, refs, stamp, protect, past, push_ids, pruned } = adopted.clone();
+    fn adopt(&mut self, adopted: Adopted, at: Timestamp) {
+        let Adopted { address, id, spec, refs, stamp, protect, past, push_ids, pruned } = adopted;
         // What is taken up to be deleted is somebody else's for as long as it is there.
         if pruned {
             self.pruning.insert(address, id);

@@ -34,7 +34,7 @@ impl Fetch<'_> {
         for address in self.missing.clone() {
             let (api, id) = (kinds::api(&address), &ledger.owned[&address].id);
             let found = self.listed(&address.kind, id);
-            if let (None, Some(request)) = (&found, self.get(&address, level)) {
+            if let (None, Some(request)) = (found, self.get(&address, level)) {
                 self.missing.remove(&address);
                 self.ask(For::Absence(address), request, asks);
                 continue;
@@ -72,7 +72,8 @@ impl Fetch<'_> {
             if !self.live.units.contains_key(address)
                 && let Some(found) = self.listed(&address.kind, &owned.id)
             {
-                self.live.units.insert(address.clone(), Seen::There(found));
+                let seen = Seen::There(found.clone());
+                self.live.units.insert(address.clone(), seen);
             } else if !self.live.units.contains_key(address) && !self.missing.contains(address) {
                 // It was listed, and its own answer said that it is not there.
                 if confirm_absence {

@@ -10,7 +10,7 @@ use crate::kinds::{KINDS, Kind};
 /// The kinds that the project or the ledger has something of, and those that are asked for.
 pub(super) fn needed(look: &Look) -> BTreeSet<&'static str> {
     let Look { desired, ledger, contents, .. } = look;
-    let addresses = desired.keys().chain(ledger.owned.keys()).chain(ledger.open.keys());
+    let addresses = desired.keys().copied().chain(ledger.owned.keys()).chain(ledger.open.keys());
     let addresses = addresses.chain(ledger.retired.iter().map(|old| &old.address));
     let used: BTreeSet<&str> = addresses.map(|address| &*address.kind).collect();
     let is_needed = |key: &&str| used.contains(key) || contents.contains(key);

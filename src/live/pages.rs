@@ -18,13 +18,13 @@ impl Pages {
     ///
     /// Each page is checked against the origin: the service is trusted with data, not with our credentials.
     pub fn next(&mut self, origin: &str, current: &str, next: &Value) -> Result<Option<String>, String> {
-        self.seen.insert(current.to_owned());
         let next = match next {
             Value::Null => return Ok(None),
             Value::String(next) if next.is_empty() => return Ok(None),
             Value::String(next) => path(origin, current, next)?,
             _ => return Err("`next_page` is not a text".to_owned()),
         };
+        self.seen.insert(current.to_owned());
         if !self.seen.insert(next.clone()) {
             return Err(format!("the pages of the list go in a circle: {next} comes a second time"));
         }

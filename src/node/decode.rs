@@ -46,6 +46,8 @@ pub struct Reader {
     owner: Option<Span>,
     /// What is read came over the wire: it has the service's own forms and none of a manifest's.
     wire: bool,
+    /// Nobody asks which keys are unknown.
+    lenient: bool,
     /// The keys of the maps that are being read, outermost first.
     pub(super) open: Vec<&'static [&'static str]>,
 }
@@ -58,6 +60,11 @@ impl Reader {
     /// A reader of what came over the wire: shorthands and the author's own keys are unknown there.
     pub fn of_wire() -> Self {
         Self { wire: true, ..Self::default() }
+    }
+
+    /// The same where nobody is told of unknown keys: the service may add what it likes.
+    pub fn lenient() -> Self {
+        Self { lenient: true, ..Self::of_wire() }
     }
 
     pub fn is_wire(&self) -> bool {
@@ -250,7 +257,13 @@ impl<'n> Fields<'n> {
 
     /// Reports the keys that are not `known`. Keys beginning with `x-` are the author's own.
     pub fn close(&self, known: &[&str], reader: &mut Reader) {
+        if reader.lenient {
+            return;
+        }
         let mut unknown: Vec<&Entry> = self.unknown(known, reader.wire).collect();
+        if unknown.is_empty() {
+            return;
+        }
         self.too_high(&mut unknown, |_| true, reader);
         let possible = if reader.wire { self.on_wire(known) } else { known.to_vec() };
         for entry in unknown {
@@ -264,6 +277,9 @@ impl<'n> Fields<'n> {
     pub fn keep(&self, known: &[&str], reader: &mut Reader) -> Rest {
         let mut rest = BTreeMap::new();
         let mut unknown: Vec<&Entry> = self.unknown(known, reader.wire).collect();
+        if unknown.is_empty() {
+            return Rest(rest);
+        }
         // Further fields may have the names of those below. Where what they belong to is missing, they are meant to be it.
         self.too_high(&mut unknown, |field| field.required && self.entry(field.name).is_none(), reader);
         for entry in unknown {

@@ -6,12 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-use serde_json::Value;
-
-use super::{Action, Change, News, Plan, Reason, Send};
+use super::{Action, Change, News, Plan};
 use crate::address::Address;
-use crate::digest::{Digest, Listed};
+use crate::digest::{Digest, Keyed, Listed};
 use crate::ledger::Verb;
 
 /// How many digits tell a change, and one side of it, from another.
@@ -112,21 +109,6 @@ fn words(actions: &[Action]) -> String {
     actions.iter().map(word).collect::<Vec<_>>().join(", ")
 }
 
-/// All of a change that its reviewer decides on.
-#[derive(Serialize)]
-struct Decided<'c> {
-    address: &'c Address,
-    action: Action,
-    id: &'c Option<String>,
-    desired: &'c Option<Value>,
-    live: &'c Option<Value>,
-    reasons: &'c [Reason],
-    sends: &'c [Send],
-    protect: bool,
-    broadcast: bool,
-    steps: &'c [Done<'c>],
-}
-
 /// What is done for a change, and to what.
 type Done<'c> = (Verb, Option<&'c str>, Option<&'c Address>);
 
@@ -144,49 +126,60 @@ impl Change {
 impl Plan {
     /// What is approved with it.
     pub fn approval(&self) -> Approval {
+        let (about, told) = (self.about(), self.told_digests());
+        let approved = |(change, whole): &(&Change, Digest)| Approved {
+            address: change.address.clone(),
+            action: change.shown(),
+            whole: first(whole, WHOLE),
+            files: first(&Digest::of_sorted(&change.desired), SIDE),
+            service: first(&Digest::of_sorted(&(&change.id, &change.live)), SIDE),
+        };
+        let changes = told.iter().map(approved).collect();
+        Approval { about: first(&about.clone().digest(), WHOLE), digest: whole(about, &told), changes }
+    }
+
+    /// What the plan does: two plans of the same changes have the same digest, whenever they were made.
+    pub fn digest(&self) -> Digest {
+        whole(self.about(), &self.told_digests())
+    }
+
+    /// For what it is.
+    fn about(&self) -> Listed {
+        let Self { target, origin, app, level, aim, choice, .. } = self;
+        let about = Listed::default().item(target).item(origin).item(app).item(level).item(aim).item(choice);
+        // What was not compared with the service approves nothing that is.
+        if self.basis.is_service() { about } else { about.item(&self.basis) }
+    }
+
+    /// The changes that people are told of, with digests of all that their reviewer decides on.
+    fn told_digests(&self) -> Vec<(&Change, Digest)> {
         let news = News::of(self);
         let mut steps: BTreeMap<&Address, Vec<Done>> = BTreeMap::new();
         for step in self.steps.iter().filter(|step| news.has(&step.address, step.verb)) {
             let done = (step.verb, step.id.as_deref(), step.from.as_ref());
             steps.entry(&step.address).or_default().push(done);
         }
-        let Self { target, origin, app, level, aim, choice, .. } = self;
-        let about = Listed::default().item(target).item(origin).item(app).item(level).item(aim).item(choice);
-        // What was not compared with the service approves nothing that is.
-        let about = if self.basis.is_service() { about } else { about.item(&self.basis) };
-        let (mut digests, mut changes) = (Vec::new(), Vec::new());
-        for change in self.changes.iter().filter(|change| change.is_told()) {
-            let Change { address, id, desired, live, reasons, sends, protect, broadcast, .. } = change;
-            let (action, steps) = (change.shown(), steps.get(address).map_or(&[][..], Vec::as_slice));
-            let (protect, broadcast) = (*protect, *broadcast);
-            let whole = Digest::of_data(&Decided {
-                address,
-                action,
-                id,
-                desired,
-                live,
-                reasons,
-                sends,
-                protect,
-                broadcast,
-                steps,
-            });
-            changes.push(Approved {
-                address: address.clone(),
-                action,
-                whole: first(&whole, WHOLE),
-                files: first(&Digest::of_data(desired), SIDE),
-                service: first(&Digest::of_data(&(id, live)), SIDE),
-            });
-            digests.push(whole);
-        }
-        Approval { about: first(&about.clone().digest(), WHOLE), digest: about.items(&digests).digest(), changes }
+        let digest = |change: &Change| {
+            let decided = Keyed::default()
+                .sorted("action", &change.shown())
+                .sorted("address", &change.address)
+                .sorted("broadcast", &change.broadcast)
+                .sorted("desired", &change.desired)
+                .sorted("id", &change.id)
+                .sorted("live", &change.live)
+                .sorted("protect", &change.protect)
+                .field("reasons", &change.reasons)
+                .field("sends", &change.sends)
+                .sorted("steps", &steps.get(&change.address).map_or(&[][..], Vec::as_slice));
+            decided.digest()
+        };
+        self.changes.iter().filter(|change| change.is_told()).map(|change| (change, digest(change))).collect()
     }
+}
 
-    /// What the plan does: two plans of the same changes have the same digest, whenever they were made.
-    pub fn digest(&self) -> Digest {
-        self.approval().digest
-    }
+fn whole(about: Listed, told: &[(&Change, Digest)]) -> Digest {
+    let digests: Vec<&Digest> = told.iter().map(|(_, digest)| digest).collect();
+    about.items(&digests).digest()
 }
 
 fn first(digest: &Digest, digits: usize) -> String {

@@ -90,7 +90,7 @@ async fn fetched(reading: &Reading) -> Result<Live, Failure> {
         level: Level::Documented,
         origin: &origin,
         settle: SignedDuration::from_secs(10),
-        desired: &desired,
+        desired: &desired.iter().collect(),
         ledger: &ledger,
         all_kinds: false,
         contents: &BTreeSet::new(),

@@ -2,6 +2,7 @@
 //! world.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
@@ -18,6 +19,7 @@ use serde_json::Value;
 use super::Protection;
 use super::network::{question, verb_word};
 use super::project::Units;
+use super::shown::ShownPlan;
 use super::tally::Fault;
 use super::time::{MINUTE, SECOND};
 use super::world::{Happening, Incoming, Own, SETTLE};
@@ -61,15 +63,15 @@ pub fn told(plan: &Plan, process: usize) -> String {
 
 impl Own {
     /// What the manifests and the log say now.
-    pub fn read(&self) -> (Units, Ledger) {
+    pub fn read(&self) -> (Rc<Units>, Rc<Ledger>) {
         let mut world = self.world.borrow_mut();
-        let mut ledger = world.log.ledger.clone();
+        let mut ledger = Rc::clone(&world.log.ledger);
         // A checkpoint holds the same.
         if world.dice.chance(20) {
-            let text = serde_json::to_string(&ledger).expect("it is data");
-            ledger = serde_json::from_str(&text).expect("it was written");
+            let text = serde_json::to_string(&*ledger).expect("it is data");
+            ledger = Rc::new(serde_json::from_str(&text).expect("it was written"));
         }
-        (world.project.units.clone(), ledger)
+        (Rc::clone(&world.project.units), ledger)
     }
 
     /// Whether nobody else is at work, or not any more: a second one stops, or waits for a while and looks again. The clocks of
@@ -84,7 +86,8 @@ impl Own {
         loop {
             {
                 let mut world = self.world.borrow_mut();
-                let Some(running) = world.log.ledger.run.clone().filter(|_| world.is_on(Protection::Turn)) else {
+                let ledger = Rc::clone(&world.log.ledger);
+                let Some(running) = ledger.run.as_ref().filter(|_| world.is_on(Protection::Turn)) else {
                     return true;
                 };
                 if !running.is_held(world.clock(self.process).wall, None) {
@@ -130,22 +133,26 @@ impl Own {
 
     /// What the service has; `None` where that could not be found out.
     pub async fn look(&self, units: &Units, ledger: &Ledger) -> Option<Live> {
-        let (level, confirm_absence, waits) = {
+        let (level, all_kinds, confirm_absence, waits) = {
             let world = self.world.borrow();
-            (world.level, world.is_on(Protection::AbsenceCheck), world.is_on(Protection::SettleWait))
+            (
+                world.level,
+                world.length.all_kinds,
+                world.is_on(Protection::AbsenceCheck),
+                world.is_on(Protection::SettleWait),
+            )
         };
         if let Some(at) = ledger.settled_at(settle()).filter(|_| waits) {
             self.sleep_until(at).await;
         }
-        let desired: BTreeMap<Address, Value> =
-            units.iter().map(|(address, unit)| (address.clone(), unit.spec.clone())).collect();
+        let desired: BTreeMap<&Address, &Value> = units.iter().map(|(address, unit)| (address, &unit.spec)).collect();
         let look = Look {
             level,
             origin: super::ORIGIN,
             settle: settle(),
             desired: &desired,
             ledger,
-            all_kinds: true,
+            all_kinds,
             contents: &BTreeSet::new(),
             confirm_absence,
         };
@@ -156,8 +163,9 @@ impl Own {
             while let Some(ask) = todo.pop_front() {
                 match ask {
                     Ask::Get(number, request) => {
-                        self.breathe(question(&request)).await;
-                        self.world.borrow_mut().ask(self.process, number, request.clone());
+                        let what = question(&request);
+                        self.breathe(what).await;
+                        self.world.borrow_mut().ask(self.process, number, what, request.clone());
                         open.insert(number, (request, 0));
                     }
                     Ask::WaitUntil(at) => {
@@ -196,8 +204,8 @@ impl Own {
                                 }
                                 continue;
                             }
-                            let request = request.clone();
-                            self.world.borrow_mut().ask(self.process, number, request);
+                            let (what, request) = (question(request), request.clone());
+                            self.world.borrow_mut().ask(self.process, number, what, request);
                         }
                     }
                 }
@@ -260,8 +268,9 @@ impl Own {
 
     /// Carries out a plan as it was shown.
     pub async fn carry_out(&self, plan: Plan, ledger: &Ledger) {
-        let shown = plan.digest();
-        self.world.borrow_mut().processes[self.process].shown = Some(plan.clone());
+        // Of an empty plan nothing is written.
+        let shown = (!plan.steps.is_empty()).then(|| plan.digest());
+        self.world.borrow_mut().processes[self.process].shown = ShownPlan::of(&plan);
         let (mut run, effects) = Run::start(plan, ledger, self.settings(), self.now());
         let mut todo = VecDeque::from(effects);
         loop {
@@ -270,7 +279,7 @@ impl Own {
                 match effect {
                     Effect::Append(entry) => {
                         let mut world = self.world.borrow_mut();
-                        if matches!(&entry.record, Record::Begin(begin) if begin.plan != shown) {
+                        if matches!(&entry.record, Record::Begin(begin) if Some(&begin.plan) != shown.as_ref()) {
                             world.violated("what is applied is not what was shown".to_owned());
                         }
                         let slow = world.faults > 0 && world.dice.chance(20);
@@ -327,8 +336,7 @@ impl Own {
         match effect {
             Effect::Send(sending) => {
                 let world = self.world.borrow();
-                let plan = world.processes[self.process].shown.as_ref();
-                plan.map_or("append", |plan| verb_word(plan.steps[sending.step].verb))
+                verb_word(world.processes[self.process].shown.steps[sending.step].verb)
             }
             _ => "append",
         }

@@ -39,7 +39,13 @@ pub fn converge(world: &Shared, tasks: &mut Tasks) {
             world.borrow_mut().violated(why);
             return;
         }
+        let is_free = world.borrow().log.ledger.run.is_none();
         in_calm(world, tasks, async move |own: Own| {
+            // Nothing has happened since it was planned, where nobody has to be waited for.
+            if is_free {
+                let (_, ledger) = own.read();
+                return own.carry_out(plan, &ledger).await;
+            }
             own.has_turn(true).await;
             let (units, ledger) = own.read();
             let Some(live) = own.look(&units, &ledger).await else { return };
@@ -213,7 +219,7 @@ impl World {
     fn look_at_truth(&mut self) {
         let mut wrong = Vec::new();
         let ledger = &self.log.ledger;
-        for (address, unit) in &self.project.units {
+        for (address, unit) in &*self.project.units {
             let Some(owned) = ledger.owned.get(address) else {
                 wrong.push(format!("{address} is declared, and the ledger does not have it"));
                 continue;

@@ -1,5 +1,7 @@
 //! The log as a model: create-if-absent, with writes that fail, tear or lose their answer.
 
+use std::rc::Rc;
+
 use pushplan::ledger::{AppendError, Entry, Ledger, Record};
 
 use super::dice::Dice;
@@ -9,7 +11,8 @@ use super::tally::{Fault, Tally};
 #[derive(Debug, Default)]
 pub struct Log {
     pub entries: Vec<Entry>,
-    pub ledger: Ledger,
+    /// Shared with those who have read it: who writes after that has another.
+    pub ledger: Rc<Ledger>,
 }
 
 /// What became of a write.
@@ -37,7 +40,7 @@ impl Log {
     /// Appends an entry, with whatever goes wrong.
     pub fn append(
         &mut self,
-        entry: &Entry,
+        mut entry: Entry,
         faults: bool,
         exclusive: bool,
         dice: &mut Dice,
@@ -62,14 +65,14 @@ impl Log {
         }
         if exclusive && entry.seq != self.ledger.seq + 1 {
             // An entry that is there already in every part is the one whose answer was lost.
-            let place = usize::try_from(entry.seq).unwrap_or_default().wrapping_sub(1);
-            if self.entries.get(place) == Some(entry) {
+            if self.entry(entry.seq) == Some(&entry) {
                 return Written::Yes;
             }
             tally.met(Fault::Conflict, met);
             return Written::No(AppendError::Conflict);
         }
-        self.push(entry.record.clone(), entry);
+        entry.seq = self.ledger.seq + 1;
+        self.push(entry);
         if (13..19).contains(&fault) {
             tally.met(Fault::WriteAnswerLost, met);
             return Written::No(AppendError::Unknown("timeout".to_owned()));
@@ -77,16 +80,19 @@ impl Log {
         Written::Yes
     }
 
-    fn push(&mut self, record: Record, like: &Entry) {
-        let entry = Entry { record, seq: self.ledger.seq + 1, ..like.clone() };
-        self.ledger.add(&entry);
+    fn push(&mut self, entry: Entry) {
+        Rc::make_mut(&mut self.ledger).add(&entry);
         self.entries.push(entry);
+    }
+
+    /// The entry with a number.
+    fn entry(&self, seq: u64) -> Option<&Entry> {
+        self.entries.get(usize::try_from(seq).ok()?.checked_sub(1)?)
     }
 
     /// A person's command writes a record, while nobody else is at work.
     pub fn say(&mut self, record: Record, at: jiff::Timestamp) {
         let entry = Entry { seq: self.ledger.seq + 1, at, actor: "a person".to_owned(), record };
-        self.ledger.add(&entry);
-        self.entries.push(entry);
+        self.push(entry);
     }
 }

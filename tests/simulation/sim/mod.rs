@@ -10,14 +10,16 @@ mod log;
 mod network;
 mod people;
 mod project;
+mod queue;
 mod reading;
 mod rounds;
 mod service;
+mod shown;
 mod tally;
 mod time;
 mod world;
 
-pub use rounds::run;
+pub use rounds::{LONG, run};
 pub use tally::Tally;
 
 /// The origin that pages may lead to.

@@ -4,7 +4,6 @@ use pushplan::apply::Sending;
 use pushplan::exchange::{Answer, Loss, Request};
 use pushplan::kinds::{self, Create};
 use pushplan::ledger::Verb;
-use pushplan::plan::{Action, Plan};
 use serde_json::{Value, json};
 
 use super::Protection;
@@ -20,6 +19,8 @@ pub struct Arrival {
     process: usize,
     number: usize,
     request: Request,
+    /// What is asked, or what is done.
+    what: &'static str,
     /// Who changes something; `None`: somebody reads.
     sender: Option<Sender>,
     way_back: WayBack,
@@ -60,8 +61,7 @@ pub fn question(request: &Request) -> &'static str {
 
 impl World {
     /// Somebody asks. The answer comes in time, late, in pieces or not at all.
-    pub fn ask(&mut self, process: usize, number: usize, request: Request) {
-        let what = question(&request);
+    pub fn ask(&mut self, process: usize, number: usize, what: &'static str, request: Request) {
         let way = self.dice.between(10, 200);
         let luck = if self.dice.chance(self.faults) { self.dice.below(8) } else { 8 };
         let mut way_back = WayBack::Whole;
@@ -92,7 +92,7 @@ impl World {
         match refused {
             Some(answer) => self.later(way, Happening::To(process, Incoming::Answer(number, Ok(answer)))),
             None => {
-                let arrival = Arrival { process, number, request, sender: None, way_back };
+                let arrival = Arrival { process, number, request, what, sender: None, way_back };
                 self.later(way, Happening::Arrive(arrival));
             }
         }
@@ -100,17 +100,14 @@ impl World {
 
     /// A request leaves that changes something. It was allowed to.
     pub fn send(&mut self, process: usize, sending: &Sending) {
-        let Some(plan) = self.processes[process].shown.take() else { return };
-        self.look_at_departure(process, sending, &plan);
-        let step = &plan.steps[sending.step];
-        let change = plan.changes.iter().find(|change| change.address == step.address);
-        let replaces = change.is_some_and(|change| matches!(change.action, Action::Replace));
+        self.look_at_departure(process, sending);
+        let step = &self.processes[process].shown.steps[sending.step];
+        let replaces = step.replaces;
         let retired = self.log.ledger.retired.iter().filter(|old| old.address == step.address);
         let retired = retired.map(|old| old.id.clone()).collect();
         let sender = Sender { address: step.address.clone(), replaces, retired };
         let (verb, what) = (step.verb, verb_word(step.verb));
         self.note(|| format!("process {process} sends {} for {}", sending.request, sender.address));
-        self.processes[process].shown = Some(plan);
         self.processes[process].on_the_way.insert(sending.step, verb);
 
         let way = self.dice.between(10, 400);
@@ -160,22 +157,22 @@ impl World {
         }
         if let Some(after) = arrives {
             let (request, number) = (sending.request.clone(), sending.step);
-            let arrival = Arrival { process, number, request, sender: Some(sender), way_back };
+            let arrival = Arrival { process, number, request, what, sender: Some(sender), way_back };
             self.later(after, Happening::Arrive(arrival));
         }
     }
 
     /// What has to hold whenever a request leaves.
-    fn look_at_departure(&mut self, process: usize, sending: &Sending, plan: &Plan) {
+    fn look_at_departure(&mut self, process: usize, sending: &Sending) {
         let own = &self.processes[process];
-        let step = &plan.steps[sending.step];
+        let step = &own.shown.steps[sending.step];
         let address = &step.address;
         let mut wrong = None;
         if !own.intended.contains(&(address.clone(), step.verb)) {
             wrong = Some(format!("{} for {address} left without a durable intent", sending.request));
         }
         if !step.after.iter().all(|before| own.done.contains(before)) {
-            wrong = Some(format!("step {} left before what it waits for", step.number));
+            wrong = Some(format!("step {} left before what it waits for", sending.step));
         }
         let shown = step.request.as_ref();
         if shown.is_none_or(|shown| (shown.method, &shown.path) != (sending.request.method, &sending.request.path)) {
@@ -188,8 +185,8 @@ impl World {
         if step.verb == Verb::Create && lifecycle.create != Create::Upsert && own.doubtful.contains(&sending.step) {
             wrong = Some(format!("the create of {address} left twice"));
         }
-        let first = step.spec.as_ref().and_then(|spec| kinds::api(address).runs(spec)).and_then(|runs| runs.first);
-        let lead = plan.min_lead_seconds * SECOND - 10 * SECOND;
+        let first = step.first;
+        let lead = own.shown.min_lead_seconds * SECOND - 10 * SECOND;
         if step.verb == Verb::Create && first.is_some_and(|first| time::of(first) - lead < self.now) {
             wrong = Some(format!("{address} is created though its time {first:?} is too near"));
         }
@@ -200,7 +197,7 @@ impl World {
 
     /// A request comes to the service.
     pub fn arrive(&mut self, arrival: Arrival) {
-        let Arrival { process, number, request, sender, way_back } = arrival;
+        let Arrival { process, number, request, what, sender, way_back } = arrival;
         let answer = match &sender {
             Some(sender) => {
                 let answer = self.service.change(&request, sender, self.now);
@@ -208,7 +205,7 @@ impl World {
                 answer
             }
             None => {
-                let manner = self.manner(&request);
+                let manner = self.manner(what, &request);
                 reading::read(&self.service, &request, manner, &mut self.dice)
             }
         };
@@ -225,8 +222,7 @@ impl World {
     }
 
     /// How a reader is answered.
-    fn manner(&mut self, request: &Request) -> Manner {
-        let what = question(request);
+    fn manner(&mut self, what: &'static str, request: &Request) -> Manner {
         let mut manner = Manner { at: self.now, ..Manner::default() };
         manner.normalised = self.dice.chance(500);
         if manner.normalised && what != "lookup" {
@@ -244,7 +240,8 @@ impl World {
         if what == "list" {
             manner.duplicated = self.dice.chance(200);
             manner.reordered = self.dice.chance(200);
-            manner.crowded = self.dice.chance(100);
+            // A crowd takes long, and says little where nobody has a tag.
+            manner.crowded = self.dice.chance(if self.service.has_tags() { 100 } else { 5 });
             for (is, fault) in [(manner.duplicated, Fault::PageDuplicated), (manner.reordered, Fault::PageReordered)] {
                 if is {
                     self.tally.met(fault, what);

@@ -12,7 +12,7 @@ use super::world::World;
 impl World {
     /// Somebody does something, right in the middle.
     pub fn person(&mut self) {
-        if self.dice.chance(50) {
+        if self.dice.chance(100) {
             return self.unlock();
         }
         if self.dice.chance(250) {

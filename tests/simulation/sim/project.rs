@@ -1,6 +1,7 @@
 //! Small projects, and what people do to their manifests between two runs.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use pushplan::address::Address;
 use pushplan::compare::Unit;
@@ -14,7 +15,8 @@ pub type Units = BTreeMap<Address, Unit>;
 /// What a project declares, as single things.
 #[derive(Debug, Default)]
 pub struct Project {
-    pub units: Units,
+    /// Shared with those who have read them: who edits after that has others.
+    pub units: Rc<Units>,
     /// Pushes and experiments get a new key each time: one that is declared again is another one.
     fresh: usize,
 }
@@ -24,9 +26,9 @@ pub const USERS: [&str; 2] = ["u-1", "u-2"];
 const TAGS: [&str; 4] = ["red", "green", "blue", "remind"];
 
 impl Project {
-    pub fn new(dice: &mut Dice, now: i64) -> Self {
+    pub fn new(units: usize, dice: &mut Dice, now: i64) -> Self {
         let mut project = Self::default();
-        for _ in 0..2 + dice.below(4) {
+        for _ in 0..units {
             project.add(dice, now);
         }
         project
@@ -36,8 +38,8 @@ impl Project {
     pub fn edit(&mut self, dice: &mut Dice, now: i64) {
         for _ in 0..1 + dice.below(3) {
             match dice.below(5) {
-                0 | 1 => self.add(dice, now),
-                2 if self.units.len() > 1 => {
+                0 => self.add(dice, now),
+                1 | 2 if self.units.len() > 1 => {
                     let address = self.any(dice);
                     self.remove(&address);
                 }
@@ -65,7 +67,7 @@ impl Project {
             renamed_from: None,
             aside: pushplan::plan::Aside::default(),
         };
-        self.units.insert(address, unit);
+        Rc::make_mut(&mut self.units).insert(address, unit);
     }
 
     fn add(&mut self, dice: &mut Dice, now: i64) {
@@ -95,10 +97,11 @@ impl Project {
 
     /// Takes a declaration away. Whoever names a segment names a tag instead.
     pub fn remove(&mut self, address: &Address) {
-        self.units.remove(address);
+        let units = Rc::make_mut(&mut self.units);
+        units.remove(address);
         if address.kind == "segments" {
             let (named, other) = (format!("{{\"segment\":\"{}\"}}", address.key), "{\"tag\":\"red\"}");
-            for unit in self.units.values_mut() {
+            for unit in units.values_mut() {
                 let text = unit.spec.to_string();
                 if text.contains(&named) {
                     unit.spec = text.replace(&named, other).parse().expect("JSON");

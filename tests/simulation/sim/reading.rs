@@ -109,7 +109,7 @@ fn item(kind: &str, id: &str, body: &Value, stamp: i64, manner: Manner, dice: &m
     if kind == "scheduled_pushes" && manner.normalised && item["schedule"].is_object() {
         item["schedule"] = json!([item["schedule"]]);
     }
-    let written = time::stamp(stamp).to_string();
+    let written = || time::stamp(stamp).to_string();
     match kind {
         "segments" => {
             return json!({
@@ -121,14 +121,14 @@ fn item(kind: &str, id: &str, body: &Value, stamp: i64, manner: Manner, dice: &m
         }
         "templates" => {
             item["id"] = id.into();
-            item["modified_at"] = written.into();
+            item["modified_at"] = written().into();
             item["last_used"] = Value::Null;
         }
         "pipelines" => {
             item["uid"] = id.into();
             item["url"] = format!("https://service.example/api/pipelines/{id}").into();
             item["status"] = "live".into();
-            item["last_modified_time"] = written.into();
+            item["last_modified_time"] = written().into();
         }
         "scheduled_pushes" => {
             item["url"] = format!("https://service.example/api/schedules/{id}").into();

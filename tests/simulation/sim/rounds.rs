@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::Protection;
+use super::dice::Dice;
 use super::tally::{Fault, Tally};
 use super::time::{MINUTE, SECOND};
 use super::world::{Happening, Incoming, SETTLE, Shared, Tasks, World};
@@ -17,11 +18,40 @@ pub struct Outcome {
     pub trace: Vec<String>,
 }
 
+/// Every so manieth seed is a long story.
+pub const LONG: u64 = 32;
+
+/// How much there is in a story. Most are short: what goes wrong in them is found sooner than in long ones, and long ones are
+/// lived through for what only they can have.
+#[derive(Clone, Copy, Debug)]
+pub struct Length {
+    /// How many things the project declares at first.
+    pub units: usize,
+    pub rounds: usize,
+    /// How many of a thousand requests meet a fault.
+    pub faults: u64,
+    /// Whether also the kinds are listed that nothing here is of.
+    pub all_kinds: bool,
+}
+
+impl Length {
+    pub fn of(seed: u64, dice: &mut Dice) -> Self {
+        if seed.is_multiple_of(LONG) {
+            let (units, rounds) = (2 + dice.below(4), 1 + dice.below(4));
+            return Self { units, rounds, faults: *dice.pick(&[20, 60, 120, 250]), all_kinds: true };
+        }
+        // Where something is changed there is more than one thing, so that something can go.
+        let rounds = 1 + dice.below(2);
+        let units = rounds + usize::from(dice.chance(300));
+        Self { units, rounds, faults: *dice.pick(&[60, 120, 250, 400]), all_kinds: dice.chance(250) }
+    }
+}
+
 /// Lives through one seed.
 pub fn run(seed: u64, off: Option<Protection>, trace: bool) -> Outcome {
     let world: Shared = Rc::new(RefCell::new(World::new(seed, off, trace)));
     let mut tasks = Tasks::default();
-    let rounds = 1 + world.borrow_mut().dice.below(4);
+    let rounds = world.borrow().length.rounds;
     for round in 0..rounds {
         let pause = world.borrow_mut().pause(round);
         tasks.run_until(&world, pause);
@@ -57,7 +87,7 @@ impl World {
     /// Begins a round, and says how faulty the next one is. Often the first goes well, so that there is something to change.
     fn begin_round(&mut self, round: usize) -> u64 {
         let faults = self.faults;
-        if round == 0 && self.dice.chance(600) {
+        if round == 0 && self.length.rounds > 1 && self.dice.chance(600) {
             self.faults = 0;
         }
         if round > 0 {

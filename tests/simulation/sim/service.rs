@@ -21,6 +21,8 @@ pub struct Service {
     pub sent: BTreeMap<Address, u32>,
     pub wrong: Vec<String>,
     next: u64,
+    /// Nothing falls due before then.
+    due: i64,
 }
 
 /// A thing with an id of its own.
@@ -109,11 +111,16 @@ impl Service {
             let doc = json!({ "channel_id": channel, "device_type": "ios", "tags": [], "tag_groups": {} });
             docs.insert(format!("channel {channel}"), vec![(0, Some(doc))]);
         }
-        Self { level, objects: BTreeMap::new(), docs, sent: BTreeMap::new(), wrong: Vec::new(), next: 0 }
+        Self { level, objects: BTreeMap::new(), docs, sent: BTreeMap::new(), wrong: Vec::new(), next: 0, due: i64::MAX }
     }
 
     /// Sends what has fallen due.
     pub fn advance(&mut self, now: i64) {
+        if now < self.due {
+            return;
+        }
+        let waits = |object: &&Object| object.is_live() && object.due > Some(now);
+        self.due = self.objects.values().filter(waits).filter_map(|object| object.due).min().unwrap_or(i64::MAX);
         for object in self.objects.values_mut().filter(|object| object.is_live()) {
             let Some(first) = object.due.filter(|due| *due <= now) else { continue };
             object.begun = true;
@@ -130,6 +137,11 @@ impl Service {
         }
     }
 
+    /// Whether there is, or was, a tag of its own.
+    pub fn has_tags(&self) -> bool {
+        self.docs.keys().any(|name| name.starts_with("tag "))
+    }
+
     pub fn new_id(&mut self) -> String {
         self.next += 1;
         format!("{:08x}", (self.next as u32).wrapping_mul(0x9e37_79b1))
@@ -139,6 +151,7 @@ impl Service {
     pub fn make(&mut self, kind: &'static str, body: Value, origin: Origin, now: i64) -> String {
         let id = self.new_id();
         let due = first_time(kind, &body);
+        self.due = self.due.min(due.unwrap_or(i64::MAX));
         let versions = vec![(now, Some(body))];
         let object = Object { kind, versions, origin, due, begun: false, removed_by_person: false };
         self.objects.insert(id.clone(), object);
@@ -238,6 +251,7 @@ impl Service {
         }
         object.due = due;
         object.versions.push((now, Some(new.clone())));
+        self.due = self.due.min(due.unwrap_or(i64::MAX));
         self.look_at_references(&new, &sender.address);
         Answer::new(200, json!({ "ok": true }))
     }

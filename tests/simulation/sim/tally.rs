@@ -1,6 +1,5 @@
 //! How often each fault met each kind of step.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// What can go wrong.
@@ -104,25 +103,47 @@ impl Fault {
     }
 }
 
-/// Counts of faults.
-#[derive(Clone, Debug, Default)]
-pub struct Tally(BTreeMap<(Fault, &'static str), u64>);
+/// The most that a fault can meet.
+const MOST: usize = 7;
+
+/// Counts of faults, by what they meet.
+#[derive(Clone, Debug)]
+pub struct Tally([[u64; MOST]; Fault::ALL.len()]);
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self([[0; MOST]; Fault::ALL.len()])
+    }
+}
 
 impl Tally {
     pub fn met(&mut self, fault: Fault, what: &'static str) {
-        *self.0.entry((fault, what)).or_default() += 1;
+        if let Some(place) = fault.meets().iter().position(|other| *other == what) {
+            self.0[fault as usize][place] += 1;
+        }
     }
 
     pub fn add(&mut self, other: &Self) {
-        for (key, count) in &other.0 {
-            *self.0.entry(*key).or_default() += count;
+        for (all, more) in self.0.as_flattened_mut().iter_mut().zip(other.0.as_flattened()) {
+            *all += more;
         }
+    }
+
+    /// Whether nothing went wrong: that a value has another form is no fault.
+    pub fn is_quiet(&self) -> bool {
+        let wrong = Fault::ALL.into_iter().filter(|fault| *fault != Fault::Normalised);
+        wrong.flat_map(|fault| self.counts(fault)).all(|(_, count)| count == 0)
+    }
+
+    /// What each fault met, and how often.
+    fn counts(&self, fault: Fault) -> impl Iterator<Item = (&'static str, u64)> {
+        fault.meets().iter().copied().zip(self.0[fault as usize])
     }
 
     /// What never happened, and can.
     pub fn zeros(&self) -> Vec<String> {
-        let pairs = Fault::ALL.iter().flat_map(|fault| fault.meets().iter().map(move |what| (*fault, *what)));
-        pairs.filter(|pair| !self.0.contains_key(pair)).map(|(fault, what)| format!("{fault:?} at {what}")).collect()
+        let pairs = Fault::ALL.iter().flat_map(|fault| self.counts(*fault).map(move |pair| (*fault, pair)));
+        pairs.filter(|(_, (_, count))| *count == 0).map(|(fault, (what, _))| format!("{fault:?} at {what}")).collect()
     }
 }
 
@@ -130,8 +151,8 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for fault in Fault::ALL {
             write!(f, "{:18}", format!("{fault:?}"))?;
-            for what in fault.meets() {
-                write!(f, " {what} {}", self.0.get(&(fault, *what)).copied().unwrap_or_default())?;
+            for (what, count) in self.counts(fault) {
+                write!(f, " {what} {count}")?;
             }
             writeln!(f)?;
         }

@@ -1,6 +1,7 @@
 //! Times of the simulation: milliseconds since it began.
 
 use jiff::Timestamp;
+use jiff::tz::Offset;
 
 /// When everything begins: 2031-01-01T00:00Z.
 const START: i64 = 1_924_992_000_000;
@@ -19,5 +20,6 @@ pub fn of(at: Timestamp) -> i64 {
 
 /// A time as the contract writes it.
 pub fn written(at: i64) -> String {
-    stamp(at).strftime("%Y-%m-%dT%H%M").to_string()
+    let at = Offset::UTC.to_datetime(stamp(at));
+    format!("{}T{:02}{:02}", at.date(), at.hour(), at.minute())
 }

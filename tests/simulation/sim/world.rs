@@ -10,16 +10,18 @@ use std::time::Duration;
 use pushplan::address::Address;
 use pushplan::apply::Now;
 use pushplan::exchange::{Answer, Loss};
-use pushplan::ledger::{AppendError, Entry, Record, Running, Verb};
+use pushplan::ledger::{AppendError, Entry, Record, Verb};
 use pushplan::model::level::Level;
-use pushplan::plan::Plan;
 
 use super::Protection;
 use super::dice::Dice;
 use super::log::{Log, Written, word};
 use super::network::Arrival;
 use super::project::Project;
+use super::queue::Queue;
+use super::rounds::Length;
 use super::service::{Origin, Service};
+use super::shown::ShownPlan;
 use super::tally::{Fault, Tally};
 use super::time::{self, MINUTE, SECOND};
 
@@ -64,7 +66,7 @@ pub struct Process {
     wall_behind: i64,
     boot_behind: i64,
     /// What was shown before it was applied.
-    pub shown: Option<Plan>,
+    pub shown: ShownPlan,
     pub on_the_way: BTreeMap<usize, Verb>,
     pub done: BTreeSet<usize>,
     /// Creates that left and were not definitely refused.
@@ -79,6 +81,7 @@ pub struct World {
     pub now: i64,
     pub dice: Dice,
     pub level: Level,
+    pub length: Length,
     pub service: Service,
     pub log: Log,
     pub project: Project,
@@ -87,8 +90,9 @@ pub struct World {
     pub faults: u64,
     pub off: Option<Protection>,
     pub processes: Vec<Process>,
-    pub queue: BTreeMap<(i64, u64), Happening>,
-    next: u64,
+    pub queue: Queue<Happening>,
+    /// How many processes are yet to begin.
+    starting: usize,
     pub wrong: Option<String>,
     pub trace: Option<Vec<String>>,
     pub reports: usize,
@@ -100,19 +104,21 @@ impl World {
     pub fn new(seed: u64, off: Option<Protection>, trace: bool) -> Self {
         let mut dice = Dice::new(seed);
         let level = if dice.chance(500) { Level::Documented } else { Level::Extended };
-        let project = Project::new(&mut dice, 0);
+        let length = Length::of(seed, &mut dice);
+        let project = Project::new(length.units, &mut dice, 0);
         Self {
             now: 0,
             level,
+            length,
             service: Service::new(level),
             log: Log::default(),
             project,
             tally: Tally::default(),
-            faults: *dice.pick(&[20, 60, 120, 250]),
+            faults: length.faults,
             off,
             processes: Vec::new(),
-            queue: BTreeMap::new(),
-            next: 0,
+            queue: Queue::default(),
+            starting: 0,
             wrong: None,
             trace: trace.then(Vec::new),
             reports: 0,
@@ -137,8 +143,8 @@ impl World {
     }
 
     pub fn later(&mut self, after: i64, what: Happening) {
-        self.next += 1;
-        self.queue.insert((self.now + after.max(0), self.next), what);
+        self.starting += usize::from(matches!(what, Happening::Start));
+        self.queue.put(self.now + after.max(0), what);
     }
 
     pub fn at(&mut self, at: i64, what: Happening) {
@@ -188,39 +194,44 @@ impl World {
     }
 
     /// An entry comes to the log.
-    fn write(&mut self, process: usize, entry: &Entry) {
+    fn write(&mut self, process: usize, entry: Entry) {
         let exclusive = self.is_on(Protection::CreateIfAbsent);
-        let faults = self.faults > 0;
-        let (before, running) = (self.log.ledger.seq, self.log.ledger.run.clone());
+        let (faults, seq, at) = (self.faults > 0, entry.seq, entry.at);
+        let before = self.log.ledger.seq;
+        let holder = self.holder().filter(|_| matches!(entry.record, Record::Begin(_)));
+        let intended: Vec<(Address, Verb)> = match &entry.record {
+            Record::Intents(intents) => intents.iter().map(|it| (it.address.clone(), it.verb)).collect(),
+            _ => Vec::new(),
+        };
+        self.note(|| format!("process {process} writes {seq} {}", word(&entry.record)));
         let written = self.log.append(entry, faults, exclusive, &mut self.dice, &mut self.tally);
-        self.note(|| format!("process {process} writes {} {}: {written:?}", entry.seq, word(&entry.record)));
+        self.note(|| format!("  {written:?}"));
         let durable = self.log.ledger.seq > before || matches!(written, Written::Yes);
-        if self.log.ledger.seq > before {
-            self.look_at_turn(process, entry, running);
+        if self.log.ledger.seq > before
+            && let Some(other) = holder
+        {
+            self.violated(format!("process {process} begins while process {other} holds its lease"));
         }
         if let Some(lease) = self.log.ledger.run.as_ref().and_then(|running| running.lease.as_ref()).filter(|_| durable)
         {
-            self.processes[process].held_until = self.when(process, entry.at) + lease.seconds * SECOND;
+            self.processes[process].held_until = self.when(process, at) + lease.seconds * SECOND;
         }
-        if durable && let Record::Intents(intents) = &entry.record {
-            let names = intents.iter().map(|intent| (intent.address.clone(), intent.verb));
-            self.processes[process].intended.extend(names);
+        if durable {
+            self.processes[process].intended.extend(intended);
         }
         self.look_at_ledger();
         match written {
-            Written::Yes => self.later(5, Happening::To(process, Incoming::Written(entry.seq, Ok(())))),
-            Written::No(error) => self.later(5, Happening::To(process, Incoming::Written(entry.seq, Err(error)))),
+            Written::Yes => self.later(5, Happening::To(process, Incoming::Written(seq, Ok(())))),
+            Written::No(error) => self.later(5, Happening::To(process, Incoming::Written(seq, Err(error)))),
             Written::Torn => self.processes[process].over = true,
         }
     }
 
-    /// Nobody begins while somebody else holds a lease that is not over, by any clock.
-    fn look_at_turn(&mut self, process: usize, entry: &Entry, before: Option<Running>) {
-        let Some(before) = before.filter(|_| matches!(entry.record, Record::Begin(_))) else { return };
-        let other = self.processes.iter().position(|other| other.run == before.run);
-        if let Some(other) = other.filter(|other| self.now <= self.processes[*other].held_until) {
-            self.violated(format!("process {process} begins while process {other} holds its lease"));
-        }
+    /// Who holds a lease that is not over, by any clock. Nobody else begins meanwhile.
+    fn holder(&self) -> Option<usize> {
+        let running = self.log.ledger.run.as_ref()?;
+        let holder = self.processes.iter().position(|other| other.run == running.run);
+        holder.filter(|holder| self.now <= self.processes[*holder].held_until)
     }
 
     /// Nothing of ours is missing from the ledger: what lives is owned, retired or in doubt.
@@ -242,7 +253,7 @@ impl World {
 
     /// The next thing happens; the process that has to be polled because of it.
     fn step(&mut self) -> Option<Option<usize>> {
-        let ((at, _), happening) = self.queue.pop_first()?;
+        let (at, happening) = self.queue.take()?;
         self.now = self.now.max(at);
         self.service.advance(self.now);
         let poll = match happening {
@@ -270,10 +281,13 @@ impl World {
                 None
             }
             Happening::Write(process, entry) => {
-                self.write(process, &entry);
+                self.write(process, entry);
                 None
             }
-            Happening::Start => Some(self.add_process()),
+            Happening::Start => {
+                self.starting -= 1;
+                Some(self.add_process())
+            }
             Happening::Person => {
                 self.person();
                 None
@@ -367,7 +381,7 @@ impl Tasks {
             if world.wrong.is_some() {
                 return;
             }
-            if world.queue.first_key_value().is_none_or(|((at, _), _)| *at > until) {
+            if world.queue.next_at().is_none_or(|at| at > until) {
                 world.now = world.now.max(until);
                 return;
             }
@@ -392,9 +406,8 @@ impl Tasks {
             if world.wrong.is_some() {
                 return;
             }
-            let starting = world.queue.values().any(|next| matches!(next, Happening::Start));
-            let awake = world.processes.iter().any(|process| !process.over && !process.suspended);
-            if !sleepers && !awake && !starting {
+            let is_awake = |process: &Process| !process.over && !process.suspended;
+            if !sleepers && world.starting == 0 && !world.processes.iter().any(is_awake) {
                 return;
             }
             if world.now > 1_000_000 * SECOND {
