@@ -83,7 +83,10 @@ pub const GROUPS: &[Group] = &[
             variable("GITHUB_WORKSPACE", "the folder of the clone"),
             variable("GITHUB_STEP_SUMMARY", "the file of `ci summary`"),
             variable("GITHUB_OUTPUT", "the file of `ci outputs`"),
-            variable("PUSHPLAN_CREDENTIALS_TOML", "the secret of the workflow that `ci init` writes: a credentials.toml"),
+            variable(
+                "PUSHPLAN_CREDENTIALS_TOML",
+                "the secret of the workflow that `ci init` writes: a credentials.toml",
+            ),
             variable("GITHUB_ACTOR", "who is at work, for the ledger"),
             variable("GITHUB_RUN_ID", "the job, for the ledger"),
             variable("GITHUB_SERVER_URL", "the page of the job, for the ledger"),
