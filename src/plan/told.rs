@@ -77,6 +77,8 @@ pub enum Why {
     NotYet,
     /// The same, and what the other target has of it is promoted.
     Newer,
+    /// The same, and this target has what the other one has of it already.
+    Older,
     /// Git has gone on since it was applied to the other target, and this field of it is the other target's own.
     OfTarget(String),
     /// The other target has it, and git has it no more.
@@ -96,7 +98,7 @@ impl Why {
     pub fn is_left(&self) -> bool {
         match self {
             Self::OfTarget(_) | Self::NotInGit | Self::InDoubt | Self::Waits(_) => true,
-            Self::NotYet | Self::Newer | Self::NotGoneYet | Self::NotThere => false,
+            Self::NotYet | Self::Newer | Self::Older | Self::NotGoneYet | Self::NotThere => false,
         }
     }
 
@@ -105,6 +107,7 @@ impl Why {
         match self {
             Self::NotYet => format!("not on {from} yet"),
             Self::Newer => format!("not on {from} yet as your files have it by now; what {from} has is promoted"),
+            Self::Older => format!("not on {from} yet as your files have it by now; what {from} has is here already"),
             Self::OfTarget(path) => {
                 let what = if path.is_empty() { "what it says" } else { path };
                 format!(
