@@ -58,6 +58,7 @@ pub enum Guard {
     Sends,
     Broadcast,
     Deletes,
+    OtherProject,
     Protect,
     TooLate,
     Drift,
@@ -72,6 +73,7 @@ impl Guard {
             Self::Sends => "sends",
             Self::Broadcast => "broadcast",
             Self::Deletes => "deletes",
+            Self::OtherProject => "other_project",
             Self::Protect => "protect",
             Self::TooLate => "too_late",
             Self::Drift => "drift",
@@ -98,6 +100,7 @@ pub fn guards(plan: &Plan, limits: &Limits) -> Vec<Refused> {
     found.extend(broadcast(plan));
     found.extend(deletes(plan, limits));
     found.extend(leaving(plan, limits));
+    found.extend(of_other_project(plan, limits));
     found.extend(protect(plan, limits));
     found.extend(too_late(plan, limits));
     found.extend(drift(plan, limits));
@@ -282,6 +285,23 @@ fn leaving(plan: &Plan, limits: &Limits) -> Option<Refused> {
     let go_on = limits.go_on(&format!("--allow-deletes {total}"));
     let help = format!("{go_on}{}", limits.leave_out(", ", "or leave it out with --except"));
     refused(Guard::Deletes, addresses, message, help)
+}
+
+/// What was last applied from another project is not deleted because this one does not declare it.
+fn of_other_project(plan: &Plan, limits: &Limits) -> Option<Refused> {
+    let other = plan.told.other_home.as_ref().filter(|_| limits.allow_deletes.is_none())?;
+    let addresses = chosen(plan, |change| is_deletion(change) && change.ledger.is_some());
+    let this = plan.told.home.as_ref().map(|home| format!("; this is {home}")).unwrap_or_default();
+    let message = format!(
+        "{} would be deleted, and the last apply was from another project, {other}{this}",
+        count(addresses.len(), "thing")
+    );
+    let total = plan.changes.iter().filter(|change| is_deletion(change)).count();
+    let help = format!(
+        "give each project a ledger of its own; if this one was only moved or renamed, {}",
+        limits.go_on(&format!("--allow-deletes {total}"))
+    );
+    refused(Guard::OtherProject, addresses, message, help)
 }
 
 fn protect(plan: &Plan, limits: &Limits) -> Option<Refused> {

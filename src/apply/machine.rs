@@ -68,6 +68,7 @@ impl Run {
             tool: plan.tool.clone(),
             changes: counts.into_iter().filter(|(_, count)| *count > 0).collect(),
             lease: Some(settings.lease.clone()),
+            home: plan.told.home.clone(),
         };
         // An empty plan leaves no trace in the ledger.
         let begin = Some(begin).filter(|_| !plan.steps.is_empty());

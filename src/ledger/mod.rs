@@ -8,6 +8,7 @@ mod codec;
 mod file;
 pub mod git;
 pub mod history;
+mod home;
 mod lease;
 pub mod object;
 pub mod place;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 pub use chain::{Chain, Facts, Kept, NotMoved, Taken, checkpoint};
 pub use file::FileStore;
+pub use home::Home;
 pub use lease::{Lease, Running};
 pub use record::{Adopted, Begin, Done, Ended, Entry, Intent, Outcome, Record, Resolution, Seq, Verb};
 pub use state::{Ledger, Open, Owned, Retired};

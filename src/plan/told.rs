@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Place;
 use crate::address::Address;
+use crate::ledger::Home;
 use crate::model::quiet::Quiet;
 
 /// Facts for readers alone.
@@ -15,6 +16,12 @@ pub struct Told {
     /// What the project calls itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
+    /// Which project it is, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<Home>,
+    /// The project that something was last applied from, where that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_home: Option<Home>,
     /// When people are not to be disturbed, by the clock where they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet: Option<Quiet>,
