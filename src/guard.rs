@@ -27,11 +27,28 @@ pub struct Limits {
     pub allow_deletes: Option<usize>,
     /// `--allow-sends`.
     pub allow_sends: bool,
+    /// Whoever is refused has none of these options: they are those of `apply`.
+    pub elsewhere: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_deletes: MAX_DELETES, allow_deletes: None, allow_sends: false }
+        Self { max_deletes: MAX_DELETES, allow_deletes: None, allow_sends: false, elsewhere: false }
+    }
+}
+
+impl Limits {
+    /// How somebody goes on who has looked.
+    fn go_on(&self, option: &str) -> String {
+        match self.elsewhere {
+            true => format!("run `pushplan apply {option}` once to go on"),
+            false => format!("pass {option} to go on"),
+        }
+    }
+
+    /// How something is left out, with what stands before it.
+    fn leave_out(&self, before: &str, words: &str) -> String {
+        if self.elsewhere { String::new() } else { format!("{before}{words}") }
     }
 }
 
@@ -41,6 +58,7 @@ pub enum Guard {
     Sends,
     Broadcast,
     Deletes,
+    OtherProject,
     Protect,
     TooLate,
     Drift,
@@ -55,6 +73,7 @@ impl Guard {
             Self::Sends => "sends",
             Self::Broadcast => "broadcast",
             Self::Deletes => "deletes",
+            Self::OtherProject => "other_project",
             Self::Protect => "protect",
             Self::TooLate => "too_late",
             Self::Drift => "drift",
@@ -81,10 +100,11 @@ pub fn guards(plan: &Plan, limits: &Limits) -> Vec<Refused> {
     found.extend(broadcast(plan));
     found.extend(deletes(plan, limits));
     found.extend(leaving(plan, limits));
-    found.extend(protect(plan));
-    found.extend(too_late(plan));
-    found.extend(drift(plan));
-    found.extend(undecided(plan));
+    found.extend(of_other_project(plan, limits));
+    found.extend(protect(plan, limits));
+    found.extend(too_late(plan, limits));
+    found.extend(drift(plan, limits));
+    found.extend(undecided(plan, limits));
     found
 }
 
@@ -152,7 +172,12 @@ fn sends(plan: &Plan, limits: &Limits) -> Option<Refused> {
         (Some(first), _) => format!("after {} or later", Delay(*first)),
     };
     let message = format!("{} {go} out {when}, by {}", count(messages, "message"), named(&addresses));
-    refused(Guard::Sends, addresses, message, "look at the lines with SENDS; pass --allow-sends to go on")
+    refused(
+        Guard::Sends,
+        addresses,
+        message,
+        format!("look at the lines with SENDS; {}", limits.go_on("--allow-sends")),
+    )
 }
 
 /// What messages people by itself and addresses everybody, without saying that it is meant to.
@@ -242,7 +267,8 @@ fn deletes(plan: &Plan, limits: &Limits) -> Option<Refused> {
             format!("{} would be deleted; the limit is {most}, or {share} % of a kind", all_of(&what))
         }
     };
-    let help = format!("pass --allow-deletes {total} to go on, or set max_deletes of the target in pushplan.toml");
+    let go_on = limits.go_on(&format!("--allow-deletes {total}"));
+    let help = format!("{go_on}, or set max_deletes of the target in pushplan.toml");
     refused(Guard::Deletes, chosen(plan, is_deletion), message, help)
 }
 
@@ -256,19 +282,38 @@ fn leaving(plan: &Plan, limits: &Limits) -> Option<Refused> {
     // One that is replaced counts for no deletion, and its word is asked for all the same.
     let total = plan.changes.iter().filter(|change| is_deletion(change)).count().max(1);
     let message = format!("{} would be deleted: every device that has it loses it", named(&addresses));
-    let help = format!("pass --allow-deletes {total} to go on, or leave it out with --except");
+    let go_on = limits.go_on(&format!("--allow-deletes {total}"));
+    let help = format!("{go_on}{}", limits.leave_out(", ", "or leave it out with --except"));
     refused(Guard::Deletes, addresses, message, help)
 }
 
-fn protect(plan: &Plan) -> Option<Refused> {
+/// What was last applied from another project is not deleted because this one does not declare it.
+fn of_other_project(plan: &Plan, limits: &Limits) -> Option<Refused> {
+    let other = plan.told.other_home.as_ref().filter(|_| limits.allow_deletes.is_none())?;
+    let addresses = chosen(plan, |change| is_deletion(change) && change.ledger.is_some());
+    let this = plan.told.home.as_ref().map(|home| format!("; this is {home}")).unwrap_or_default();
+    let message = format!(
+        "{} would be deleted, and the last apply was from another project, {other}{this}",
+        count(addresses.len(), "thing")
+    );
+    let total = plan.changes.iter().filter(|change| is_deletion(change)).count();
+    let help = format!(
+        "give each project a ledger of its own; if this one was only moved or renamed, {}",
+        limits.go_on(&format!("--allow-deletes {total}"))
+    );
+    refused(Guard::OtherProject, addresses, message, help)
+}
+
+fn protect(plan: &Plan, limits: &Limits) -> Option<Refused> {
     let addresses = chosen(plan, |change| change.protect && (is_deletion(change) || change.action == Action::Replace));
     let are = if addresses.len() == 1 { "is" } else { "are" };
     let message = format!("{} {are} protected and would be deleted or replaced", named(&addresses));
-    let help = "apply `lifecycle: {protect: false}` by itself first, then this change; or leave it out with --except";
+    let or = limits.leave_out("; ", "or leave it out with --except");
+    let help = format!("apply `lifecycle: {{protect: false}}` by itself first, then this change{or}");
     refused(Guard::Protect, addresses, message, help)
 }
 
-fn too_late(plan: &Plan) -> Option<Refused> {
+fn too_late(plan: &Plan, limits: &Limits) -> Option<Refused> {
     let addresses = chosen(plan, is_late);
     let (have, their) = if addresses.len() == 1 { ("has", "its") } else { ("have", "their") };
     let message = format!(
@@ -276,12 +321,13 @@ fn too_late(plan: &Plan) -> Option<Refused> {
         named(&addresses),
         count(usize::try_from(plan.min_lead_seconds).unwrap_or_default() / 60, "minute")
     );
-    let help = format!("give {their} push a later time, or leave it out with --except");
+    let or = limits.leave_out(", ", "or leave it out with --except");
+    let help = format!("give {their} push a later time{or}");
     refused(Guard::TooLate, addresses, message, help)
 }
 
 /// What somebody did on the service is not undone where the plan says so.
-fn drift(plan: &Plan) -> Option<Refused> {
+fn drift(plan: &Plan, limits: &Limits) -> Option<Refused> {
     if plan.on_drift == OnDrift::Overwrite {
         return None;
     }
@@ -299,7 +345,10 @@ fn drift(plan: &Plan) -> Option<Refused> {
     let patterns: BTreeSet<Address> = addresses.iter().map(Address::resource).collect();
     let first = patterns.first().map(ToString::to_string).unwrap_or_default();
     let (each, more) = if patterns.len() == 1 { ("it", "") } else { ("each", " and so on") };
-    help.push(format!("leave {each} out with --except {first}{more}, or put yours back with --on-drift overwrite"));
+    help.push(match limits.elsewhere {
+        true => "or put yours back: `pushplan apply --on-drift overwrite`".to_owned(),
+        false => format!("leave {each} out with --except {first}{more}, or put yours back with --on-drift overwrite"),
+    });
     let help = help.join("; ");
     refused(Guard::Drift, addresses, message, help)
 }
@@ -350,10 +399,11 @@ fn edited(change: &Change) -> String {
 }
 
 /// One refusal for each that a person has to decide, since each has its own way out.
-fn undecided(plan: &Plan) -> Vec<Refused> {
+fn undecided(plan: &Plan, limits: &Limits) -> Vec<Refused> {
     let mut found = Vec::new();
     for change in &plan.changes {
         let address = &change.address;
+        let except = format!("or --except {address}");
         for reason in &change.reasons {
             let (guard, message, help) = match reason {
                 Reason::Collision { ids } => {
@@ -361,13 +411,17 @@ fn undecided(plan: &Plan) -> Vec<Refused> {
                     let are = if ids.len() == 1 { "something of this name is" } else { "things of this name are" };
                     let message = format!("{address}: {are} there and not ours: {}", all_of(ids));
                     let help = match (&change.ledger, change.moved) {
-                        (None, _) => format!("pushplan adopt {address}{id}, or --except {address}"),
+                        (None, _) => {
+                            format!("pushplan adopt {address}{id}{}", limits.leave_out(", ", &except))
+                        }
                         (Some(_), Some(Moved::Removed)) => format!(
-                            "pushplan forget {address}, then pushplan adopt {address}{id}; or --except {address}"
+                            "pushplan forget {address}, then pushplan adopt {address}{id}{}",
+                            limits.leave_out("; ", &except)
                         ),
                         (Some(_), _) => {
                             format!(
-                                "rename or remove it in the dashboard, or choose another name; or --except {address}"
+                                "rename or remove it in the dashboard, or choose another name{}",
+                                limits.leave_out("; ", &except)
                             )
                         }
                     };
@@ -379,7 +433,8 @@ fn undecided(plan: &Plan) -> Vec<Refused> {
                         message += &format!("; it may be {}", any_of(candidates));
                     }
                     let id = if let [id] = candidates.as_slice() { id } else { "ID" };
-                    let help = format!("pushplan resolve {address} --created {id} | --absent, or --except {address}");
+                    let or = limits.leave_out(", ", &except);
+                    let help = format!("pushplan resolve {address} --created {id} | --absent{or}");
                     (Guard::InDoubt, message, help)
                 }
                 _ => continue,

@@ -67,7 +67,7 @@ pub fn promote(from: Side, to: Side) -> Promoted {
             Fate::Gets(Some(unit)) => drop(units.insert(address.clone(), unit)),
             Fate::Behind(unit) => {
                 let has = to.ledger.owned.get(address).is_some_and(|owned| is_same(&unit, owned));
-                behind.insert(address, if has { Why::NotYet } else { Why::Newer });
+                behind.insert(address, if has { Why::Older } else { Why::Newer });
                 units.insert(address.clone(), unit);
             }
             Fate::Stays(why) => drop(held.insert(address, why)),
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn what_is_not_on_staging_yet_stays_as_production_has_it() {
         let got = promoted((&[(A, "new")], &[(A, "old")]), (&[(A, "new")], &[(A, "old")]));
-        assert_eq!(got, (vec![(A.into(), spec(A, "old"))], vec![(A.into(), Why::NotYet)]));
+        assert_eq!(got, (vec![(A.into(), spec(A, "old"))], vec![(A.into(), Why::Older)]), "an older one is there");
         let got = promoted((&[(A, "new")], &[]), (&[(A, "new")], &[]));
         assert_eq!(got, (vec![], vec![(A.into(), Why::NotYet)]));
     }

@@ -210,6 +210,7 @@ async fn who_finds_that_somebody_else_has_begun_sends_nothing() {
         tool: "0".into(),
         changes: BTreeMap::new(),
         lease: None,
+        home: None,
     };
     let entry =
         Entry { seq: ledger.seq + 1, at: Timestamp::now(), actor: "grace".into(), record: Record::Begin(begin) };

@@ -65,6 +65,7 @@ impl Story {
             tool: "0.1.0".into(),
             changes,
             lease: None,
+            home: None,
         }));
     }
 

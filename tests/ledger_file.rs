@@ -221,7 +221,21 @@ fn records_of_another_ledger_are_refused() {
     for seq in 1..=4 {
         fs::copy(file(other.path(), seq), file(folder.path(), seq)).unwrap();
     }
-    refused(folder.path(), "belongs to another ledger", 3);
+    let help = refused(folder.path(), "record 1 belongs to another ledger", 0);
+    assert!(help.contains("move every record from 1 on") && help.contains("to begin anew"), "{help}");
+    // The first of this one's are left, and what is said of them is so.
+    let (folder, _log) = ledger(5);
+    for seq in 3..=4 {
+        fs::copy(file(other.path(), seq), file(folder.path(), seq)).unwrap();
+    }
+    fs::copy(file(other.path(), 4), file(folder.path(), 5)).unwrap();
+    refused(folder.path(), "record 3 belongs to another ledger", 2);
+    for seq in 3..=5 {
+        fs::remove_file(file(folder.path(), seq)).unwrap();
+    }
+    fs::remove_file(file(folder.path(), 1).with_file_name("newest")).unwrap();
+    fs::remove_dir_all(folder.path().join(".pushplan/seen")).unwrap();
+    assert_eq!(read(folder.path()).unwrap().len(), 2);
 }
 
 #[test]

@@ -383,3 +383,41 @@ segments: {a: {criteria: {tag: \"${var.nope}\"}}}
     assert_eq!(times(&ran, "RF104"), 1, "{}", ran.stdout);
     assert_says(&ran, &["this holds for the targets `cafe-de`, `cafe-us` and `shop-de`"]);
 }
+
+/// What `validate` says of a matrix.
+fn said_of(matrix: &str) -> String {
+    let folder = Folder::new();
+    folder.write("pushplan.toml", format!("[matrix]\n{matrix}\n"));
+    folder.write("messages.yaml", "segments:\n  a: {criteria: {tag: a}}\n");
+    let ran = folder.run(&["validate"]);
+    assert_eq!(ran.code, 3, "{ran}");
+    ran.stderr + &ran.stdout
+}
+
+#[test]
+fn names_that_are_the_same_are_told_with_a_way_out_that_works() {
+    let twice = said_of("brand = [\"a\", \"a\"]");
+    assert!(twice.contains("write `a` of brand once") && !twice.contains("name = "), "{twice}");
+    let both = said_of("brand = [\"a-b\", \"a\"]\ncountry = [\"c\", \"b-c\"]");
+    assert!(both.contains("name = \"${brand}_${country}\""), "{both}");
+    let folder = Folder::new();
+    folder.write(
+        "pushplan.toml",
+        "[matrix]\nbrand = [\"a-b\", \"a\"]\ncountry = [\"c\", \"b-c\"]\nname = \"${brand}_${country}\"\n",
+    );
+    folder.write("messages.yaml", "segments:\n  a: {criteria: {tag: a}}\n");
+    assert_eq!(folder.run(&["validate"]).code, 0);
+}
+
+#[test]
+fn of_many_targets_a_few_are_named() {
+    let folder = Folder::new();
+    let values: Vec<String> = (0..1000).map(|number| format!("\"brand-{number}\"")).collect();
+    folder.write("pushplan.toml", format!("[matrix]\nbrand = [{}]\n", values.join(", ")));
+    folder.write("messages.yaml", "segments:\n  a: {criteria: {tag: a}}\n");
+    for arguments in [&["history", "--target", "typo-of-somebody"][..], &["history"]] {
+        let ran = folder.run(arguments);
+        assert_eq!(ran.code, 64, "{ran}");
+        assert!(ran.stderr.len() < 500 && ran.stderr.contains(", and 992 more"), "{ran}");
+    }
+}

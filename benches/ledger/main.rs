@@ -153,6 +153,7 @@ fn changes(apply: usize, resources: usize) -> [Record; 4] {
         tool: "0.1.0".to_owned(),
         changes: BTreeMap::from([("update".to_owned(), 1)]),
         lease: None,
+        home: None,
     };
     [
         Record::Begin(begin),

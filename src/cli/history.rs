@@ -39,7 +39,7 @@ impl History {
             },
         };
         match (self.format, deed) {
-            (Plain::Text, None) => out.print(&history::list(&target, &deeds, style)),
+            (Plain::Text, None) => out.print(&out.said(&history::list(&target, &deeds, style), None)),
             (Plain::Text, Some(deed)) => out.print(&history::one(&target, deed, style)),
             (Plain::Json, None) => out.json(&history::json::list(&target, &deeds, &kept)),
             (Plain::Json, Some(deed)) => out.json(&history::json::one(&target, deed)),

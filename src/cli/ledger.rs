@@ -92,8 +92,14 @@ pub fn of(project: &Project, root: &Path, target: &str) -> Result<Chain, Failure
 
 /// The ledger of a target in a place.
 fn at_place(place: Option<&str>, root: &Path, target: &str) -> Result<Chain, Failure> {
-    let store = place::open(place, root, target);
-    let store = store.map_err(|why| Failure::new(format!("the ledger of `{target}` has no place: {why}")))?;
+    let store = match place.and_then(place::open_secret) {
+        Some(why) => Err(why),
+        None => place::open(place, root, target),
+    };
+    let store = store.map_err(|why| {
+        Failure::new(format!("the ledger of `{target}` has no place: {why}"))
+            .help("a place is such as git, s3://bucket/prefix or postgres://host/database/schema, without a password")
+    })?;
     Ok(match place {
         None | Some("file:") => Chain::new(store, root, target),
         Some(place) => Chain::away_from_home(store, place, root, target),

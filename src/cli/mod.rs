@@ -43,6 +43,7 @@ mod report;
 mod resolve;
 mod revert;
 mod review;
+mod said;
 mod schema;
 mod scope;
 mod send;
@@ -61,7 +62,7 @@ mod who;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use tokio::runtime::Runtime;
 
 use crate::failure::{Exit, Failure};
@@ -168,8 +169,13 @@ pub fn main() -> ExitCode {
     if let Some(exit) = complete::answer() {
         return ExitCode::from(exit as u8);
     }
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
+    let mut line = Arguments::command();
+    let parsed = line.try_get_matches_from_mut(std::env::args_os()).and_then(|matches| {
+        let arguments = Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut line))?;
+        Ok((arguments, said::commands(&line, &matches)))
+    });
+    let (arguments, commands) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => return usage(&error),
     };
     let color = match arguments.color {
@@ -177,7 +183,7 @@ pub fn main() -> ExitCode {
         Color::Always => anstream::ColorChoice::Always,
         Color::Never => anstream::ColorChoice::Never,
     };
-    let context = Context { out: Out::new(color) };
+    let context = Context { out: Out::new(color).saying(commands) };
     // The main thread works with the others: its memory grows more cheaply than theirs. Failing that, they work alone.
     let _ = rayon::ThreadPoolBuilder::new().use_current_thread().build_global();
     let is_answer = arguments.command.is_answer();

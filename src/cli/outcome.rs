@@ -59,7 +59,7 @@ impl Outcome {
         let told = all.iter().zip(&reached).filter(|(one, _)| chosen.contains(&one.address)).collect();
         let view = View { target: &target, now, told };
         match self.format {
-            Plain::Text => context.out.print(&view.text(context.out.style())),
+            Plain::Text => context.out.print(&context.out.said(&view.text(context.out.style()), None)),
             Plain::Json => context.out.json(&view.json()),
         }
         match view.nobody() {

@@ -109,7 +109,8 @@ pub fn present(plan: &Planned, site: &Site, again: Again, forms: &Forms, context
         write(path, &plan.save())?;
     }
     let saved = forms.saved.as_ref().map(|path| path.display().to_string());
-    let ahead = Ahead { again, saved, refused: guards(plan, &site.limits()), on_merge: false };
+    let refused = context.out.refused(guards(plan, &site.limits()), None);
+    let ahead = Ahead { again, saved, refused, on_merge: false };
     for (format, file) in &forms.shown {
         show(plan, &ahead, *format, file.as_deref(), context)?;
     }

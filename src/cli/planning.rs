@@ -2,6 +2,7 @@
 
 mod aim;
 mod decide;
+mod home;
 mod remembered;
 
 use std::borrow::Cow;
@@ -21,7 +22,7 @@ use crate::compare::{self, Unit};
 use crate::failure::{Exit, Failure};
 use crate::finding::{Finding, Severity};
 use crate::guard::Limits;
-use crate::ledger::{Chain, Ledger};
+use crate::ledger::{Chain, Home, Ledger};
 use crate::live::{Live, Look};
 use crate::manifest::{Desired, Manifests, Target, read_project};
 use crate::model::delay::Delay;
@@ -99,6 +100,8 @@ pub struct Site {
     quiet: Option<Quiet>,
     apart: Option<SignedDuration>,
     pub log: Chain,
+    /// Which project it is.
+    home: Home,
 }
 
 impl Place {
@@ -320,6 +323,7 @@ impl Site {
             quiet: target.and_then(|target| target.quiet_hours.as_ref()).map(|hours| hours.quiet()),
             apart: seconds(|target| &target.apart),
             log: ledger::of(&manifests.project, root, &name)?,
+            home: home::home(root, &manifests.project),
             units,
             composites,
             target: name,

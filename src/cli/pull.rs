@@ -187,7 +187,8 @@ impl Pull {
         for line in told::parts(&learned.adopted, &learned.forgotten, !self.dry_run) {
             context.out.print(&line);
         }
-        told::following(&in_place.settled).iter().for_each(|line| context.out.print(line));
+        let following = told::following(&in_place.settled);
+        following.iter().for_each(|line| context.out.print(&context.out.said(line, None)));
         let mut after: BTreeMap<&str, &str> = BTreeMap::new();
         if !self.dry_run {
             after.extend(in_place.settled.texts.iter().map(|(name, text)| (name.as_str(), text.as_str())));

@@ -250,7 +250,7 @@ fn note(board: &Board, round: &Round) -> u32 {
         if let Some(standing) = &target.standing {
             numbers.targets.insert(target.name.clone(), Counts::from(standing));
         }
-        target.steps.iter().for_each(|(verb, is_done)| numbers.step(*verb, *is_done));
+        target.steps.iter().for_each(|(action, is_done)| numbers.step(action, *is_done));
     }
     numbers.failures
 }

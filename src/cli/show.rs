@@ -48,7 +48,8 @@ impl Show {
             });
         }
         let style = context.out.style();
-        context.out.print(&render::sides::text(&changes.iter().collect::<Vec<_>>(), style));
+        let text = render::sides::text(&changes.iter().collect::<Vec<_>>(), style);
+        context.out.print(&context.out.said(&text, None));
         Ok(Exit::Done)
     }
 }

@@ -77,12 +77,30 @@ pub fn choose<'p>(project: &'p Project, name: Option<&str>) -> Result<(String, &
                 .help(format!("add [targets.{LOCAL}], which is the built-in service")));
         }
         (None, None, names) => {
-            return Err(Failure::usage(format!("the project has several targets: {}", text::all_of(names)))
-                .help(format!("choose one with --target, or set default_target in {PROJECT_FILE}")));
+            return Err(Failure::usage(format!(
+                "the project has several targets: {}",
+                named(names, |names| text::all_of(names))
+            ))
+            .help(format!("choose one with --target, or set default_target in {PROJECT_FILE}")));
         }
     };
     let target = project.target(name).ok_or_else(|| unknown(name, &names))?;
     Ok((name.to_owned(), target))
+}
+
+/// How many names are told.
+const FEW: usize = 8;
+
+/// The first of many names.
+pub fn few(names: &[&str]) -> String {
+    let more = names.len().saturating_sub(FEW);
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    format!("{}{more}", names.iter().take(FEW).copied().collect::<Vec<_>>().join(", "))
+}
+
+/// All names where they are few, and the first of many.
+fn named(names: &[&str], joined: fn(&[&str]) -> String) -> String {
+    if names.len() > FEW { few(names) } else { joined(names) }
 }
 
 /// The failure for a name that is no target.
@@ -91,7 +109,7 @@ pub fn unknown(name: &str, names: &[&str]) -> Failure {
     match text::nearest(name, names.iter().copied()) {
         Some(near) => failure.help(format!("did you mean `{near}`?")),
         None if names.is_empty() => failure.help(format!("add [targets.{name}] to {PROJECT_FILE}")),
-        None => failure.help(format!("expected {}", text::any_of(names))),
+        None => failure.help(format!("expected {}", named(names, |names| text::any_of(names)))),
     }
 }
 

@@ -110,7 +110,31 @@ pub fn encode(entry: &Entry, lineage: &str, previous: Option<&Digest>) -> Vec<u8
     let Entry { seq, at, actor, record } = entry;
     let tool = env!("CARGO_PKG_VERSION");
     let written = Written { format: FORMAT, tool, lineage, previous, seq: *seq, at: *at, actor, record };
-    let mut bytes = serde_json::to_vec(&written).expect("a record has text keys only");
+    sealed(serde_json::to_vec(&written).expect("a record has text keys only"))
+}
+
+/// The same for somebody who can only print it: in ASCII, and with nothing that a log shows otherwise than it is.
+pub fn encode_printed(entry: &Entry, lineage: &str) -> Vec<u8> {
+    let Entry { seq, at, actor, record } = entry;
+    let tool = env!("CARGO_PKG_VERSION");
+    let written = Written { format: FORMAT, tool, lineage, previous: None, seq: *seq, at: *at, actor, record };
+    let text = serde_json::to_string(&written).expect("a record has text keys only");
+    let mut out = String::with_capacity(text.len());
+    let mut last = ' ';
+    for c in text.chars() {
+        // Two of these behind each other are in a text, and may be a command of a CI system.
+        if matches!(c, ' '..='~') && !(c == last && matches!(c, ':' | '#')) {
+            out.push(c);
+        } else {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
+        }
+        last = c;
+    }
+    sealed(out.into_bytes())
+}
+
+/// A record that ends in its own checksum.
+fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.pop();
     let checksum = Digest::of(&bytes);
     for part in [SEAL, checksum.as_str(), END] {
@@ -206,6 +230,17 @@ mod tests {
         let second = decode(&encode(&entry(2), "one", Some(&read.seal.checksum))).expect("sound");
         assert_eq!(second.check(2, Some(&read.seal)), Ok(()));
         assert_eq!(second.check(3, Some(&read.seal)), Err(Flaw::Misplaced { holds: 2 }));
+    }
+
+    #[test]
+    fn a_printed_record_is_the_same_and_harmless() {
+        let actor = "ada::x ##[error] \u{7f}\u{202e}😀";
+        let entry = Entry { actor: actor.to_owned(), ..entry(7) };
+        let bytes = encode_printed(&entry, "one");
+        assert!(bytes.trim_ascii_end().iter().all(|byte| matches!(byte, b' '..=b'~')));
+        let text = String::from_utf8(bytes.clone()).expect("ASCII");
+        assert!(!text.contains("::") && !text.contains("##"), "{text}");
+        assert_eq!(decode(&bytes).expect("sound").entry, entry);
     }
 
     #[test]

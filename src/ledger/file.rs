@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::AppendError;
 use super::codec;
 use super::record::Seq;
-use super::store::{New, Pending, Start, Store, Stored, Unread, last_good};
+use super::store::{New, Pending, Start, Store, Stored, Unread, going_on, last_good};
 use crate::digest::Digest;
 use folder::NEWEST;
 pub use folder::{Folder, OWN};
@@ -54,9 +54,9 @@ impl Store for FileStore {
 
     fn go_on(&self, seq: Seq) -> String {
         let folder = self.0.folder.shown("");
-        let good = seq - 1;
+        let going_on = going_on(seq);
         format!(
-            "move every record from {seq} on, and the file `{NEWEST}`, out of {folder} to go on from record {good}: \
+            "move every record from {seq} on, and the file `{NEWEST}`, out of {folder} to {going_on}: \
              what was done since is then not known. `pushplan plan` shows it as not yours where the service lists it, and as \
              new where it does not: look at the plan, and `pushplan adopt ADDRESS --id ID` what is there already, so that \
              nothing is sent twice"
@@ -101,9 +101,20 @@ impl Inner {
             // Of a damaged one, that is what has to be said.
             && codec::decode(&newest.bytes).is_ok()
         {
-            return Err(Unread::Foreign { seq: newest.seq, lineage, expected });
+            let seq = self.first_foreign(newest.seq, &expected)?;
+            return Err(Unread::Foreign { seq, lineage, expected });
         }
         Ok(found)
+    }
+
+    /// The first record that is not of this ledger; the last is known to be none.
+    fn first_foreign(&self, last: Seq, expected: &str) -> Result<Seq, Unread> {
+        for seq in 1..last {
+            if codec::lineage(&self.stored(seq)?.bytes).is_none_or(|lineage| lineage != expected) {
+                return Ok(seq);
+            }
+        }
+        Ok(last)
     }
 
     /// How far the records go. All of them are there, with none missing between.

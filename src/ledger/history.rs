@@ -297,6 +297,7 @@ mod tests {
             tool,
             changes: BTreeMap::new(),
             lease: None,
+            home: None,
         })
     }
 

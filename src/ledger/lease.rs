@@ -86,7 +86,7 @@ mod tests {
 
     fn begin(lease: Option<Lease>) -> Record {
         let (plan, changes) = (Digest::of(b""), Default::default());
-        Record::Begin(Begin { run: "r".into(), plan, app: String::new(), tool: "0".into(), changes, lease })
+        Record::Begin(Begin { run: "r".into(), plan, app: String::new(), tool: "0".into(), changes, lease, home: None })
     }
 
     fn after(records: Vec<(i64, &str, Record)>) -> Option<Running> {

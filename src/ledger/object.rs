@@ -19,7 +19,7 @@ use tokio::sync::Mutex;
 use super::AppendError;
 use super::codec;
 use super::record::Seq;
-use super::store::{New, Pending, Start, Store, Stored, Unread, plain};
+use super::store::{New, Pending, Start, Store, Stored, Unread, going_on, plain};
 use failure::{Failure, Left};
 use note::{NEWEST, Note};
 use place::{Place, Settings, Ways};
@@ -97,9 +97,9 @@ impl Store for ObjectStore {
 
     fn go_on(&self, seq: Seq) -> String {
         let folder = self.0.place.shown(&self.0.folder);
-        let good = seq - 1;
+        let going_on = going_on(seq);
         format!(
-            "move every record from {seq} on, and the object `{NEWEST}`, out of {folder} to go on from record {good}: \
+            "move every record from {seq} on, and the object `{NEWEST}`, out of {folder} to {going_on}: \
              what was done since is then not known. `pushplan plan` shows it as not yours where the service lists it, and as \
              new where it does not: look at the plan, and `pushplan adopt ADDRESS --id ID` what is there already, so that \
              nothing is sent twice"

@@ -44,7 +44,13 @@ pub fn open(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dyn St
     let place = place.unwrap_or("file:");
     let Some(scheme) = SCHEMES.iter().find(|scheme| place.starts_with(scheme.start)) else {
         let forms: Vec<&str> = SCHEMES.iter().map(|scheme| scheme.form).collect();
-        return Err(format!("`{}` is none of {}", shown(place), forms.join(", ")));
+        let forms = forms.join(", ");
+        return Err(match shown(place) {
+            hidden if hidden == HIDDEN => {
+                format!("it is none of {forms}, and is not repeated here: it may hold a password")
+            }
+            shown => format!("`{shown}` is none of {forms}"),
+        });
     };
     (scheme.open)(place, root, target)
 }
@@ -67,10 +73,13 @@ pub fn folder(place: Option<&str>) -> Option<&str> {
 
 /// What is wrong with a place as it is written in a file that others read; `None` where nothing is.
 pub fn objection(place: &str) -> Option<String> {
-    if shown(place) != place {
-        return Some(format!("`{}` is written with a password, which everybody could read here", shown(place)));
-    }
-    open(Some(place), Path::new("."), "local").err()
+    open(Some(place), Path::new("."), "local").err().or_else(|| open_secret(place))
+}
+
+/// That a place is written with a password.
+pub fn open_secret(place: &str) -> Option<String> {
+    let shown = shown(place);
+    (shown != place).then(|| format!("`{shown}` is written with a password, which everybody could read here"))
 }
 
 fn objects(place: &str, _: &Path, target: &str) -> Result<Arc<dyn Store>, String> {
@@ -99,10 +108,16 @@ fn files(place: &str, root: &Path, target: &str) -> FileStore {
 
 /// What stands behind the question mark of a place.
 const KNOWN: [&str; 3] = ["host", "sslmode", "sslrootcert"];
+/// What stands for a place that may hold a password somewhere.
+const HIDDEN: &str = "***";
 
-/// A place without the password that somebody may have written into it.
+/// A place without the password that somebody may have written into it. Of what is not understood, nothing is shown that could
+/// be one.
 pub fn shown(place: &str) -> String {
-    let Some((scheme, rest)) = place.split_once("://") else { return place.to_owned() };
+    if place.starts_with("file:") {
+        return place.to_owned();
+    }
+    let Some((scheme, rest)) = place.split_once("://") else { return without_scheme(place) };
     // A password may hold what elsewhere ends a path, or the name of a host.
     let is_query = |query: &str| {
         let mut names = query.split('&').map(|pair| pair.split('=').next().unwrap_or_default());
@@ -130,6 +145,29 @@ pub fn shown(place: &str) -> String {
     format!("{scheme}://{rest}{query}")
 }
 
+/// The same of a place that is no URL.
+fn without_scheme(place: &str) -> String {
+    let Some(remote) = place.strip_prefix("git:") else {
+        let may_be_secret = |c: char| c.is_whitespace() || "@=?;:&".contains(c);
+        return if place.contains(may_be_secret) { HIDDEN.to_owned() } else { place.to_owned() };
+    };
+    // `user@host:path` is how ssh has it, and nothing of it is a password.
+    match remote.rsplit_once('@').and_then(|(user, host)| Some((user.split_once(':')?.0, host))) {
+        Some((user, host)) => format!("git:{user}@{host}"),
+        None => place.to_owned(),
+    }
+}
+
+/// Whether a text may hold a password, as places and connections are written.
+pub fn may_hold_password(text: &str) -> bool {
+    let of_user = |rest: &str| rest.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
+    let lower = text.to_ascii_lowercase();
+    let is_named = ["password=", "passwd=", "pwd=", "secret=", "token="].iter().any(|name| lower.contains(name));
+    is_named
+        || text.split_once("://").is_some_and(|(_, rest)| of_user(rest))
+        || (text.starts_with("git:") && shown(text) != text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,6 +187,17 @@ mod tests {
             ("git:ssh://git@git.example/x", "git:ssh://git@git.example/x"),
             ("s3://bucket/prefix", "s3://bucket/prefix"),
             ("git", "git"),
+            ("git:origin", "git:origin"),
+            ("git:git@host:team/x.git", "git:git@host:team/x.git"),
+            ("git:tok:geheim@host/x.git", "git:tok@host/x.git"),
+            ("git:https://tok:geheim@host/x.git", "git:https://tok@host/x.git"),
+            ("file:/mnt/a b@c=d", "file:/mnt/a b@c=d"),
+            ("host=127.0.0.1 user=x password=geheim", "***"),
+            ("postgres:ada:geheim@db/x", "***"),
+            ("s3:key:geheim@bucket", "***"),
+            ("ada:geheim@db", "***"),
+            ("gti", "gti"),
+            ("/mnt/team", "/mnt/team"),
         ] {
             assert_eq!(shown(place), expected);
         }
@@ -157,6 +206,10 @@ mod tests {
                 .is_some_and(|why| why.contains("password") && !why.contains("geheim"))
         );
         assert_eq!(objection("postgres://ada@db/x"), None);
+        for place in ["host=h password=geheim", "git:tok:geheim@host/x.git", "postgres:ada:geheim@db/x", "geheim:x@h"] {
+            let why = objection(place).expect(place);
+            assert!(!why.contains("geheim"), "{place}: {why}");
+        }
         assert!(objection("gopher:x").is_some_and(|why| why.contains("file:FOLDER")));
     }
 }

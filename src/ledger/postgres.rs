@@ -18,7 +18,7 @@ use tokio_postgres::types::{ToSql, Type};
 use super::AppendError;
 use super::codec;
 use super::record::Seq;
-use super::store::{New, Pending, Start, Store, Stored, Unread};
+use super::store::{New, Pending, Start, Store, Stored, Unread, going_on};
 use crate::client::Patience;
 use connection::{Connection, Connector};
 use place::Place;
@@ -330,9 +330,9 @@ impl Store for PostgresStore {
     }
 
     fn go_on(&self, seq: Seq) -> String {
-        let (good, sql) = (seq.saturating_sub(1), self.sql.cut(&self.target, seq));
+        let (going_on, sql) = (going_on(seq), self.sql.cut(&self.target, seq));
         format!(
-            "run `{sql}` to go on from record {good}: what was done since is then not known. `pushplan plan` shows it as \
+            "run `{sql}` to {going_on}: what was done since is then not known. `pushplan plan` shows it as \
              not yours where the service lists it, and as new where it does not: look at the plan, and `pushplan adopt \
              ADDRESS --id ID` what is there already, so that nothing is sent twice"
         )

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::home::Home;
 use super::lease::Lease;
 use super::state::Ledger;
 use crate::address::Address;
@@ -67,6 +68,9 @@ pub struct Begin {
     pub changes: BTreeMap<String, usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<Lease>,
+    /// The project that it is of, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<Home>,
 }
 
 /// What a step does to the service, or to the ledger alone.

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::home::Home;
 use super::lease::Running;
 use super::record::{Adopted, Done, Entry, Intent, Outcome, Record, Resolution, Seq, Verb};
 use crate::address::Address;
@@ -35,6 +36,9 @@ pub struct Ledger {
     /// The fingerprint of the application that all of this is about, once something was applied to it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub app: String,
+    /// The project that something was last applied from, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<Home>,
 }
 
 /// A thing of ours.
@@ -101,6 +105,7 @@ impl Ledger {
             Record::Begin(begin) => {
                 self.run = Some(Running::new(&begin.run, &actor, begin.lease, at));
                 self.app = begin.app;
+                self.home = begin.home;
                 self.pruning.clear();
             }
             Record::Alive { .. } => {}

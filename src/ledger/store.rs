@@ -85,7 +85,7 @@ pub enum Unread {
     Missing { seq: Seq, there: Seq },
     /// It ends with a record, and a later one was there before.
     CutShort { last: Seq, was: Seq },
-    /// The newest record is of another ledger than it was before.
+    /// The newest record is of another ledger than it was before. With the first that is.
     Foreign { seq: Seq, lineage: String, expected: String },
 }
 
@@ -94,6 +94,14 @@ pub fn last_good(seq: Seq) -> String {
     match seq - 1 {
         0 => "there is no good record".to_owned(),
         good => format!("the last good record is {good}"),
+    }
+}
+
+/// What goes on once every record from one on is out of the way.
+pub fn going_on(seq: Seq) -> String {
+    match seq.saturating_sub(1) {
+        0 => "begin anew".to_owned(),
+        good => format!("go on from record {good}"),
     }
 }
 

@@ -300,8 +300,8 @@ impl Project {
         if let Some(file) = file {
             project.file = file;
             project.inspect(&mut found);
-            secrets::hide(&project, sources);
         }
+        secrets::hide(&project, id, sources);
         // What a matrix or a group says is read for each of its targets: one of them stands for all.
         let mut seen = HashSet::new();
         let is_made = project.file.matrix.is_some();

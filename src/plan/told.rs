@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Place;
 use crate::address::Address;
+use crate::ledger::Home;
 use crate::model::quiet::Quiet;
 
 /// Facts for readers alone.
@@ -15,6 +16,12 @@ pub struct Told {
     /// What the project calls itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
+    /// Which project it is, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<Home>,
+    /// The project that something was last applied from, where that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_home: Option<Home>,
     /// When people are not to be disturbed, by the clock where they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet: Option<Quiet>,
@@ -80,6 +87,8 @@ pub enum Why {
     NotYet,
     /// The same, and what the other target has of it is promoted.
     Newer,
+    /// The same, and this target has what the other one has of it already.
+    Older,
     /// Git has gone on since it was applied to the other target, and this field of it is the other target's own.
     OfTarget(String),
     /// The other target has it, and git has it no more.
@@ -99,7 +108,7 @@ impl Why {
     pub fn is_left(&self) -> bool {
         match self {
             Self::OfTarget(_) | Self::NotInGit | Self::InDoubt | Self::Waits(_) => true,
-            Self::NotYet | Self::Newer | Self::NotGoneYet | Self::NotThere => false,
+            Self::NotYet | Self::Newer | Self::Older | Self::NotGoneYet | Self::NotThere => false,
         }
     }
 
@@ -108,6 +117,7 @@ impl Why {
         match self {
             Self::NotYet => format!("not on {from} yet"),
             Self::Newer => format!("not on {from} yet as your files have it by now; what {from} has is promoted"),
+            Self::Older => format!("not on {from} yet as your files have it by now; what {from} has is here already"),
             Self::OfTarget(path) => {
                 let what = if path.is_empty() { "what it says" } else { path };
                 format!(

@@ -15,6 +15,8 @@ const FRESH: u32 = 3;
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
     pub last_success: Option<Timestamp>,
+    /// When a round last did all that it could: it succeeded, or somebody else was at work.
+    pub last_fine: Option<Timestamp>,
     /// The last round of all.
     pub last: Option<(Timestamp, Outcome)>,
     /// How many rounds in a row have failed.
@@ -50,9 +52,9 @@ impl From<&Standing> for Counts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
     Fine,
-    /// None has succeeded yet.
+    /// None has done what it could yet.
     Starting,
-    /// The last success is too long ago.
+    /// The last that did is too long ago.
     Stale,
 }
 
@@ -63,6 +65,17 @@ impl Health {
             Self::Starting => "starting",
             Self::Stale => "stale",
         }
+    }
+}
+
+/// What a step is that people are told nothing of: the ledger takes note of how something is by now.
+const REFRESH: &str = "refresh";
+
+/// What a step does, as programs know it. `is_news`: whether the plan shows it as a change.
+pub fn action(verb: Verb, is_news: bool) -> &'static str {
+    match ACTIONS.iter().find(|(other, _)| *other == verb) {
+        Some((_, word)) if is_news => word,
+        _ => REFRESH,
     }
 }
 
@@ -79,7 +92,8 @@ pub(super) const ACTIONS: [(Verb, &str); 6] = [
 impl Metrics {
     /// Nothing has happened yet; what can happen is known, so that a rise from none to one is seen.
     pub fn new() -> Self {
-        let steps = ACTIONS.iter().flat_map(|(_, word)| [((*word, true), 0), ((*word, false), 0)]).collect();
+        let words = ACTIONS.iter().map(|(_, word)| *word).chain([REFRESH]);
+        let steps = words.flat_map(|word| [((word, true), 0), ((word, false), 0)]).collect();
         Self { runs: Outcome::ALL.map(|outcome| (outcome, 0)).into(), steps, ..Self::default() }
     }
 
@@ -90,6 +104,9 @@ impl Metrics {
         if outcome.is_success() {
             self.last_success = Some(now);
         }
+        if outcome.is_fine() {
+            self.last_fine = Some(now);
+        }
         match outcome {
             _ if outcome.is_failure() => self.failures = self.failures.saturating_add(1),
             // Nobody looked, so that nothing is known of what failed before.
@@ -98,18 +115,18 @@ impl Metrics {
         }
     }
 
-    pub fn step(&mut self, verb: Verb, is_done: bool) {
-        let word = ACTIONS.iter().find(|(other, _)| *other == verb).map_or("other", |(_, word)| *word);
-        *self.steps.entry((word, is_done)).or_default() += 1;
+    /// A step was taken, with what [`action`] calls it.
+    pub fn step(&mut self, action: &'static str, is_done: bool) {
+        *self.steps.entry((action, is_done)).or_default() += 1;
     }
 
     pub fn request(&mut self, method: &'static str, took: Duration) {
         self.requests.entry(method).or_default().observe(took);
     }
 
-    /// Whether the last success is younger than three intervals.
+    /// Whether a round did all that it could within the last three intervals.
     pub fn health(&self, every: Duration, now: Timestamp) -> Health {
-        let Some(last) = self.last_success else { return Health::Starting };
+        let Some(last) = self.last_fine else { return Health::Starting };
         let age = Duration::try_from(now.duration_since(last)).unwrap_or_default();
         if age < every.saturating_mul(FRESH) { Health::Fine } else { Health::Stale }
     }
@@ -172,6 +189,20 @@ mod tests {
     }
 
     #[test]
+    fn a_round_that_finds_somebody_at_work_is_healthy_and_no_success() {
+        let every = Duration::from_secs(60);
+        let mut metrics = Metrics::new();
+        metrics.ended(Outcome::Held, at(0));
+        assert_eq!(metrics.health(every, at(1)), Health::Fine);
+        metrics.ended(Outcome::InSync, at(60));
+        (2..20).for_each(|round| metrics.ended(Outcome::Held, at(60 * round)));
+        assert_eq!(metrics.health(every, at(60 * 20)), Health::Fine, "somebody's apply takes long");
+        assert_eq!(metrics.last_success, Some(at(60)));
+        metrics.ended(Outcome::Failed, at(60 * 22));
+        assert_eq!(metrics.health(every, at(60 * 23)), Health::Stale);
+    }
+
+    #[test]
     fn failures_in_a_row_are_counted_until_something_succeeds() {
         let mut metrics = Metrics::new();
         for outcome in [Outcome::Failed, Outcome::Held, Outcome::Partly] {
@@ -186,10 +217,13 @@ mod tests {
     #[test]
     fn every_action_of_a_step_has_a_word() {
         let mut metrics = Metrics::new();
-        for (verb, _) in ACTIONS {
-            metrics.step(verb, true);
+        for (verb, word) in ACTIONS {
+            assert_eq!((action(verb, true), action(verb, false)), (word, REFRESH));
+            metrics.step(word, true);
         }
-        assert!(metrics.steps.iter().all(|((word, done), count)| *word != "other" && *count == u64::from(*done)));
+        metrics.step(REFRESH, true);
+        assert!(metrics.steps.iter().all(|((_, done), count)| *count == u64::from(*done)));
+        assert_eq!(metrics.steps.len(), 2 * (ACTIONS.len() + 1));
     }
 
     #[test]

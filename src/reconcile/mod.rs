@@ -12,7 +12,7 @@ use crate::digest::Digest;
 use crate::guard::Refused;
 use crate::plan::{Action, Change, Moved, Plan, Reason};
 
-pub use metrics::{Counts, Health, Histogram, Metrics};
+pub use metrics::{Counts, Health, Histogram, Metrics, action};
 pub use news::{News, Told};
 pub use round::{Looked, Round, Target};
 pub use schedule::Schedule;
@@ -72,6 +72,11 @@ impl Outcome {
     /// with the round.
     pub fn is_success(self) -> bool {
         self <= Self::Refused
+    }
+
+    /// Whether it did all that it could: it succeeded, or left out whoever somebody else is applying to.
+    pub fn is_fine(self) -> bool {
+        self.is_success() || self == Self::Held
     }
 
     /// Whether the service or the ledger was in the way: the next round waits longer then. What is wrong with the manifests costs

@@ -6,7 +6,6 @@ use jiff::Timestamp;
 
 use super::{Item, Outcome, Standing};
 use crate::failure::{Exit, Failure};
-use crate::ledger::Verb;
 
 /// A round: every target, looked at once.
 #[derive(Clone, Debug)]
@@ -39,7 +38,7 @@ pub struct Target {
     pub standing: Option<Standing>,
     pub corrected: Vec<Item>,
     /// What each step did, and whether that was done. What was not begun is none.
-    pub steps: Vec<(Verb, bool)>,
+    pub steps: Vec<(&'static str, bool)>,
     /// How many results of earlier runs are not in the ledger yet: who only looks does not write them.
     pub unwritten: usize,
     /// What was in the way.

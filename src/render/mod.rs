@@ -4,6 +4,7 @@ mod again;
 pub mod calendar;
 pub mod cases;
 pub mod ci;
+mod commands;
 mod csv;
 pub mod doctor;
 pub mod escape;
@@ -39,6 +40,7 @@ pub mod unmanaged;
 mod visible;
 
 pub use again::Again;
+pub use commands::{Commands, Known};
 pub use layout::Style;
 pub use out::Out;
 pub use pretty::pretty;

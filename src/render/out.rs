@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anstream::{AutoStream, ColorChoice};
 
+use super::commands::Commands;
 use super::escape::{json, stream};
 use super::layout::Style;
 use super::visible::visible;
 use crate::failure::Failure;
+use crate::guard::Refused;
 
 /// Standard output and standard error. Nothing that goes wrong with them ends a run: what was begun on the service or in a
 /// ledger is brought to its end and recorded, also where nobody reads about it any more.
@@ -18,6 +20,8 @@ pub struct Out {
     ascii: bool,
     stdout: Stream,
     stderr: Stream,
+    /// How commands are said.
+    commands: Arc<Commands>,
 }
 
 /// One of the two. After something could not be written to it, nothing more is: a text with a hole in it would be another.
@@ -55,7 +59,31 @@ const NARROWEST: usize = 20;
 impl Out {
     pub fn new(color: ColorChoice) -> Self {
         let ascii = is_ascii(|name| std::env::var(name).ok());
-        Self { color, ascii, stdout: Stream::default(), stderr: Stream::default() }
+        let commands = Arc::default();
+        Self { color, ascii, stdout: Stream::default(), stderr: Stream::default(), commands }
+    }
+
+    /// The same, where commands are said like this.
+    pub fn saying(self, commands: Commands) -> Self {
+        Self { commands: Arc::new(commands), ..self }
+    }
+
+    /// A text whose commands run as they are pasted, also where it does not go to standard error: everything there is said like
+    /// that. One of several targets has to be named.
+    pub fn said(&self, text: &str, one: Option<&str>) -> String {
+        self.commands.complete_for(text, one.or(self.commands.target.as_deref())).into_owned()
+    }
+
+    /// The same of why something could not be done to one of several targets.
+    pub fn why(&self, failure: Failure, target: &str) -> Failure {
+        let Failure { exit, message, help } = failure;
+        let said = |text: String| self.said(&text, Some(target));
+        Failure { exit, message: said(message), help: help.map(said) }
+    }
+
+    /// The same of what guards refuse.
+    pub fn refused(&self, all: Vec<Refused>, one: Option<&str>) -> Vec<Refused> {
+        all.into_iter().map(|refused| Refused { help: self.said(&refused.help, one), ..refused }).collect()
     }
 
     /// Why something is missing on standard output, where its reader has not gone away.
@@ -109,7 +137,8 @@ impl Out {
     /// Writes a text with its final line break to standard error.
     pub fn note(&self, text: &str) {
         let mut to = AutoStream::new(io::stderr().lock(), self.color);
-        self.stderr.put(|| write(&mut to, &stream::text(text, self.ascii), "\n"));
+        let text = self.commands.complete(text);
+        self.stderr.put(|| write(&mut to, &stream::text(&text, self.ascii), "\n"));
     }
 
     /// Writes a question to standard error; the answer stands on the same line.

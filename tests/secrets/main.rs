@@ -239,10 +239,33 @@ fn a_place_with_a_password_in_the_project_file_is_refused_without_repeating_it()
         format!("postgres://ada:{}@db.example/ledgers", escaped(CANARY)),
         format!("postgres://ada:{CANARY}@db.example/ledgers"),
         format!("git:https://ada:{}@git.example/team.git", escaped(CANARY)),
+        // Nobody understands these, so that anything in them may be one.
+        format!("host=127.0.0.1 user=x password={CANARY}"),
+        format!("git:ada:{}@git.example/team.git", escaped(CANARY)),
+        format!("postgres:ada:{}@db.example/ledgers", escaped(CANARY)),
+        format!("ada:{}", escaped(CANARY)),
     ] {
         let project = with_ledger(&place);
-        let ran = quiet(&project, &["plan"], &[]);
-        assert_ne!(ran.code, 0, "{place}: {ran}");
+        for arguments in LOOKS.iter().chain(&[&["validate"][..], &["validate", "--format", "json"]]) {
+            let ran = quiet(&project, arguments, &[]);
+            assert_ne!(ran.code, 0, "{place}: {arguments:?}: {ran}");
+        }
+        let project = Project::new(ONE);
+        let ran = quiet(&project, &["ledger", "move", "--to", &place], &[]);
+        assert_eq!(ran.code, 64, "{place}: {ran}");
+    }
+}
+
+#[test]
+fn a_password_under_a_key_that_nobody_knows_is_not_repeated() {
+    for line in [
+        format!("ledgr = \"postgres://ada:{}@db.example/ledgers\"", escaped(CANARY)),
+        format!("ledgr = \"host=db user=x password={CANARY}\""),
+        format!("base_url = \"https://ada:{}@messaging.example\"", escaped(CANARY)),
+    ] {
+        let project = Project::with(ONE, &format!("{line}\n"));
+        let ran = quiet(&project, &["validate"], &[]);
+        assert_ne!(ran.code, 0, "{line}: {ran}");
     }
 }
 

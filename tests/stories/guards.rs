@@ -321,3 +321,46 @@ fn without_a_terminal_somebody_has_to_say_yes() {
     project.good(&["apply", "--yes"]);
     project.good(&["apply"]);
 }
+
+/// Two projects with one ledger, one target and one application: neither deletes what the other one made by the way.
+#[test]
+fn what_another_project_applied_is_not_deleted_by_the_way() {
+    let first = Project::new("segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n");
+    let service = first.serve();
+    let shared = first.folder.path().join("shared");
+    std::fs::create_dir(&shared).expect("a folder");
+    let settings = |name: &str| {
+        format!(
+            "[project]\nname = {name:?}\n[targets.local]\nbase_url = {:?}\nledger = \"file:{}\"\nsettle = \"1s\"\n",
+            service.origin,
+            shared.display()
+        )
+    };
+    let second = Project::new("segments:\n  c: {criteria: {tag: c}}\n");
+    first.folder.write("pushplan.toml", settings("shop"));
+    second.folder.write("pushplan.toml", settings("cafe"));
+    let credentials = service.credentials();
+    let ran = first.run_as(&["apply", "--yes"], &credentials);
+    assert_eq!(ran.code, 0, "{ran}");
+    let ran = second.run_as(&["plan"], &credentials);
+    let words = "2 things would be deleted, and the last apply was from another project, `shop`; this is `cafe`";
+    says(&ran.stdout.split_whitespace().collect::<Vec<_>>().join(" "), &[words, "--allow-deletes 2"]);
+    let ran = second.run_as(&["apply", "--yes"], &credentials);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &[words, "give each project a ledger of its own", "pass --allow-deletes 2 to go on"]);
+    assert_eq!(service.segments(), ["a", "b"]);
+    // The first one goes on as before, also with deletions of its own.
+    first.write("segments:\n  a: {criteria: {tag: a}}\n");
+    let ran = first.run_as(&["apply", "--yes"], &credentials);
+    assert_eq!(ran.code, 0, "{ran}");
+    // Renamed in good faith: it says so once, and is known by its new name.
+    first.folder.write("pushplan.toml", settings("store"));
+    first.write("segments:\n  d: {criteria: {tag: d}}\n");
+    assert_eq!(first.run_as(&["apply", "--yes"], &credentials).code, 7);
+    let ran = first.run_as(&["apply", "--yes", "--allow-deletes", "1"], &credentials);
+    assert_eq!(ran.code, 0, "{ran}");
+    first.write("segments:\n  e: {criteria: {tag: e}}\n");
+    let ran = first.run_as(&["apply", "--yes"], &credentials);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert_eq!(service.segments(), ["e"]);
+}

@@ -94,6 +94,8 @@ fn a_ledger_moves_and_its_old_place_takes_no_record() {
     let ran = project.run(&["ledger", "move", "--to", "file:shared"]);
     assert_eq!(ran.code, 1, "{ran}");
     says(&ran.stderr, &["shared is not there", "make it, or mount what it is on"]);
+    says(&ran.stderr, &["the ledger of `local` stays where it is: "]);
+    assert!(!ran.stderr.contains("of `local` cannot be read"), "{ran}");
     fs::create_dir(project.folder.path().join("shared")).expect("a folder");
     let ran = project.good(&["ledger", "move", "--to", "file:shared"]);
     says(

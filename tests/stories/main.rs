@@ -27,6 +27,7 @@ mod outcomes;
 mod own_keys;
 mod ownership;
 mod past;
+mod pasted;
 mod reconcile;
 mod renaming;
 mod reports;

@@ -1,11 +1,17 @@
 //! Results that could not be written to the ledger.
 
+use std::io;
+use std::path::Path;
+
 use jiff::Timestamp;
+use uuid::Uuid;
 
 use crate::apply::{Ending, Fate, Report};
 use crate::cli::planning::Site;
-use crate::cli::{Context, who};
+use crate::cli::{Context, private, who};
 use crate::ledger::{Done, Ended, Entry, Outcome, Record};
+use crate::manifest::files::{describe, private_folder};
+use crate::text::shell_word;
 
 /// What was done and the ledger could not be told is kept beside it, and taken in by the next command that writes.
 pub fn keep(report: &Report, site: &Site, context: &Context) {
@@ -33,19 +39,48 @@ pub fn keep(report: &Report, site: &Site, context: &Context) {
 }
 
 fn keep_results(entry: &Entry, site: &Site, context: &Context) {
-    context.out.note(&match site.log.keep(entry) {
-        Ok(file) => told(&file, site),
-        Err(why) => {
-            format!("What was done could not be kept either ({why}); the next apply looks for it on the service.")
+    let target = shell_word(&site.target);
+    let why = match site.log.keep(entry) {
+        Ok(file) => {
+            let file = from_here(&site.manifests.project.root.join(file));
+            let restore = format!("pushplan ledger restore {} --target {target}", shell_word(&file));
+            return context.out.note(&format!(
+                "What could not be written to the ledger is kept in {file}; the next apply here takes it in. Where this machine \
+                 goes away, keep that file and run: {restore}"
+            ));
         }
-    });
+        Err(why) => why,
+    };
+    let line = site.log.keepsake(entry);
+    match elsewhere(&line) {
+        Ok(file) => context.out.note(&format!(
+            "What could not be written to the ledger is kept in {file}, because {why}. No apply takes it in by itself. Before \
+             the next one, run: pushplan ledger restore {} --target {target}",
+            shell_word(&file)
+        )),
+        Err(other) => {
+            context.out.note(&format!(
+                "What could not be written to the ledger could not be kept in a file either: {why}; {other}. The next line is all \
+                 of it. Keep it in a file, and before the next apply run: pushplan ledger restore FILE --target {target}"
+            ));
+            context.out.exact_note(&line);
+        }
+    }
 }
 
-/// That results are kept, and how they get into the ledger: by the next command here, or from the file by anybody.
-fn told(file: &str, site: &Site) -> String {
-    let target = &site.target;
-    format!(
-        "What could not be written to the ledger is kept in {file}; the next apply here takes it in. Where this machine goes \
-         away, keep that file and run: pushplan ledger restore {file} --target {target}"
-    )
+/// Keeps results in a folder of their own among those for a short time, for nobody else to read. Says where.
+fn elsewhere(line: &[u8]) -> Result<String, String> {
+    let folder = std::env::temp_dir().join(format!("pushplan-{}", Uuid::new_v4().simple()));
+    let file = folder.join("unwritten.json");
+    let cannot = |error: io::Error| format!("{} cannot be written: {}", file.display(), describe(&error));
+    private_folder().create(&folder).map_err(cannot)?;
+    private::write(&file, line).map_err(cannot)?;
+    Ok(file.display().to_string())
+}
+
+/// A file as it is named from where somebody stands.
+fn from_here(file: &Path) -> String {
+    let here = std::env::current_dir().ok();
+    let beneath = here.and_then(|here| file.strip_prefix(here).ok());
+    beneath.unwrap_or(file).display().to_string()
 }

@@ -200,14 +200,14 @@ impl Move {
             }
             Ok::<_, Failure>(log.move_to(&there, &self.to, &who::actor(), Timestamp::now()).await)
         })?;
-        let records = moved.map_err(|why| not_moved(why, &target, &log))?;
+        let records = moved.map_err(|why| not_moved(why, &target, &log, &there.shown()))?;
         let is_declared = of(&project, &root, &target).is_ok_and(|log| log.shown() == there.shown());
         context.out.print(&shown::moved(&target, records, &log.shown(), &self.to, is_declared));
         Ok(Exit::Done)
     }
 }
 
-fn not_moved(why: NotMoved, target: &str, log: &Chain) -> Failure {
+fn not_moved(why: NotMoved, target: &str, log: &Chain, to: &str) -> Failure {
     match why {
         NotMoved::Unreadable(why) => unreadable(why),
         NotMoved::Empty => {
@@ -228,6 +228,10 @@ fn not_moved(why: NotMoved, target: &str, log: &Chain) -> Failure {
             Failure::new(format!("the ledger of `{target}` stays where it is: {place} holds another one"))
                 .exit(Exit::Refused)
                 .help("name an empty place")
+        }
+        NotMoved::Closed { why, help } => {
+            let failure = Failure::new(format!("the ledger of `{target}` stays where it is: {to} cannot be used: {why}"));
+            Failure { help, ..failure }
         }
         NotMoved::Failed(why) => Failure::new(format!("the ledger of `{target}` stays in {}: {why}", log.shown()))
             .help("run the command again: what was copied already stays there"),

@@ -212,7 +212,7 @@ impl Run<'_> {
     /// Shows all plans to whoever is asked about them.
     fn show(&self, all: &[Became<Planned>]) {
         let Self { how, asking, context, .. } = self;
-        let aheads = told(all, self.asked, self.does, None);
+        let aheads = told(all, self.asked, self.does, None, &context.out);
         let several = several(all, &aheads, &asking.again, None);
         let style = context.out.style();
         if how.format == Format::Text {
@@ -289,7 +289,7 @@ fn show(ended: &[Dealt], how: &How, asking: &Asking, context: &Context) {
                 Fate::Applied(report.clone(), Box::new(plan.clone()), dealt.again.clone())
             }
             Reported::Unchanged => Fate::Unchanged,
-            Reported::Failed(failure) => Fate::Failed(failure.clone()),
+            Reported::Failed(failure) => Fate::Failed(context.out.why(failure.clone(), &dealt.site.target)),
             Reported::NotBegun => Fate::NotBegun,
         },
     };

@@ -17,7 +17,7 @@ use crate::guard::{Guard, guards};
 use crate::plan::Plan;
 use crate::render::many::{self, Said, Several};
 use crate::render::plan::Ahead;
-use crate::render::{self, Again, Style, one_line};
+use crate::render::{self, Again, Out, Style, one_line};
 use crate::text;
 
 /// What the page of a plan is called behind the name of its target.
@@ -26,6 +26,7 @@ const PAGE: &str = ".html";
 /// Makes a plan for each target, several at a time. The plans are no more than looked at.
 pub async fn make(sites: &[Arc<Site>], wanted: &Wanted, context: &Context) -> Vec<Became<Planned>> {
     tell_pending(sites, context);
+    let out = context.out.clone();
     let (wanted, context) = (wanted.clone(), Arc::new(context.clone()));
     let plans = each(Shared::default(), sites, move |site, opened| {
         let (wanted, context) = (wanted.clone(), context.clone());
@@ -34,16 +35,28 @@ pub async fn make(sites: &[Arc<Site>], wanted: &Wanted, context: &Context) -> Ve
             site.plan(&opened, &wanted.wish(&site.target), &context).await
         }
     });
-    plans.await
+    let said = |one: Became<Planned>| {
+        let Became { site, ended } = one;
+        let ended = ended.map_err(|failure| out.why(failure, &site.target));
+        Became { site, ended }
+    };
+    plans.await.into_iter().map(said).collect()
 }
 
 /// What is said of all of them.
-pub fn told(all: &[Became<Planned>], asked: &Asked, does: &Does, saved: Option<&Path>) -> Vec<(String, Ahead)> {
+pub fn told(
+    all: &[Became<Planned>],
+    asked: &Asked,
+    does: &Does,
+    saved: Option<&Path>,
+    out: &Out,
+) -> Vec<(String, Ahead)> {
     let ahead = |one: &Became<Planned>| {
         let (choice, refused) = match &one.ended {
             Ok(planned) => (planned.plan.choice.clone(), guards(&planned.plan, &one.site.limits())),
             Err(_) => Default::default(),
         };
+        let refused = out.refused(refused, Some(&one.site.target));
         let again = does.again_for(asked, &one.site.target, &choice);
         let saved = saved.map(|folder| folder.join(format!("{}{SAVED}", one.site.target)).display().to_string());
         (one.site.target.clone(), Ahead { again, saved, refused, on_merge: false })
@@ -93,7 +106,7 @@ pub fn present(
     detailed: bool,
     context: &Context,
 ) -> Ended {
-    let aheads = told(all, asked, does, forms.saved.as_deref());
+    let aheads = told(all, asked, does, forms.saved.as_deref(), &context.out);
     if let Some(folder) = &forms.saved {
         write_each(folder, SAVED, all, &aheads, |plan, _| plan.save())?;
         tell_others(folder, all, context)?;

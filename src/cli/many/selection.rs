@@ -1,5 +1,6 @@
 //! Which targets names and patterns mean.
 
+use crate::cli::target::few;
 use crate::failure::Failure;
 use crate::manifest::{PROJECT_FILE, Project};
 use crate::text;
@@ -26,9 +27,6 @@ pub fn select(project: &Project, wanted: &[String]) -> Result<Vec<String>, Failu
     }
     Ok(names.iter().zip(chosen).filter(|(_, chosen)| *chosen).map(|(name, _)| (*name).to_owned()).collect())
 }
-
-/// How many names are told.
-const FEW: usize = 8;
 
 /// What separates the parts of a name.
 const BETWEEN: [char; 4] = ['-', '_', '.', '*'];
@@ -58,11 +56,4 @@ fn nothing(project: &Project, word: &str) -> Failure {
             failure.help(format!("the targets are {}{groups}", few(&names)))
         }
     }
-}
-
-/// The first of many names.
-fn few(names: &[&str]) -> String {
-    let more = names.len().saturating_sub(FEW);
-    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-    format!("{}{more}", names.iter().take(FEW).copied().collect::<Vec<_>>().join(", "))
 }

@@ -9,7 +9,7 @@ use crate::address::Address;
 use crate::arrange::{arrange, choose};
 use crate::compare::{self, Situation, Unit, compare};
 use crate::failure::Failure;
-use crate::ledger::{Ledger, Position};
+use crate::ledger::{Home, Ledger, Position};
 use crate::live::{Live, Seen};
 use crate::model::level::Level;
 use crate::plan::{About, Aim, Basis, Held, NothingDeclared, Plan, Told};
@@ -95,6 +95,8 @@ impl Site {
         let (last_apply, at_work) = (known.last_apply, known.at_work.clone());
         let mut told = Told { last_apply, at_work, held, ..self.told(&changes, units, live) };
         unmanaged::tell(&mut told, live, &others(live, ledger, units), &changes, &self.ignored());
+        told.home = Some(self.home.clone()).filter(Home::is_known);
+        told.other_home = ledger.home.clone().filter(|home| home.is_other(&self.home));
         if wish.aim != Aim::Manifests {
             told.unmanaged.clear();
         } else if !declares {

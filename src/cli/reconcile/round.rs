@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::board::Board;
-use crate::apply::{Ending, Fate, Report};
+use crate::apply::{Ending, Fate, Report, StepReport};
 use crate::cli::apply::{How, exit};
 use crate::cli::many::{Became, Places, Which, each};
 use crate::cli::planning::{Planned, Site, Wish, unreadable};
@@ -16,8 +16,9 @@ use crate::cli::target::{self, Opened, Shared};
 use crate::cli::turn::{self, Held, Turn};
 use crate::cli::{Context, ledger};
 use crate::failure::{Exit, Failure};
-use crate::guard::{Guard, guards};
-use crate::reconcile::{Looked, Outcome, Standing, Target};
+use crate::guard::{Guard, Limits, guards};
+use crate::plan::News;
+use crate::reconcile::{Looked, Outcome, Standing, Target, action};
 use crate::render::findings::{self, Report as Errors};
 use crate::render::one_line;
 
@@ -64,7 +65,7 @@ impl Rounds<'_> {
         });
         let mut targets = Vec::new();
         for Became { site, ended } in all.await {
-            targets.push(match ended {
+            let target = match ended {
                 Err(failure) => failed(&site, failure),
                 Ok(Seen::Held(held)) => {
                     Target::unknown(&site.target, Outcome::Held, Exit::Failed, Some(held.skipped()))
@@ -72,9 +73,19 @@ impl Rounds<'_> {
                 Ok(Seen::Stopped) => self.stopped(&site),
                 Ok(Seen::Planned(planned, _)) if self.fixes => self.correct(&site, *planned, made).await,
                 Ok(Seen::Planned(planned, unwritten)) => Target { unwritten, ..reported(&site, &planned) },
-            });
+            };
+            targets.push(self.said(target));
         }
         Looked::At(targets)
+    }
+
+    /// The same with commands that run as they are pasted.
+    fn said(&self, target: Target) -> Target {
+        let Target { name, standing, why, .. } = target;
+        let out = &self.context.out;
+        let why = why.map(|failure| out.why(failure, &name));
+        let refused = |standing: Standing| Standing { refused: out.refused(standing.refused, Some(&name)), ..standing };
+        Target { standing: standing.map(refused), why, name, ..target }
     }
 
     fn read(&self) -> Result<Vec<Arc<Site>>, Failure> {
@@ -161,7 +172,9 @@ impl Rounds<'_> {
             steps.peek().is_some() && steps.all(|step| step.fate.is_done())
         });
         let begun = report.steps.iter().filter(|step| !matches!(step.fate, Fate::Skipped { .. } | Fate::NotStarted));
-        let steps = begun.map(|step| (step.verb, step.fate.is_done())).collect();
+        let news = News::of(&plan);
+        let word = |step: &StepReport| action(step.verb, news.has(&step.address, step.verb));
+        let steps = begun.map(|step| (word(step), step.fate.is_done())).collect();
         let did = report.did_anything(&plan);
         let outcome = match report.ending {
             Ending::Done if !standing.items.is_empty() => Outcome::Drift,
@@ -204,7 +217,8 @@ fn failed(site: &Site, failure: Failure) -> Target {
 
 /// A target as a plan finds it.
 fn reported(site: &Site, planned: &Planned) -> Target {
-    let refused = guards(&planned.plan, &site.limits());
+    // The flags that allow something are those of `apply`.
+    let refused = guards(&planned.plan, &Limits { elsewhere: true, ..site.limits() });
     let stops = refused.iter().any(|one| one.guard == Guard::Drift);
     let standing = Standing::of(&planned.plan, refused);
     let (outcome, exit) = match standing.items.is_empty() {

@@ -19,7 +19,23 @@ impl Inner {
         }
     }
 
+    /// The newest record is another ledger's, and nobody knows how many of those before it are.
+    pub(super) fn foreign(&self, seq: Seq, lineage: String, expected: String) -> Unreadable {
+        let help = format!(
+            "which records of this ledger are left is not known; put back those of lineage {expected} from a copy and no \
+             others; or, where there is no copy, {}",
+            self.go_on(1)
+        );
+        self.refuse(&format!("record {seq} {}", Flaw::Foreign { lineage, expected }), help)
+    }
+
     pub(super) fn flawed(&self, seq: Seq, flaw: &Flaw) -> Unreadable {
+        if let Flaw::Foreign { lineage, expected } = flaw
+            && self.is_own(lineage)
+        {
+            // It is the ones before it that do not belong here.
+            return self.foreign(seq - 1, expected.clone(), lineage.clone());
+        }
         let good = last_good(seq);
         let record = self.store.record(seq);
         let help = match flaw {

@@ -4,7 +4,7 @@
 use super::Inner;
 use crate::digest::Digest;
 use crate::ledger::Unreadable;
-use crate::ledger::codec::{Flaw, Seal, Sealed};
+use crate::ledger::codec::{Seal, Sealed};
 use crate::ledger::file::{Folder, note_of, read_note};
 use crate::ledger::record::Seq;
 use crate::ledger::store::{Start, Store, Stored, Unread};
@@ -79,10 +79,15 @@ impl Inner {
     pub(super) fn saw(&self, records: Vec<Sealed>) -> Result<Vec<Sealed>, Unreadable> {
         let (Some(seen), Some(Sealed { seal, .. })) = (&self.seen, records.last()) else { return Ok(records) };
         if let Some((_, expected)) = seen.newest().filter(|(_, lineage)| *lineage != seal.lineage) {
-            return Err(self.flawed(seal.seq, &Flaw::Foreign { lineage: seal.lineage.clone(), expected }));
+            return Err(self.foreign(seal.seq, seal.lineage.clone(), expected));
         }
         seen.note(seal);
         Ok(records)
+    }
+
+    /// Whether this is the lineage of the ledger that was seen there before.
+    pub(super) fn is_own(&self, lineage: &str) -> bool {
+        self.seen.as_ref().and_then(Seen::newest).is_some_and(|(_, known)| known == lineage)
     }
 
     /// How to do without every record from one on, also where more was seen.

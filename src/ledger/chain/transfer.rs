@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::{Chain, Inner, Sealed};
 use crate::ledger::record::{Entry, Record, Seq};
 use crate::ledger::state::Ledger;
-use crate::ledger::store::{New, Start, Stored};
+use crate::ledger::store::{New, Start, Stored, Unread};
 use crate::ledger::{AppendError, Log, Position, Unreadable, codec};
 
 /// How often somebody else may write while a ledger is copied.
@@ -44,6 +44,11 @@ pub enum NotMoved {
     Already(String),
     /// Somebody is at work.
     Busy(String),
+    /// The other place cannot be read: why, and what to do about it.
+    Closed {
+        why: String,
+        help: Option<String>,
+    },
     /// The other place holds something else.
     Taken(String),
     /// The other place holds the beginning of it, from before it moved away from there.
@@ -109,7 +114,10 @@ impl Chain {
 impl Inner {
     /// Makes this place hold exactly these records. What it has already must be the beginning of them.
     async fn copy(&self, all: &[Stored], records: &[Sealed]) -> Result<(), NotMoved> {
-        let there = self.stored(Start::At(1)).await?;
+        let there = match self.read_stored(Start::At(1)).await {
+            Err(Unread::Failed { why, help }) => return Err(NotMoved::Closed { why, help }),
+            there => there.map_err(|error| self.unread(error))?,
+        };
         if let Some((last, before)) = there.split_last()
             && all.starts_with(before)
             && matches!(

@@ -73,11 +73,20 @@ impl Chain {
                 "outcomes alone are kept, and that a run has ended: nothing else was done on the service".into()
             );
         }
-        let lineage = inner.last().map_or_else(|| inner.fresh.clone(), |seal| seal.lineage);
         let name = format!("{:08}.{}.json", entry.seq, Uuid::new_v4().simple());
         inner.unwritten.make()?;
-        inner.unwritten.create_file(&name, &codec::encode(entry, &lineage, None))?;
+        inner.unwritten.create_file(&name, &codec::encode(entry, &self.lineage(), None))?;
         Ok(inner.unwritten.shown(&name))
+    }
+
+    /// The same where there is no place for it here: one line that can be kept anywhere, and that [`Self::kept_in`] reads.
+    pub fn keepsake(&self, entry: &Entry) -> Vec<u8> {
+        codec::encode_printed(entry, &self.lineage())
+    }
+
+    fn lineage(&self) -> String {
+        let inner = &*self.0;
+        inner.last().map_or_else(|| inner.fresh.clone(), |seal| seal.lineage)
     }
 
     /// Results that were kept, in the order of their places.
@@ -130,7 +139,9 @@ impl Chain {
 
     /// What a file holds that was kept for this ledger, on whichever machine.
     pub fn kept_in(&self, file: &str, bytes: &[u8]) -> Result<Kept, String> {
-        let sealed = codec::decode(bytes).map_err(|flaw| format!("{file} {flaw}"))?;
+        // Who copied it out of a log may have another end of its line.
+        let line = [bytes.trim_ascii(), b"\n"].concat();
+        let sealed = codec::decode(&line).map_err(|flaw| format!("{file} {flaw}"))?;
         if !matches!(sealed.entry.record, Record::Outcomes(_)) {
             return Err(format!("{file} holds no results"));
         }

@@ -47,7 +47,10 @@ impl Inner {
         if let (Some(note), Some(newest)) = (note.filter(|note| note.seq > 0), records.last())
             && let Some(lineage) = codec::lineage(&newest.bytes).filter(|lineage| *lineage != note.lineage)
         {
-            return Err(Unread::Foreign { seq: newest.seq, lineage, expected: note.lineage });
+            let is_foreign = |stored: &Stored| codec::lineage(&stored.bytes).is_none_or(|it| it != note.lineage);
+            let all = self.records(1..=last, last).await?;
+            let seq = all.iter().find(|stored| is_foreign(stored)).map_or(newest.seq, |first| first.seq);
+            return Err(Unread::Foreign { seq, lineage, expected: note.lineage });
         }
         Ok(records)
     }

@@ -1,7 +1,7 @@
 //! `[matrix]` of the project file: targets that are made, one for each combination of values.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::json;
@@ -18,6 +18,8 @@ use crate::text;
 
 /// Keys of `[matrix]` that are no axes.
 const OWN: [&str; 3] = ["name", "exclude", "target"];
+/// What stands between the values of a name, where a name has to be proposed.
+const BETWEEN: [&str; 4] = ["-", "_", ".", "--"];
 /// How many targets a matrix makes at most.
 const MOST: usize = 2_000;
 
@@ -102,6 +104,36 @@ pub struct Made {
 }
 
 impl Matrix {
+    /// The finding for two combinations of one name.
+    fn twice(&self, name: &At<String>, first: &Combination, second: &Combination) -> Finding {
+        let message = format!("two targets would have the name `{name}`: {}; and {}", words(first), words(second));
+        let finding = Finding::new(&codes::RF116, name.span, message).label("the same for both");
+        if words(first) == words(second) {
+            let is_twice = |value: &Value, all: &[At<Value>]| all.iter().filter(|other| other.0 == value.0).count() > 1;
+            let again = first.iter().find(|(axis, value)| self.axes.get(*axis).is_some_and(|all| is_twice(value, all)));
+            let what = again.map(|(axis, value)| format!("`{}` of {axis}", value.0)).unwrap_or_default();
+            return finding.help(format!("write {what} once"));
+        }
+        finding.help(match self.free_name() {
+            Some(name) => format!("write a name that tells them apart: name = \"{name}\""),
+            None => "spell one of the values in another way".to_owned(),
+        })
+    }
+
+    /// A name with every axis in it that no two combinations share.
+    fn free_name(&self) -> Option<String> {
+        let axes: Vec<String> = self.combinations().first()?.iter().map(|(axis, _)| format!("${{{axis}}}")).collect();
+        let is_free = |between: &&&str| {
+            let mut seen = BTreeSet::new();
+            self.combinations().iter().all(|combination| {
+                let values: Vec<&str> = combination.iter().map(|(_, value)| value.0.as_str()).collect();
+                let name = values.join(between);
+                is_key(&name) && seen.insert(name)
+            })
+        };
+        BETWEEN.iter().find(is_free).map(|between| axes.join(between))
+    }
+
     /// The targets that it makes. `at` is where it stands, `target` the table that all of them share.
     pub fn targets(&self, at: Span, target: Option<&Node>, findings: &mut Findings) -> Vec<Made> {
         let before = findings.len();
@@ -115,7 +147,7 @@ impl Matrix {
             // What is wrong with one name is wrong with many.
             let Some(name) = self.named(&combination, at, findings) else { return Vec::new() };
             if let Some(first) = names.get(&name.value) {
-                findings.push(twice(&name, &made[*first].1, &combination));
+                findings.push(self.twice(&name, &made[*first].1, &combination));
                 return Vec::new();
             }
             names.insert(name.value.clone(), made.len());
@@ -225,14 +257,6 @@ impl Matrix {
 
 fn words(combination: &Combination) -> String {
     combination.iter().map(|(axis, value)| format!("{axis} = {}", value.0)).collect::<Vec<_>>().join(", ")
-}
-
-fn twice(name: &At<String>, first: &Combination, second: &Combination) -> Finding {
-    let message = format!("two targets would have the name `{name}`: {}; and {}", words(first), words(second));
-    let axes: Vec<String> = first.iter().map(|(axis, _)| format!("${{{axis}}}")).collect();
-    Finding::new(&codes::RF116, name.span, message)
-        .label("the same for both")
-        .help(format!("write every axis into the name: name = \"{}\"", axes.join("-")))
 }
 
 /// A target's table: what all of them share with the values filled in, and the values as variables.

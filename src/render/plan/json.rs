@@ -75,7 +75,7 @@ pub struct Document<'p> {
 /// Why a plan would not be applied.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Refusal {
-    /// sends, broadcast, deletes, protect, too_late, drift, collision or in_doubt.
+    /// sends, broadcast, deletes, other_project, protect, too_late, drift, collision or in_doubt.
     pub guard: String,
     pub message: String,
     /// What to do about it, or the option that allows it.

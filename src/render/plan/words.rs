@@ -66,7 +66,7 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
         }
         Reason::NotInPlace => plain("replace", replacing(view, change)),
         Reason::InDashboard { old } => by_hand(view, change, old.as_deref()),
-        Reason::Collision { ids } if change.ledger.is_some() => taken_from_ours(change, ids),
+        Reason::Collision { ids } if change.ledger.is_some() => taken_from_ours(view, change, ids),
         Reason::Collision { ids } if ids.len() == 1 => {
             let there = match address.part() {
                 Some(_) => "the service has this already, and it is not ours".to_owned(),
@@ -208,11 +208,11 @@ fn looks_renamed(view: &View, change: &Change, from: &Address) -> Row {
     Row::new("waits", Words::new(&words))
         .paint(Paint::Asks)
         .line(Words::new(&format!("is this a rename? If so, {write}")).copy(&say))
-        .line(Words::new("if not, see to the old one first: ").copy(&format!("pushplan apply --done {from}")))
+        .line(Words::new("if not, see to the old one first: ").copy(&view.again.other(&format!("apply --done {from}"))))
 }
 
 /// Something that is not ours has the name that ours is to get.
-fn taken_from_ours(change: &Change, ids: &[String]) -> Row {
+fn taken_from_ours(view: &View, change: &Change, ids: &[String]) -> Row {
     let (address, noun) = (&change.address, noun(change));
     let has = if ids.len() == 1 { format!("{} that is not ours has", a(noun)) } else { "others have".to_owned() };
     let row = Row::new("taken", Words::new(&format!("{has} this name: {}", all_of(ids)))).paint(Paint::Asks);
@@ -220,8 +220,8 @@ fn taken_from_ours(change: &Change, ids: &[String]) -> Row {
         let id = if ids.len() == 1 { "" } else { " --id ID" };
         return row
             .line(Words::new("ours is gone; to take that one over as it is:"))
-            .line(Words::default().copy(&format!("pushplan forget {address}")))
-            .line(Words::default().copy(&format!("pushplan adopt {address}{id}")));
+            .line(Words::default().copy(&view.again.other(&format!("forget {address}"))))
+            .line(Words::default().copy(&view.again.other(&format!("adopt {address}{id}"))));
     }
     row.line(Words::new("rename or remove it in the service's dashboard, or choose another name in your files"))
 }

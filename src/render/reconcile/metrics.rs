@@ -9,7 +9,8 @@ pub const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Everything that is counted. `fixes`: drift is corrected and not only reported.
 pub fn text(metrics: &Metrics, fixes: bool) -> String {
-    let Metrics { last_success, last: _, failures, targets, runs, steps, requests, posted, not_posted } = metrics;
+    let Metrics { last_success, last_fine: _, last: _, failures, targets, runs, steps, requests, posted, not_posted } =
+        metrics;
     let mut page = Page::default();
 
     page.family("pushplan_build_info", "gauge", "The version of pushplan, and what it does about drift.");

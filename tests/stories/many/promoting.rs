@@ -25,6 +25,7 @@ fn production_gets_what_staging_has_where_git_has_gone_on() {
     assert_eq!(world.segments("shop-us"), vec![("C v2".into(), tag("c-live"))]);
     let told = world.good(&PROMOTE).stdout;
     says(&told, &["No changes. production has all that staging has.", "segments/c: not on staging yet"]);
+    says(&told, &["as your files have it by now; what staging has is here already"]);
 }
 
 #[test]

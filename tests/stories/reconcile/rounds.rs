@@ -272,6 +272,12 @@ fn what_a_guard_refuses_is_reported_and_left() {
     assert_eq!(rounds.metrics()["pushplan_drift_refused{target=\"local\"}"], 1.0);
     assert_eq!(rounds.get("/healthz").0, 200, "the rounds themselves are fine");
     assert_eq!(rounds.stop().0, 0);
+    // It has none of the options that allow it: somebody runs `apply` with them once.
+    let ran = project.run(&["reconcile", "--once", "--drift", "fix"]);
+    says(&ran.stdout, &["`pushplan apply --target local --allow-deletes 6` once to go on, or set max_deletes"]);
+    assert!(!ran.stdout.contains("pass --allow-deletes"), "{ran}");
+    project.good(&["apply", "--yes", "--target", "local", "--allow-deletes", "6"]);
+    assert_eq!(service.segments().len(), 1);
 }
 
 #[test]

@@ -1,0 +1,50 @@
+//! How commands are said that somebody is to paste: with the project and the target that this one was given.
+
+use std::any::Any;
+use std::path::PathBuf;
+
+use clap::{ArgMatches, Command};
+
+use crate::render::{Commands, Known};
+
+/// The options that say which project and which of its targets.
+const PROJECT: &str = "project";
+const TARGET: &str = "target";
+/// What some are given in place of the first.
+const PATHS: &str = "paths";
+/// A saved plan.
+const PLAN: &str = "plan";
+
+/// All commands there are, and what the one that runs was given.
+pub fn commands(line: &Command, matches: &ArgMatches) -> Commands {
+    let mut known = Vec::new();
+    all(line, "", &mut known);
+    let mut given = matches;
+    while let Some((_, inner)) = given.subcommand() {
+        given = inner;
+    }
+    let project: Vec<PathBuf> = values(given, PROJECT);
+    let targets: Vec<String> = values(given, TARGET);
+    let target = match targets.as_slice() {
+        [one] if !one.contains(['*', ',']) => Some(one.clone()),
+        _ => None,
+    };
+    Commands { project: project.first().map(|folder| folder.display().to_string()), target, known }
+}
+
+/// Every command beneath one, with the words that lead to it.
+fn all(line: &Command, before: &str, known: &mut Vec<Known>) {
+    for command in line.get_subcommands() {
+        let name = format!("{before}{}", command.get_name());
+        let has = |id: &str| command.get_arguments().any(|argument| argument.get_id() == id);
+        all(command, &format!("{name} "), known);
+        let has_paths = has(PATHS) && !has(PROJECT);
+        let (has_project, has_target, has_plan) = (has(PROJECT), has(TARGET), has(PLAN));
+        known.push(Known { name, has_project, has_target, has_paths, has_plan });
+    }
+}
+
+/// What was given for an option that a command may not have.
+fn values<T: Any + Clone + Send + Sync>(matches: &ArgMatches, id: &str) -> Vec<T> {
+    matches.try_get_many::<T>(id).ok().flatten().into_iter().flatten().cloned().collect()
+}

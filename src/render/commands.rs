@@ -1,0 +1,147 @@
+//! Commands that a text names. They run as they are pasted, from the folder that somebody stands in: with the project and the
+//! target that were given, wherever the text was made.
+
+use std::borrow::Cow;
+
+use crate::text::shell_word;
+
+/// The word that a command begins with.
+const START: &str = "pushplan ";
+
+/// A command, as the command line has it.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// Such as `plan` or `ledger restore`.
+    pub name: String,
+    pub has_project: bool,
+    pub has_target: bool,
+    /// Whether it is given the project as the first of its paths.
+    pub has_paths: bool,
+    /// Whether it may be given a saved plan first, which knows its target.
+    pub has_plan: bool,
+}
+
+/// How commands are said: with the project and the target that the running one was given.
+#[derive(Clone, Debug, Default)]
+pub struct Commands {
+    pub project: Option<String>,
+    /// The target, where it was named and is one.
+    pub target: Option<String>,
+    pub known: Vec<Known>,
+}
+
+impl Commands {
+    /// A text whose commands run as they are. What they say already stays as it is.
+    pub fn complete<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.complete_for(text, self.target.as_deref())
+    }
+
+    /// The same about a target, where commands have to name one: one of several.
+    pub fn complete_for<'t>(&self, text: &'t str, target: Option<&str>) -> Cow<'t, str> {
+        if (self.project.is_none() && target.is_none()) || !text.contains(START) {
+            return Cow::Borrowed(text);
+        }
+        let mut out = String::with_capacity(text.len() + 64);
+        let mut rest = text;
+        while let Some(at) = rest.find(START) {
+            let (before, command) = rest.split_at(at + START.len());
+            let is_start = before[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || "`(".contains(c));
+            let is_quoted = before[..at].ends_with('`');
+            out.push_str(before);
+            rest = command;
+            let Some(known) = self.known(command).filter(|_| is_start) else { continue };
+            let end = if is_quoted { command.find('`') } else { command.find(['\n', ';', '|']) };
+            let command = &command[..end.unwrap_or(command.len())];
+            // Another command may follow on the same line.
+            let command = command.split(START).next().unwrap_or_default();
+            out.push_str(&known.name);
+            rest = &rest[known.name.len()..];
+            let has_first = command[known.name.len()..].trim_start().starts_with(|c: char| c != '-');
+            let says = |option: &str| command.contains(option);
+            // Who names the project has said all that there is to say.
+            let project = self.project.as_deref().filter(|_| !says("--project"));
+            let is_targeted = says("--project") || says("--target") || says("--all-targets");
+            let knows_target = known.has_plan && has_first;
+            for (before, value) in [
+                (" --project ", project.filter(|_| known.has_project)),
+                (" ", project.filter(|_| known.has_paths && !has_first && !is_targeted)),
+                (" --target ", target.filter(|_| known.has_target && !is_targeted && !knows_target)),
+            ] {
+                out.extend(value.map(|value| format!("{before}{}", shell_word(value))));
+            }
+        }
+        out.push_str(rest);
+        Cow::Owned(out)
+    }
+
+    /// The command that a text begins with.
+    fn known(&self, text: &str) -> Option<&Known> {
+        let is_word = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+        let is_it = |known: &&Known| text.strip_prefix(&*known.name).is_some_and(|rest| !rest.starts_with(is_word));
+        self.known.iter().filter(is_it).max_by_key(|known| known.name.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commands(project: Option<&str>, target: Option<&str>) -> Commands {
+        let known = |name: &str, has_project, has_target| Known {
+            name: name.to_owned(),
+            has_project,
+            has_target,
+            has_paths: name == "validate",
+        };
+        Commands {
+            project: project.map(str::to_owned),
+            target: target.map(str::to_owned),
+            known: vec![
+                known("plan", true, true),
+                known("ledger", false, false),
+                known("ledger restore", true, true),
+                known("explain", false, false),
+                known("adopt", true, true),
+                known("forget", true, true),
+                known("validate", false, true),
+                known("apply", true, true),
+            ],
+        }
+    }
+
+    #[test]
+    fn a_command_has_the_project_and_the_target_that_were_given() {
+        let odd = commands(Some("q em3"), Some("e"));
+        for (text, expected) in [
+            ("see `pushplan plan`.", "see `pushplan plan --project 'q em3' --target e`."),
+            (
+                "run: pushplan ledger restore a.json --target 'x y'",
+                "run: pushplan ledger restore --project 'q em3' a.json --target 'x y'",
+            ),
+            (
+                "pushplan forget a/b, then pushplan adopt a/b",
+                "pushplan forget --project 'q em3' --target e a/b, then pushplan adopt --project 'q em3' --target e a/b",
+            ),
+            ("`pushplan plan --all-targets`", "`pushplan plan --project 'q em3' --all-targets`"),
+            ("`pushplan validate --fix`", "`pushplan validate 'q em3' --target e --fix`"),
+            ("`pushplan validate FILE`", "`pushplan validate --target e FILE`"),
+            ("`pushplan apply plans/e.plan`", "`pushplan apply --project 'q em3' plans/e.plan`"),
+            ("`pushplan apply --yes`", "`pushplan apply --project 'q em3' --target e --yes`"),
+            ("`pushplan explain` lists all", "`pushplan explain` lists all"),
+            ("use pushplan 9.2.0; pushplan planned", "use pushplan 9.2.0; pushplan planned"),
+            ("mypushplan plan", "mypushplan plan"),
+        ] {
+            assert_eq!(odd.complete(text), expected);
+            assert_eq!(odd.complete(expected), expected, "nothing is said twice");
+        }
+    }
+
+    #[test]
+    fn where_nothing_was_given_nothing_is_added() {
+        let text = "`pushplan plan` and pushplan adopt a/b";
+        assert_eq!(commands(None, None).complete(text), text);
+        let one = commands(None, None);
+        let expected = "`pushplan plan --target e` and pushplan adopt --target e a/b";
+        assert_eq!(one.complete_for(text, Some("e")), expected);
+    }
+}
