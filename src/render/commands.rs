@@ -92,6 +92,7 @@ mod tests {
             has_project,
             has_target,
             has_paths: name == "validate",
+            has_plan: name == "apply",
         };
         Commands {
             project: project.map(str::to_owned),
