@@ -69,7 +69,7 @@ impl Run {
             tool: plan.tool.clone(),
             changes: counts().filter(|(_, count)| *count > 0).collect(),
             lease: Some(settings.lease.clone()),
-            home: plan.told.home.clone(),
+            home: plan.told.home.clone().map(Box::new),
         });
         let once = |step: &Step| kinds::api(&step.address).lifecycle(plan.level).create == Create::Once;
         let patient = plan.steps.iter().map(|step| !once(step)).collect();

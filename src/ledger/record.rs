@@ -70,7 +70,7 @@ pub struct Begin {
     pub lease: Option<Lease>,
     /// The project that it is of, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub home: Option<Home>,
+    pub home: Option<Box<Home>>,
 }
 
 /// What a step does to the service, or to the ledger alone.

@@ -105,7 +105,7 @@ impl Ledger {
             Record::Begin(begin) => {
                 self.run = Some(Running::new(&begin.run, &actor, begin.lease, at));
                 self.app = begin.app;
-                self.home = begin.home;
+                self.home = begin.home.map(|home| *home);
                 self.pruning.clear();
             }
             Record::Alive { .. } => {}
