@@ -455,6 +455,11 @@ impl Plan {
         })
     }
 
+    /// Whether somebody changes something just now that is left out here: what is to be done about that is not known yet.
+    pub fn is_beside_others(&self) -> bool {
+        self.told.at_work.is_some() && !self.left_out.is_empty()
+    }
+
     /// Whether the service and the manifests agree. They do not where nothing is declared and something of ours is there.
     pub fn is_in_sync(&self) -> bool {
         let stays = self.told.nothing_declared.as_ref().is_some_and(|nothing| nothing.stays > 0);

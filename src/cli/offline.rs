@@ -145,7 +145,8 @@ impl Asked<'_> {
                 let Planned { plan, .. } = against.plan(&site, wish, now, context)?;
                 let again = place.again("apply", &wish.choice).looking(command);
                 plan::present(&plan, &site, again, forms, context)?;
-                Ok(if *detailed && !plan.is_empty() { Exit::Changes } else { Exit::Done })
+                let changes = !plan.is_empty() || plan.is_beside_others();
+                Ok(if *detailed && changes { Exit::Changes } else { Exit::Done })
             }
             Which::Several(asked) => {
                 many::plan::has_room(forms)?;

@@ -84,7 +84,8 @@ impl Plan {
         if guards(&plan, &site.limits()).iter().any(|refused| refused.guard == Guard::Drift) {
             return Ok(Exit::Refused);
         }
-        Ok(if self.detailed_exitcode && !plan.is_empty() { Exit::Changes } else { Exit::Done })
+        let changes = !plan.is_empty() || plan.is_beside_others();
+        Ok(if self.detailed_exitcode && changes { Exit::Changes } else { Exit::Done })
     }
 }
 

@@ -130,6 +130,11 @@ fn a_plan_is_made_beside_somebody_who_is_applying_and_leaves_out_what_that_is_ab
     assert_eq!((&told["in_sync"], &told["left_out"][0]), (&false.into(), &"segments/a".into()), "{told}");
     says(told["at_work"].as_str().expect("a sentence"), &[" is applying since 20"]);
     says(&project.good(&["plan", "--format", "markdown"]).stdout, &["What that is about is left to it:", "segments/a"]);
+    project.folder.write("messages.yaml", TWO);
+    let ran = project.run(&["plan", "--detailed-exitcode"]);
+    assert_eq!(ran.code, 2, "what is under way is a change: {ran}");
+    says(&ran.stdout, &["No changes beside what is being applied: 0 unchanged, 2 left out."]);
+    project.folder.write("messages.yaml", &more);
     let offline = project.good(&["plan", "--offline"]);
     says(&offline.stdout, &["+ templates/later", "Left out:  segments/a"]);
     assert!(!offline.stdout.contains("resolve"), "nothing is in doubt while somebody is at work: {offline}");

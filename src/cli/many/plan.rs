@@ -129,7 +129,7 @@ fn exit(one: &Became<Planned>, ahead: &Ahead, detailed: bool) -> Exit {
     match &one.ended {
         Err(failure) => failure.exit,
         Ok(_) if ahead.refused.iter().any(|refused| refused.guard == Guard::Drift) => Exit::Refused,
-        Ok(planned) if detailed && !planned.plan.is_empty() => Exit::Changes,
+        Ok(planned) if detailed && (!planned.plan.is_empty() || planned.plan.is_beside_others()) => Exit::Changes,
         Ok(_) => Exit::Done,
     }
 }
