@@ -135,7 +135,9 @@ impl Command {
         matches!(
             self,
             Self::Calendar(_)
+                | Self::Ci(_)
                 | Self::Completions(_)
+                | Self::Diff(_)
                 | Self::Doctor(_)
                 | Self::Drift(_)
                 | Self::Explain(_)

@@ -40,7 +40,7 @@ pub struct Approved {
     accept_truncated: bool,
 
     /// The pull request that was merged [default: the one with which the commit of this run came]
-    #[arg(long, value_name = "NUMBER", requires = "approved")]
+    #[arg(long, value_name = "NUMBER", requires = "approved", value_parser = clap::value_parser!(u64).range(1..))]
     pull_request: Option<u64>,
 }
 

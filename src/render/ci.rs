@@ -123,10 +123,19 @@ fn item(line: &Line) -> String {
 pub fn held(failure: &Failure, run: &Run) -> String {
     let lead = run.lead("Held, not applied to");
     let said = |text: &str, most: usize| markdown::text(&short(text, most));
-    let whys = [3 * LINE, LINE, LINE / 4].map(|most| said(&failure.message, most));
+    let lines = |text: &str| -> Vec<String> {
+        let lines = text.lines().map(|line| line.trim().trim_start_matches("- ").to_owned());
+        lines.filter(|line| !line.is_empty()).collect()
+    };
+    let message = lines(&failure.message);
+    let (first, rest) = message.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+    let whys = [3 * LINE, LINE, LINE / 4].map(|most| said(first, most));
     let why = whys.iter().find(|why| lead.len() + why.len() + 2 <= MOST).map_or("", String::as_str);
-    let help = failure.help.as_ref().map(|help| format!("\n\n{}", said(help, 3 * LINE)));
-    bounded([format!("{lead}: {why}")].into_iter().chain(help).collect())
+    let gap = if rest.is_empty() { "" } else { "\n" };
+    let mut parts = vec![format!("{lead}: {why}{gap}")];
+    parts.extend(rest.iter().map(|line| format!("\n- {}", said(line, LINE))));
+    parts.extend(failure.help.as_ref().map(|help| format!("\n\n{}", said(&lines(help).join(" "), 3 * LINE))));
+    bounded(parts)
 }
 
 /// That there was nothing left to apply.
@@ -196,6 +205,14 @@ mod tests {
             "{told}"
         );
         assert!(told.contains("500 failed") && told.contains("more step"), "{told}");
+    }
+
+    #[test]
+    fn what_a_failure_says_on_several_lines_is_a_list() {
+        let failure = Failure::new("would be refused:\n  - `a` is protected\n  - `b` too").help("do\nthis");
+        let told = held(&failure, &run());
+        assert!(told.contains("would be refused") && !told.contains("\\n"), "{told}");
+        assert_eq!(told.lines().filter(|line| line.starts_with("- ")).count(), 2, "{told}");
     }
 
     #[test]

@@ -143,6 +143,39 @@ fn half_a_plan_is_no_approval_unless_somebody_says_so() {
 }
 
 #[test]
+fn what_is_approved_can_be_read_to_its_end() {
+    for kind in KINDS {
+        // The text of a page says the least of it, and the end of an alert is what matters.
+        let manifest = |lines: usize| {
+            let page: String =
+                (0..lines).map(|at| format!("          <p class=\"line-{at}\">Line {at}</p>\n")).collect();
+            let alert = format!("{}the sale ends at midnight", "Long words. ".repeat(40));
+            format!(
+                "templates:\n  one:\n    push:\n      notification: {{alert: \"{alert}\"}}\n      message:\n        title: Sale\n\
+                 {0}content_type: text/html\n{0}body: |\n          <html>\n{page}          </html>\n",
+                " ".repeat(8)
+            )
+        };
+        let team = Team::fresh(kind, &manifest(300));
+        let service = team.project.serve();
+        team.commented(7);
+        let body = team.host.only(7);
+        says(&body, &["### In full", "at midnight", "line-0", "line-150", "line-299", "302 lines"]);
+        assert!(!body.contains("--accept-truncated"), "{body}");
+        assert_eq!(team.merge_and_apply(7, &[]).code, 0);
+        // A page that has no room is not reviewed by its beginning.
+        team.project.write(&manifest(4_000));
+        team.host.open(8);
+        team.commented(8);
+        says(&team.host.only(8), &["This comment has no room for all of it"]);
+        service.forget();
+        let ran = team.merge_and_apply(8, &[]);
+        assert_eq!(ran.code, 7, "{ran}");
+        assert_eq!(service.writes(), Vec::<String>::new());
+    }
+}
+
+#[test]
 fn a_comment_made_from_an_offline_plan_is_no_approval() {
     for kind in KINDS {
         let (team, service) = Team::new(kind);

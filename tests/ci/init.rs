@@ -63,6 +63,20 @@ fn a_workflow_of_few_lines_is_written_once() {
 }
 
 #[test]
+fn a_password_is_written_into_no_workflow() {
+    for host in ["github", "gitlab"] {
+        let folder = Folder::new();
+        folder.write(".git/HEAD", "ref: refs/heads/main\n");
+        folder.write("pushplan.toml", "[targets.production]\nbase_url = \"https://ada:hunter2@push.example\"\n");
+        let ran = folder.run_in(".", &["ci", "init", host], b"");
+        assert_eq!(ran.code, 3, "{ran}");
+        says(&ran.stderr, &["target production", "a base URL holds no credentials", "pushplan.toml"]);
+        assert!(!ran.to_string().contains("hunter2"), "{ran}");
+        assert!(!folder.path().join(".github").exists() && !folder.path().join(".gitlab-ci.yml").exists());
+    }
+}
+
+#[test]
 fn a_workflow_asks_for_no_more_than_it_needs() {
     for (ledger, contents) in [("", "read"), ("ledger = \"git\"", "write"), ("ledger = \"s3://bucket/x\"", "read")] {
         let folder = project(ledger);

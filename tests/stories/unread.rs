@@ -80,6 +80,12 @@ fn a_full_disk_is_told_and_an_apply_ends_as_it_went() {
     let ran = on_a_full_disk(&project, &["plan"]);
     assert_eq!(ran.code, 1, "what a plan prints is all that it is for: {ran}");
     assert!(ran.stderr.contains("error: standard output could not be written: No space left"), "{ran}");
+    project.good(&["plan", "--out", "plan.json"]);
+    for answer in [&["ci", "summary", "--plan", "plan.json"][..], &["ci", "outputs", "--plan", "plan.json"]] {
+        let ran = on_a_full_disk(&project, answer);
+        assert_eq!(ran.code, 1, "{answer:?}: {ran}");
+        assert!(ran.stderr.contains("standard output could not be written"), "{answer:?}: {ran}");
+    }
     let ran = on_a_full_disk(&project, &["apply", "--yes"]);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(ran.stderr.contains("standard output could not be written"), "{ran}");

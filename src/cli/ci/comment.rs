@@ -33,7 +33,7 @@ pub struct Comment {
     mode: Mode,
 
     /// The pull request [default: the one that this run is for]
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     pull_request: Option<u64>,
 
     /// Where the comment cannot be written, say so and exit with 0

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::cli::planning::Place;
 use crate::cli::review::beneath;
 use crate::cli::{Context, Ended};
+use crate::client::Origin;
 use crate::failure::{Exit, Failure};
 use crate::git::Repository;
 use crate::manifest::Project;
@@ -87,7 +88,7 @@ struct Team {
 impl Init {
     pub fn run(&self, context: &Context) -> Ended {
         let root = Place::new(self.project.clone(), None).root()?;
-        let team = self.team(&root);
+        let team = self.team(&root)?;
         let (usual, text) = self.host.file();
         let top = root.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(&root);
         let path = self.out.clone().unwrap_or_else(|| top.join(usual));
@@ -103,7 +104,7 @@ impl Init {
         Ok(Exit::Done)
     }
 
-    fn team(&self, root: &Path) -> Team {
+    fn team(&self, root: &Path) -> Result<Team, Failure> {
         let project = Project::open(root);
         let known: Vec<(String, String, Option<String>)> = project
             .target_names()
@@ -114,15 +115,23 @@ impl Init {
                 Some((name.to_owned(), origin, target.ledger.as_ref().map(|ledger| ledger.value.clone())))
             })
             .collect();
+        for (name, origin, _) in &known {
+            // It is copied into a file that everybody reads.
+            Origin::parse(origin).map_err(|why| {
+                Failure::new(format!("target {}: {why}", one_line(name)))
+                    .exit(Exit::Findings)
+                    .help("correct `base_url` in pushplan.toml")
+            })?;
+        }
         let names: Vec<&str> = known.iter().map(|(name, ..)| name.as_str()).collect();
         let branch = self.branch.clone().or_else(|| Repository::of(root).ok()?.main_branch());
         let folder = beneath(root);
-        Team {
+        Ok(Team {
             targets: self.target.clone().unwrap_or_else(|| names.join(",")),
             branch: branch.unwrap_or_else(|| "main".to_owned()),
             folder: if folder.is_empty() { ".".to_owned() } else { folder },
             known,
-        }
+        })
     }
 
     fn uses(&self) -> Result<&str, Failure> {

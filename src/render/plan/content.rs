@@ -18,7 +18,7 @@ use crate::review::{after, before};
 use crate::text::count;
 
 /// How many fields of something new, or of something that goes, are shown.
-const FIELDS: usize = 12;
+pub(super) const FIELDS: usize = 12;
 /// What is short enough to be read at a glance, as `old -> new`.
 const GLANCE: usize = 44;
 /// What is longer is shown around its changes.

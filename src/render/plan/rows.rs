@@ -13,7 +13,7 @@ use crate::review::before;
 use crate::review::fields::Difference;
 
 /// How many parts of a resource are shown.
-const PARTS: usize = 20;
+pub(super) const PARTS: usize = 20;
 /// How many of those who get a message are named.
 const NAMED: usize = 5;
 

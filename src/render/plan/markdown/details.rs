@@ -42,7 +42,7 @@ pub fn details(view: &View, block: &Block, drifted: bool) -> (String, bool) {
         let gap = if block.is_empty() || list.is_empty() { "" } else { "\n" };
         let whole = format!("{head}{place}{block}{gap}{list}\n</details>\n\n");
         if whole.len() <= LARGEST {
-            let is_cut = bounds.lines != BOUNDS[0].lines;
+            let is_cut = bounds.lines != BOUNDS[0].lines || facts::lines(&differences, &rest) > bounds.lines;
             return (whole, is_cut);
         }
     }

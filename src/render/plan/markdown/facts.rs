@@ -55,6 +55,13 @@ pub fn apart(rows: Vec<Row>) -> (Vec<Row>, Vec<Row>) {
     })
 }
 
+/// How many lines two lots of rows have: of differences, and of a list. The one that has more counts.
+pub fn lines(differences: &[Row], rest: &[Row]) -> usize {
+    let mut lines = Vec::new();
+    differences.iter().for_each(|row| of_row(row, &mut lines));
+    lines.len().max(rest.iter().map(|row| row.lines.len()).sum())
+}
+
 /// Rows as a block of differences. Nothing where there are none.
 pub fn block(rows: &[Row], bounds: Bounds) -> String {
     let mut lines: Vec<(Side, usize, String)> = Vec::new();

@@ -1,14 +1,15 @@
 //! The plan for a pull request. It reads well as it is written, and on code hosts.
 //!
 //! A comment has a largest size, so this has one too, whatever the plan. Room is given to what matters most: what is to be
-//! decided, then a line for everything that sends or deletes, then the changes in full, the riskiest first. What there is no
-//! room for is counted. It is cut between blocks alone.
+//! decided, then a line for everything that sends or deletes, then the changes, the riskiest first, then the texts that are too
+//! long for their place. What there is no room for is counted. It is cut between blocks alone.
 
 mod decisions;
 mod details;
 pub(super) mod facts;
 mod glance;
 mod rest;
+mod whole;
 
 pub(super) use rest::named;
 
@@ -98,7 +99,9 @@ fn page_of(view: &View, ahead: &Ahead, most: usize) -> Page {
     let changes = Changes::of(view, room);
     truncated |= changes.truncated;
     let (changes, drift) = changes.text(view);
-    let text = [heading, decisions, glance, changes, near, drift, past, left_out, requests, footer].concat();
+    room.left = room.left.saturating_sub(changes.len() + drift.len());
+    let whole = room.part(&mut truncated, most, &|most| whole::whole(view, most));
+    let text = [heading, decisions, glance, changes, near, drift, past, left_out, whole, requests, footer].concat();
     Page { text, truncated }
 }
 

@@ -1,0 +1,108 @@
+//! What is too long for its place, in full: whoever approves a plan can read every text of it to its end.
+
+use serde_json::Value;
+
+use super::Cut;
+use crate::look::page::is_page;
+use crate::look::wrap;
+use crate::plan::{Action, Change};
+use crate::render::escape::markdown;
+use crate::render::plan::content::FIELDS;
+use crate::render::plan::rows::PARTS;
+use crate::render::plan::text::NAME;
+use crate::render::plan::{Block, View};
+use crate::review::fields::{Difference, Field};
+use crate::review::{after, before};
+use crate::text::{count, short};
+
+/// How many characters of a value are surely shown where it belongs.
+const SHOWN: usize = 200;
+/// How many items of a list are.
+const ITEMS: usize = 12;
+/// How wide the lines of a block are: hosts do not break them.
+const COLUMNS: usize = 100;
+/// How many characters of an address or a path are shown.
+const PLACE: usize = 160;
+
+/// Every new value of which only a part is shown where it belongs, in at most so many bytes, and how many had no room.
+pub fn whole(view: &View, most: usize) -> Cut {
+    const HEAD: &str = "### In full\n\nWhat is shown above in part, as it will be:\n\n";
+    let (mut text, mut left) = (String::new(), 0);
+    let changes = view.blocks.iter().chain(&view.drift).flat_map(changes);
+    for told in changes.flat_map(|(change, is_left_out)| told(change, is_left_out)) {
+        let room = most.saturating_sub(HEAD.len() + text.len());
+        if left == 0 && told.len() <= room { text.push_str(&told) } else { left += 1 }
+    }
+    let head = if text.is_empty() { "" } else { HEAD };
+    Cut { text: format!("{head}{text}"), left }
+}
+
+/// The changes of a block that make something, and whether its details say nothing of one.
+fn changes<'p>(block: &Block<'p>) -> Vec<(&'p Change, bool)> {
+    let whole = block.whole.into_iter().map(|change| (change, false));
+    let parts = block.parts.iter().enumerate().map(|(number, change)| (*change, number >= PARTS));
+    let makes =
+        |change: &Change| matches!(change.action, Action::Create | Action::Update | Action::Replace | Action::ByHand);
+    whole.chain(parts).filter(|(change, _)| makes(change)).collect()
+}
+
+/// What a change makes of which its details show a part: a long text by itself, and all short values together.
+fn told(change: &Change, is_left_out: bool) -> Vec<String> {
+    let fields = Difference::between(before(change), after(change)).fields;
+    let all = is_left_out || before(change).is_none() && fields.len() > FIELDS;
+    let made = fields.iter().filter_map(|Field { path, new, .. }| Some((path, (*new)?)));
+    let (long, brief): (Vec<_>, Vec<_>) = made.partition(|(path, value)| is_cut(path, value));
+    let mut out = Vec::new();
+    if all && !brief.is_empty() {
+        let lines: String = brief.iter().map(|(path, value)| of_line(&format!("{path}: {}", written(value)))).collect();
+        out.push(folded(change, &count(brief.len(), "field"), &lines));
+    }
+    for (path, value) in long {
+        let text = written(value);
+        let size = format!("{}, {}", count(text.lines().count(), "line"), count(text.chars().count(), "character"));
+        let head = format!("{} — {size}", short(path, PLACE));
+        out.push(folded(change, &head, &text.lines().map(of_line).collect::<String>()));
+    }
+    out
+}
+
+/// Whether a value may be shown in part, or without its line breaks and its markup.
+fn is_cut(path: &str, value: &Value) -> bool {
+    let is_name = ["name", "display_name"].contains(&path);
+    match value {
+        Value::String(text) => {
+            let most = if is_name { NAME } else { SHOWN };
+            text.chars().nth(most).is_some() || text.contains('\n') || is_page(text)
+        }
+        Value::Array(items) if items.len() > ITEMS => true,
+        value => value.to_string().len() > SHOWN,
+    }
+}
+
+/// A text as it is, anything else as JSON.
+fn written(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(_) | Value::Object(_) if value.to_string().len() > SHOWN => {
+            serde_json::to_string_pretty(value).unwrap_or_default()
+        }
+        value => value.to_string(),
+    }
+}
+
+fn folded(change: &Change, what: &str, lines: &str) -> String {
+    let head = format!("{} {what}", short(&change.address.to_string(), PLACE));
+    let (head, block) = (markdown::text(&head), markdown::block("diff", lines));
+    format!("<details><summary>{head}</summary>\n\n{block}\n</details>\n\n")
+}
+
+/// A line as one that comes. What is too wide goes on further to the right.
+fn of_line(line: &str) -> String {
+    let blanks = line.len() - line.trim_start_matches(' ').len();
+    let (indent, line) = (blanks.min(COLUMNS / 2), &line[blanks..]);
+    let broken = wrap(line, COLUMNS - indent).into_iter().enumerate().map(|(number, line)| {
+        let indent = " ".repeat(if number > 0 { indent + 4 } else { indent });
+        format!("{}\n", format!("+ {indent}{line}").trim_end())
+    });
+    broken.collect()
+}
