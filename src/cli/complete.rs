@@ -20,6 +20,8 @@ use crate::render::Out;
 /// Set by the scripts: the name of the shell that asks.
 const ASKED: &str = "PUSHPLAN_COMPLETE";
 const NAME: &str = "pushplan";
+/// What bash runs around what it would run without it.
+const BASH: &str = include_str!("complete/bash.sh");
 
 /// Answers a shell, where one asks. Anybody else pays for the look at one variable.
 pub fn answer() -> Option<Exit> {
@@ -46,9 +48,13 @@ pub fn answer() -> Option<Exit> {
 /// What a shell runs once, so that it asks from then on.
 pub fn script(shell: &str) -> io::Result<Vec<u8>> {
     let shells = Shells::builtins();
-    let shell = shells.completer(shell).ok_or_else(|| io::Error::other("the shell is not known"))?;
+    let asks = shells.completer(shell).ok_or_else(|| io::Error::other("the shell is not known"))?;
     let mut script = Vec::new();
-    shell.write_registration(ASKED, NAME, NAME, NAME, &mut script)?;
+    asks.write_registration(ASKED, NAME, NAME, NAME, &mut script)?;
+    if shell == "bash" {
+        let whole = String::from_utf8_lossy(&script).replace("-F _clap_complete_pushplan", "-F _pushplan_complete");
+        script = format!("{whole}{BASH}").into_bytes();
+    }
     Ok(script)
 }
 

@@ -1,9 +1,10 @@
 //! What was approved in a pull request, and telling its reviewers what became of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
 use std::path::Path;
+use std::sync::Once;
 use std::time::Duration;
 
 use clap::Args;
@@ -14,9 +15,10 @@ use super::Context;
 use super::turn::length;
 use super::who::Who;
 use crate::address::Address;
-use crate::apply::{Ending, Report};
+use crate::apply::{Ending, Fate, Report};
 use crate::failure::{Exit, Failure};
 use crate::forge::{self, Comment, Forge, Hidden, State, Verdict};
+use crate::manifest::files::describe;
 use crate::plan::{Difference, Plan};
 use crate::render::ci::{self, Run};
 use crate::render::{Again, one_line};
@@ -52,6 +54,8 @@ pub struct Review {
     project: String,
     /// The number of the pull request, and who writes the comments.
     known: OnceCell<(u64, String)>,
+    /// Whether it was said what of the environment could not be read.
+    doubted: Once,
 }
 
 /// What became of a plan.
@@ -66,18 +70,22 @@ pub enum Became<'r> {
 impl Approved {
     /// The review that is asked for; `None` where none is.
     pub fn review(&self, root: &Path) -> Option<Review> {
-        self.approved.then(|| Review { options: self.clone(), project: beneath(root), known: OnceCell::new() })
+        let (known, doubted) = (OnceCell::new(), Once::new());
+        self.approved.then(|| Review { options: self.clone(), project: beneath(root), known, doubted })
     }
 
-    /// How it is said again, with a space before it.
-    pub fn again(&self) -> &'static str {
-        if self.approved { " --approved" } else { "" }
+    /// How it is said again, with a space before each option.
+    pub fn again(&self) -> String {
+        let options = [(self.approved, " --approved"), (self.accept_truncated, " --accept-truncated")];
+        let said: String = options.into_iter().filter(|(is_given, _)| *is_given).map(|(_, option)| option).collect();
+        let number = self.pull_request.map(|number| format!(" --pull-request {number}"));
+        said + &number.unwrap_or_default()
     }
 }
 
 /// The host that this run is for.
 pub fn host() -> Result<forge::Place, Failure> {
-    forge::here(&|name| env::var(name).ok(), &|path| fs::read_to_string(path).ok())
+    forge::here(&|name| env::var(name).ok(), &|path| fs::read_to_string(path).map_err(|error| describe(&error)))
 }
 
 /// How long something is waited for, as a standard length.
@@ -127,10 +135,7 @@ impl Review {
             Verdict::Moved(moved) => {
                 let lines: String = told(&moved, &hidden, plan).iter().map(|line| format!("\n       {line}")).collect();
                 let message = format!("what was reviewed in {sign} is not what would be done now; since then:{lines}");
-                Err(Failure::new(message).exit(Exit::Stale).help(format!(
-                    "nothing was changed; have the plan of now reviewed: run the plan of {sign} again, then this, or open \
-                     another {noun}"
-                )))
+                Err(Failure::new(message).exit(Exit::Stale).help(way_on(&moved, &hidden, noun)))
             }
             Verdict::Same | Verdict::Rest if hidden.truncated && !self.options.accept_truncated => Err(Failure::new(
                 format!("the comment in {sign} shows only a part of the plan, which is no approval"),
@@ -168,6 +173,7 @@ impl Review {
 
     /// The number of the pull request, which is merged, and who writes the comments.
     async fn look(&self, forge: &Forge<'_>) -> Result<(u64, String), Failure> {
+        self.doubted.call_once(|| forge.tell_doubt());
         let (api, place) = (forge.place.api, &forge.place);
         let noun = api.noun();
         let pull = match (self.options.pull_request.or(place.number), &place.commit) {
@@ -201,8 +207,8 @@ impl Review {
         let told = async {
             let forge = Forge::new(host()?, patience(None), &say)?;
             let (comment, hidden, _) = self.find(&forge, target).await?;
-            let Some((state, footer)) = footer(target, &became, &hidden) else { return Ok(()) };
-            let body = forge::with_footer(&comment, &hidden, state, &footer);
+            let Some((hidden, footer)) = footer(target, &became, &hidden) else { return Ok(()) };
+            let body = forge::with_footer(&comment, &hidden, &footer);
             let number = self.known.get().map(|(number, _)| *number).unwrap_or_default();
             match comment.says(&body) || forge.edit(number, comment.id, &body).await? {
                 true => Ok(()),
@@ -220,6 +226,22 @@ impl Review {
             say(&format!("Warning: the comment of {target} does not tell what became of it: {failure}"));
         }
     }
+}
+
+/// What to do where a merge brings something else than what was reviewed. Its review is over.
+fn way_on(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, noun: &str) -> String {
+    let is_new = |difference: &Difference| matches!(difference, Difference::New(_));
+    let earlier = match hidden.more > 0 || moved.values().any(is_new) {
+        true => {
+            "nothing was changed. Where an earlier merge was not applied, its changes come along: run the job of that merge again, \
+             then this one.\n          Or open"
+        }
+        false => "nothing was changed. Open",
+    };
+    format!(
+        "{earlier} another {noun}: its plan shows all that is left to do, and its merge applies that.\n          Or apply it by \
+         hand, once somebody has read it: `pushplan plan`, then `pushplan apply`"
+    )
 }
 
 /// What has moved since a review, a line each.
@@ -240,25 +262,38 @@ fn told(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, plan: &Plan) -> 
     told
 }
 
-/// What a comment says from now on; `None` where it stays as it is.
-fn footer(target: &str, became: &Became, hidden: &Hidden) -> Option<(State, String)> {
+/// What a comment says from now on, and what is hidden in it; `None` where it stays as it is.
+fn footer(target: &str, became: &Became, hidden: &Hidden) -> Option<(Hidden, String)> {
     let job = Who::here().job;
     let run = Run { at: Timestamp::now(), target, job: job.as_deref() };
+    let with = |state| Hidden { state, ..hidden.clone() };
     Some(match became {
         Became::Ran(report, plan, again) => {
-            let state = match report.ending {
-                Ending::Done => State::Applied,
-                _ if report.did_anything(plan) || hidden.state == State::Partly => State::Partly,
-                _ => State::Held,
+            let hidden = match report.ending {
+                Ending::Done => with(State::Applied),
+                _ if report.did_anything(plan) || hidden.state == State::Partly => partly(hidden, report, plan),
+                _ => with(State::Held),
             };
-            (state, ci::ran(report, plan, again, &run))
+            (hidden, ci::ran(report, plan, again, &run))
         }
         // What somebody has applied already, by hand or before.
-        Became::Nothing if hidden.state == State::Applied || hidden.changes.is_empty() => return None,
-        Became::Nothing => (State::Applied, ci::nothing_left(&run)),
+        Became::Nothing if hidden.state == State::Applied => return None,
+        Became::Nothing if hidden.state != State::Partly && hidden.changes.is_empty() => return None,
+        Became::Nothing => (with(State::Applied), ci::nothing_left(&run)),
         // What was done stays told.
         Became::Held(_) | Became::NotBegun if hidden.state.is_done() => return None,
-        Became::Held(failure) => (State::Held, ci::held(failure, &run)),
-        Became::NotBegun => (State::Held, ci::not_begun(&run)),
+        Became::Held(failure) => (with(State::Held), ci::held(failure, &run)),
+        Became::NotBegun => (with(State::Held), ci::not_begun(&run)),
     })
+}
+
+/// What is hidden in a comment after a run that ended half-way.
+fn partly(hidden: &Hidden, report: &Report, plan: &Plan) -> Hidden {
+    let those = |is: fn(&Fate) -> bool| -> BTreeSet<&Address> {
+        report.steps.iter().filter(|step| is(&step.fate)).map(|step| &step.address).collect()
+    };
+    let open = those(|fate| !fate.is_done());
+    let begun = those(|fate| !matches!(fate, Fate::NotStarted | Fate::Skipped { .. }));
+    let done = begun.difference(&open).copied().collect();
+    hidden.partly(plan, &done, &begun)
 }

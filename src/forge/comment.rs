@@ -1,6 +1,6 @@
 //! The one comment of a project and a target: which it is, and what it is made of.
 
-use super::hidden::{Hidden, State};
+use super::hidden::Hidden;
 
 /// What stands between what was planned and what became of it.
 const RESULT: &str = "\n<!-- pushplan:result -->\n";
@@ -57,15 +57,15 @@ pub fn text_of(body: &str) -> String {
     text.rsplit_once(RESULT).map_or(text, |(text, _)| text).to_owned()
 }
 
-/// The same comment with another footer, which tells what became of it.
-pub fn with_footer(comment: &Comment, hidden: &Hidden, state: State, footer: &str) -> String {
-    let hidden = Hidden { state, ..hidden.clone() };
-    body(&hidden, &text_of(&comment.body), footer)
+/// The same comment with another footer, which tells what became of it. `hidden` knows that too.
+pub fn with_footer(comment: &Comment, hidden: &Hidden, footer: &str) -> String {
+    body(hidden, &text_of(&comment.body), footer)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::forge::State;
 
     fn hidden(target: &str) -> Hidden {
         Hidden {
@@ -80,6 +80,7 @@ mod tests {
             tool: "0".into(),
             changes: vec![],
             more: 0,
+            others: None,
         }
     }
 
@@ -109,8 +110,9 @@ mod tests {
         // A host may have other line ends.
         let posted = comment(1, "bot", &first.replace('\n', "\r\n"));
         assert!(posted.says(&first));
-        let second = with_footer(&posted, &hidden("prod"), State::Applied, "applied");
-        assert_eq!(second, body(&Hidden { state: State::Applied, ..hidden("prod") }, text, "applied"));
+        let done = Hidden { state: State::Applied, ..hidden("prod") };
+        let second = with_footer(&posted, &done, "applied");
+        assert_eq!(second, body(&done, text, "applied"));
         assert!(!second.contains("for review"));
     }
 }

@@ -64,6 +64,13 @@ impl<'n> Forge<'n> {
         Ok(Self { place, client, headers, patience, waited: AtomicU64::new(0), note })
     }
 
+    /// Says what of the environment could not be read.
+    pub fn tell_doubt(&self) {
+        if let Some(doubt) = &self.place.doubt {
+            (self.note)(&format!("Warning: {doubt}"));
+        }
+    }
+
     /// Who writes comments with this token.
     pub async fn author(&self) -> Result<String, Failure> {
         if let Some(author) = &self.place.author {

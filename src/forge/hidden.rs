@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::address::Address;
+use crate::digest::Digest;
 use crate::plan::{Action, Approval, Approved, Difference, Plan, Reason, moved};
 
 /// What a comment of ours begins with.
@@ -14,6 +15,8 @@ const END: &str = " -->";
 const FORM: u64 = 1;
 /// The most bytes of it. Changes that there is no room for are counted.
 const MOST: usize = 6_000;
+/// The bytes of a number and a digest that are filled in last.
+const DIGITS: usize = 80;
 
 /// What has become of what was approved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +69,8 @@ pub struct Hidden {
     /// The changes that there is room for, and how many there are beside.
     pub changes: Vec<Approved>,
     pub more: usize,
+    /// A digest of those beside, where a run that was approved has left them.
+    pub others: Option<String>,
 }
 
 /// Whether a plan is what was approved.
@@ -92,26 +97,52 @@ impl Hidden {
             commit: commit.map(str::to_owned),
             tool: plan.tool.clone(),
             changes: Vec::new(),
-            more: changes.len(),
+            more: 0,
+            others: None,
         };
-        let mut size = hidden.line().len();
-        for change in changes {
-            size += escaped(&row(&change)).len() + 1;
-            if size > MOST {
-                break;
-            }
-            hidden.changes.push(change);
-            hidden.more -= 1;
-        }
+        hidden.more = hidden.take(changes).len();
         hidden
+    }
+
+    /// The same once a part of it is done. Where the comment has no room for all that was approved, it names what is left in its
+    /// place, what was begun before what was not, and knows the others by a digest. `plan` is what was carried out: all of it was
+    /// approved. `done` and `begun` are what it changed, all of it and in part.
+    pub fn partly(&self, plan: &Plan, done: &BTreeSet<&Address>, begun: &BTreeSet<&Address>) -> Self {
+        let hidden = Self { state: State::Partly, ..self.clone() };
+        if self.more == 0 {
+            return hidden;
+        }
+        // What replaces something may leave the old version.
+        let is_left = |change: &Approved| !done.contains(&change.address) || change.action == Action::Replace;
+        let left = plan.approval().changes.into_iter().filter(is_left);
+        let (first, rest): (Vec<_>, Vec<_>) = left.partition(|change| begun.contains(&change.address));
+        let mut hidden = Self { changes: Vec::new(), more: 0, others: None, ..hidden };
+        let others = hidden.take(first.into_iter().chain(rest).collect());
+        hidden.more = others.len();
+        hidden.others = Some(listed(others.iter().collect()));
+        hidden
+    }
+
+    /// Takes as many changes as there is room for, and gives back the others.
+    fn take(&mut self, changes: Vec<Approved>) -> Vec<Approved> {
+        let mut size = self.line().len() + DIGITS;
+        let mut changes = changes.into_iter().peekable();
+        while let Some(change) = changes.next_if(|change| {
+            size += escaped(&row(change)).len() + 1;
+            size <= MOST
+        }) {
+            self.changes.push(change);
+        }
+        changes.collect()
     }
 
     /// The line with which a comment begins. Whatever stands in it, the comment ends where it should, and nobody is called.
     pub fn line(&self) -> String {
-        let Self { project, target, state, digest, about, truncated, offline, commit, tool, changes, more } = self;
+        let Self { project, target, state, digest, about, truncated, offline, commit, tool, changes, more, others } =
+            self;
         let value = json!({
             "form": FORM, "project": project, "target": target, "state": state.word(), "digest": digest, "about": about,
-            "truncated": truncated, "offline": offline, "commit": commit, "tool": tool, "more": more,
+            "truncated": truncated, "offline": offline, "commit": commit, "tool": tool, "more": more, "others": others,
             "changes": changes.iter().map(row).collect::<Vec<_>>(),
         });
         format!("{BEGIN}{}{END}", escaped(&value))
@@ -139,6 +170,7 @@ impl Hidden {
             tool: text("tool")?,
             changes: value["changes"].as_array()?.iter().map(change).collect::<Option<_>>()?,
             more: usize::try_from(value["more"].as_u64()?).ok()?,
+            others: text("others"),
         })
     }
 
@@ -148,9 +180,13 @@ impl Hidden {
         if now.digest.as_str() == self.digest {
             return Verdict::Same;
         }
-        let is_rest = self.state == State::Partly && self.more == 0 && now.about == self.about;
-        if is_rest && now.changes.iter().zip(told(plan)).all(|(change, reasons)| self.began(change, reasons)) {
-            return Verdict::Rest;
+        if self.state == State::Partly && now.about == self.about {
+            let all = now.changes.iter().zip(told(plan));
+            let others = all.filter(|(change, reasons)| !self.began(change, reasons)).map(|(change, _)| change);
+            let others: Vec<&Approved> = others.collect();
+            if others.is_empty() || (others.len() == self.more && self.others == Some(listed(others))) {
+                return Verdict::Rest;
+            }
         }
         let mut moved = moved(&self.changes, &now.changes);
         if self.more > 0 {
@@ -171,6 +207,13 @@ impl Hidden {
         self.changes.iter().any(|seen| seen.whole == change.whole && seen.address == change.address)
             || (is_of_it && change.action != Action::Create)
     }
+}
+
+/// A digest of changes, in the order of their addresses.
+fn listed(mut changes: Vec<&Approved>) -> String {
+    changes.sort_by(|one, other| (&one.address, &one.whole).cmp(&(&other.address, &other.whole)));
+    let rows: Vec<Value> = changes.into_iter().map(row).collect();
+    Digest::of_data(&rows).to_string()
 }
 
 /// The reasons of the changes that people are told of.
@@ -216,6 +259,7 @@ mod tests {
             tool: "0.1.0".into(),
             changes: Approved::read("segments/a", "±", &"0".repeat(32)).into_iter().collect(),
             more: 2,
+            others: Some("d2".into()),
         }
     }
 

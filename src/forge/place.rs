@@ -50,10 +50,15 @@ pub struct Place {
     pub number: Option<u64>,
     /// The commit that this run is for.
     pub commit: Option<String>,
+    /// What of the environment could not be read, and what is done without it.
+    pub doubt: Option<String>,
 }
 
+/// Reads a file that the environment names, or says why it cannot be read.
+type Reading<'r> = &'r dyn Fn(&str) -> Result<String, String>;
+
 /// What the environment says. `event` reads the file that describes what the run is for.
-pub fn here(env: &dyn Fn(&str) -> Option<String>, event: &dyn Fn(&str) -> Option<String>) -> Result<Place, Failure> {
+pub fn here(env: &dyn Fn(&str) -> Option<String>, event: Reading) -> Result<Place, Failure> {
     let env = |name: &str| env(name).filter(|value| !value.is_empty());
     let is_github = env("GITHUB_ACTIONS").is_some();
     let is_gitlab = env("GITLAB_CI").is_some();
@@ -68,7 +73,7 @@ pub fn here(env: &dyn Fn(&str) -> Option<String>, event: &dyn Fn(&str) -> Option
     }
 }
 
-fn github(env: &dyn Fn(&str) -> Option<String>, event: &dyn Fn(&str) -> Option<String>) -> Result<Place, Failure> {
+fn github(env: &dyn Fn(&str) -> Option<String>, event: Reading) -> Result<Place, Failure> {
     let api = &GitHub;
     let repository = env("GITHUB_REPOSITORY")
         .ok_or_else(|| Failure::usage("GITHUB_REPOSITORY is not set").help("set it to owner/name"))?;
@@ -80,10 +85,15 @@ fn github(env: &dyn Fn(&str) -> Option<String>, event: &dyn Fn(&str) -> Option<S
         return Err(Failure::usage("GITHUB_REPOSITORY is not of the form owner/name"));
     }
     let token = token(env, "GITHUB_TOKEN", api, "set it in the step: `env: {GITHUB_TOKEN: ${{ github.token }}}`")?;
-    let event: Value = env("GITHUB_EVENT_PATH")
-        .and_then(|path| event(&path))
-        .and_then(|text| serde_json::from_str(&text).ok())
-        .unwrap_or_default();
+    let read = |path: String| {
+        let text = event(&path).map_err(|why| format!("cannot be read ({why})"))?;
+        serde_json::from_str(&text).map_err(|_| "is not JSON".to_owned())
+    };
+    let event: Result<Value, String> = env("GITHUB_EVENT_PATH").map_or(Ok(Value::Null), read);
+    let doubt = event.as_ref().err().map(|why| {
+        format!("the file that GITHUB_EVENT_PATH names {why}: GITHUB_REF and GITHUB_SHA say what this run is for")
+    });
+    let event = event.unwrap_or_default();
     let pull = &event["pull_request"];
     let of_ref = || {
         let name = env("GITHUB_REF")?;
@@ -100,6 +110,7 @@ fn github(env: &dyn Fn(&str) -> Option<String>, event: &dyn Fn(&str) -> Option<S
         author: env(AUTHOR),
         number: pull["number"].as_u64().or_else(of_issue).or_else(of_ref),
         commit: commit(head.or_else(|| env("GITHUB_SHA"))),
+        doubt,
     })
 }
 
@@ -115,6 +126,7 @@ fn gitlab(env: &dyn Fn(&str) -> Option<String>) -> Result<Place, Failure> {
         author: env(AUTHOR),
         number: env("CI_MERGE_REQUEST_IID").and_then(|number| number.parse().ok()),
         commit: commit(env("CI_COMMIT_SHA")),
+        doubt: None,
     })
 }
 
@@ -157,7 +169,7 @@ mod tests {
     fn read(set: &[(&str, &str)], event: &str) -> Result<Place, Failure> {
         let find =
             |name: &str| set.iter().rev().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned());
-        here(&find, &|_| Some(event.to_owned()))
+        here(&find, &|_| Ok(event.to_owned()))
     }
 
     #[test]

@@ -4,8 +4,10 @@ mod commit;
 mod masked;
 mod repository;
 mod run;
+mod trust;
 
 pub use commit::{Commit, Entry};
 pub use masked::masked;
 pub use repository::{Repository, Revision};
 pub use run::{Git, LIMIT, Ran, Silent};
+pub use trust::{OF_ANOTHER, trust};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Commit, Git, LIMIT, Ran, Silent};
+use super::{Commit, Git, LIMIT, OF_ANOTHER, Ran, Silent, trust};
 use crate::failure::Failure;
 use crate::text::{shell_word, short};
 
@@ -133,6 +133,9 @@ const DEEPEN: &str = "this clone has only the newest commits: git fetch --unshal
                       `fetch-depth: 0` of actions/checkout; in GitLab, `GIT_DEPTH: 0`";
 
 fn refused(said: &Ran) -> Failure {
+    if let Some(help) = trust(&said.err) {
+        return Failure::new(OF_ANOTHER).help(help);
+    }
     let line = said.err.lines().next().unwrap_or("it does not say why");
     Failure::new(format!("git refuses: {}", line.trim_start_matches("fatal: ")))
 }

@@ -20,6 +20,7 @@ pub struct Counts {
     pub replaces: usize,
     pub deletes: usize,
     pub by_hand: usize,
+    /// Changes that are known to message people, at once or later.
     pub sends: usize,
 }
 
@@ -27,6 +28,8 @@ pub struct Counts {
 #[derive(Clone, Debug, Default)]
 pub struct Outputs {
     pub counts: Option<Counts>,
+    /// How many things somebody did on the service. What they would set off is not known.
+    pub drifted: Option<usize>,
     pub plan_file: Option<String>,
     pub report_html: Option<String>,
     pub digest: Option<String>,
@@ -77,7 +80,7 @@ impl Outputs {
         let text = |text: &Option<String>| text.as_deref().map(one_line);
         let reason = self.failure_reason.as_deref().map(|reason| short(&one_line(reason), REASON));
         [
-            ("changes", number(|counts| counts.changes)),
+            ("changes", number(|counts| counts.changes).or_else(|| self.drifted.map(|number| number.to_string()))),
             ("creates", number(|counts| counts.creates)),
             ("updates", number(|counts| counts.updates)),
             ("replaces", number(|counts| counts.replaces)),

@@ -94,6 +94,21 @@ fn a_plan_is_commented_what_was_reviewed_is_applied_and_drift_is_found() {
 }
 
 #[test]
+fn a_plan_that_no_comment_has_room_for_is_applied_where_the_workflow_says_so() {
+    let team = checkout(Team::fresh(Kind::GitHub, &crate::approved::long()));
+    let service = team.project.serve();
+    let runner = Runner::new(team.project.folder.path());
+    assert_eq!(runner.run(&[("command", "plan")], &with_credentials(on_pull(&team), &service)).code, 0);
+    let main = with_credentials(on_main(&team, &team.host.merge(7)), &service);
+    let used = runner.run(&[("command", "apply")], &main);
+    assert_eq!(used.code, 7, "{}", used.log);
+    assert!(used.output("failure-reason").starts_with("refused: the comment in"), "{}", used.output("failure-reason"));
+    let used = runner.run(&[("command", "apply"), ("accept-truncated", "true")], &main);
+    assert_eq!(used.code, 0, "{}", used.log);
+    says(&team.host.only(7), &["**Applied to** `local`", "300 created."]);
+}
+
+#[test]
 fn what_fails_keeps_its_exit_code_and_says_why() {
     let (team, service) = Team::new(Kind::GitHub);
     let team = checkout(team);
@@ -129,9 +144,13 @@ fn what_fails_keeps_its_exit_code_and_says_why() {
         assert_eq!(used.log.lines().filter(|line| line.starts_with("::error ")).count(), 1, "{}", used.log);
     }
     // Inputs that mean nothing.
-    for (name, value) in
-        [("command", "destroy"), ("fail-on", "x; false"), ("comment", "$(false)"), ("version", "1 --x")]
-    {
+    for (name, value) in [
+        ("command", "destroy"),
+        ("fail-on", "x; false"),
+        ("comment", "$(false)"),
+        ("version", "1 --x"),
+        ("accept-truncated", "yes"),
+    ] {
         let command = if name == "command" { vec![] } else { vec![("command", "plan")] };
         let used = runner.run(&[command, vec![(name, value)]].concat(), &pull);
         assert_eq!(used.code, 64, "{name}: {}", used.log);
@@ -228,7 +247,7 @@ fn the_action_has_what_its_users_are_told_of() {
         |value: &serde_json::Value| -> Vec<String> { value.as_object().expect("a map").keys().cloned().collect() };
     let mut inputs = keys(&action["inputs"]);
     inputs.sort();
-    assert_eq!(inputs, ["command", "comment", "fail-on", "project", "target", "version"]);
+    assert_eq!(inputs, ["accept-truncated", "command", "comment", "fail-on", "project", "target", "version"]);
     let mut outputs = keys(&action["outputs"]);
     outputs.sort();
     let wanted = [

@@ -108,18 +108,28 @@ fn a_plan_without_changes_needs_no_approval() {
     }
 }
 
+/// 300 templates, which no comment has room for.
+pub fn long() -> String {
+    let words = "Long words about a sale that nobody will read to its end. ".repeat(8);
+    let template = |number| format!("  t{number}: {{push: {{notification: {{alert: \"{number} {words}\"}}}}}}\n");
+    format!("templates:\n{}", (0..300).map(template).collect::<String>())
+}
+
 #[test]
 fn half_a_plan_is_no_approval_unless_somebody_says_so() {
     for kind in KINDS {
-        let words = "Long words about a sale that nobody will read to its end. ".repeat(8);
-        let templates: String = (0..300)
-            .map(|number| format!("  t{number}: {{push: {{notification: {{alert: \"{number} {words}\"}}}}}}\n"))
-            .collect();
-        let team = Team::fresh(kind, &format!("templates:\n{templates}"));
+        let team = Team::fresh(kind, &long());
         let service = team.project.serve();
         team.commented(7);
         let body = team.host.only(7);
-        says(&body, &["300 to create", "This comment has no room for all of it", "--accept-truncated"]);
+        says(
+            &body,
+            &[
+                "300 to create",
+                "Once this is merged: `pushplan apply --approved --accept-truncated --yes`",
+                "This comment has no room for all of it",
+            ],
+        );
         let length = body.chars().count();
         assert!((55_000..=65_536).contains(&length), "{length}");
         service.forget();

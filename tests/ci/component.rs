@@ -38,6 +38,9 @@ fn the_component_follows_the_rules_of_its_host() {
         assert!(input["options"].as_array().is_none_or(|options| options.contains(default)), "{name}");
     }
     assert_eq!(inputs["version"]["default"], env!("CARGO_PKG_VERSION"));
+    let image = inputs["image"]["default"].as_str().expect("an image");
+    let digest = image.split_once("@sha256:").map(|(_, digest)| digest).expect("an image with a digest");
+    assert!(digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()), "{image}");
     let keys = [
         "artifacts",
         "before_script",
@@ -88,6 +91,9 @@ fn the_component_follows_the_rules_of_its_host() {
 
 /// Runs a job's scripts as one, in the checkout.
 fn job(team: &Team, name: &str, inputs: &[(&str, &str)], env: &Env) -> Ran {
+    if !team.project.folder.path().join(".git").exists() {
+        git(team, &["init", "-q", "-b", "main"]);
+    }
     let (header, jobs) = component();
     let mut given: BTreeMap<String, String> = BTreeMap::new();
     for (name, input) in header["spec"]["inputs"].as_object().expect("inputs") {
@@ -104,6 +110,12 @@ fn job(team: &Team, name: &str, inputs: &[(&str, &str)], env: &Env) -> Ran {
     }
     command.env("CI_PROJECT_DIR", folder).envs(env.iter().map(|(name, value)| (*name, value)));
     ran(command.args(["-e", "-c", &script.join("\n")]).current_dir(folder))
+}
+
+fn git(team: &Team, arguments: &[&str]) {
+    let who = ["-c", "user.name=Ada", "-c", "user.email=ada@shop.example", "-c", "commit.gpgsign=false"];
+    let ran = ran(outside("git").args(who).args(arguments).current_dir(team.project.folder.path()));
+    assert_eq!(ran.code, 0, "{ran}");
 }
 
 fn with_credentials(env: Env, service: &Service) -> Env {
@@ -128,6 +140,15 @@ fn a_merge_request_is_planned_merged_applied_and_watched() {
     assert_eq!(json("widget.json"), serde_json::json!({"create": 0, "update": 1, "delete": 0}));
     says(&folder.read(".pushplan-ci/outputs.env"), &["PUSHPLAN_CHANGES=1\n", "PUSHPLAN_FAILURE_REASON=\n"]);
     assert!(folder.read(".pushplan-ci/report/report.html").starts_with("<!DOCTYPE html>"));
+    // What the variables name is kept for the jobs that read them.
+    let artifacts = &component().1["pushplan-plan"]["artifacts"];
+    assert_eq!(artifacts["access"], "developer");
+    let kept: Vec<&str> = artifacts["paths"].as_array().expect("paths").iter().filter_map(Value::as_str).collect();
+    let named = folder.read(".pushplan-ci/outputs.env");
+    for name in ["PUSHPLAN_PLAN_FILE", "PUSHPLAN_REPORT_HTML"] {
+        let file = named.lines().find_map(|line| line.strip_prefix(&format!("{name}="))).expect("a line");
+        assert!(kept.contains(&file) && folder.path().join(file).exists(), "{name}: {file} of {kept:?}");
+    }
     // Once more, with a token that may not write: what is left of the first run is not in the way.
     team.project.edit("Good evening", "Good night");
     team.host.state().writes = false;
@@ -164,19 +185,55 @@ fn a_fork_of_a_merge_request_is_planned_without_variables() {
         &["commit", "-q", "-m", "Before"],
         &["update-ref", "refs/remotes/origin/main", "HEAD"],
     ] {
-        let who = ["-c", "user.name=Ada", "-c", "user.email=ada@shop.example", "-c", "commit.gpgsign=false"];
-        let ran = ran(outside("git").args(who).args(arguments).current_dir(folder));
-        assert_eq!(ran.code, 0, "{ran}");
+        git(&team, arguments);
     }
     // What the team's machines have is not in a fresh checkout.
     std::fs::remove_dir_all(folder.join(".pushplan")).expect("a folder");
     team.project.edit("Hello", "Good evening");
     service.forget();
     let branch = ("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main".to_owned());
-    let env: Env =
-        [team.on_pull(7), vec![branch]].concat().into_iter().filter(|(name, _)| *name != "GITLAB_TOKEN").collect();
+    // The runner has cloned it as somebody else than whom the image runs as.
+    let owner = ("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1".to_owned());
+    let env: Env = [team.on_pull(7), vec![branch, owner]]
+        .concat()
+        .into_iter()
+        .filter(|(name, _)| *name != "GITLAB_TOKEN")
+        .collect();
     let ran = job(&team, "pushplan-plan", &[], &env);
     assert_eq!(ran.code, 0, "{ran}");
     says(&ran.to_string(), &["There are no credentials", "origin/main", "Warning: the comment was not written"]);
     assert_eq!(service.asked(), Vec::<String>::new());
+}
+
+#[test]
+fn a_plan_that_no_comment_has_room_for_is_applied_where_the_team_says_so() {
+    let team = Team::fresh(Kind::GitLab, &crate::approved::long());
+    let service = team.project.serve();
+    assert_eq!(job(&team, "pushplan-plan", &[], &with_credentials(team.on_pull(7), &service)).code, 0);
+    let main = with_credentials(team.on_main(&team.host.merge(7)), &service);
+    let ran = job(&team, "pushplan-apply", &[], &main);
+    assert_eq!(ran.code, 7, "{ran}");
+    let ran = job(&team, "pushplan-apply", &[("accept-truncated", "true")], &main);
+    assert_eq!(ran.code, 0, "{ran}");
+    says(&team.host.only(7), &["**Applied to** `local`", "300 created."]);
+}
+
+#[test]
+fn no_program_of_the_repository_is_run_in_place_of_one_of_the_image() {
+    let (team, _service) = Team::new(Kind::GitLab);
+    let folder = &team.project.folder;
+    for name in ["cat", "git", "mkdir", "pushplan", "rm"] {
+        let program = folder.write(&format!(".pushplan-ci/bin/{name}"), "#!/bin/sh\ntouch \"$CI_PROJECT_DIR/ran\"\n");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&program, mode).expect("permissions");
+    }
+    let ran = job(&team, "pushplan-validate", &[], &team.on_pull(7));
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(!folder.path().join("ran").exists(), "{ran}");
+    // What is checked in is not run where the image has no such program either.
+    git(&team, &["add", "-f", ".pushplan-ci/bin/pushplan"]);
+    let ran = job(&team, "pushplan-validate", &[], &team.on_pull(7));
+    assert_eq!(ran.code, 64, "{ran}");
+    says(&ran.stderr, &["has files in .pushplan-ci", "git rm -r .pushplan-ci"]);
+    assert!(!folder.path().join("ran").exists(), "{ran}");
 }

@@ -1,8 +1,11 @@
 //! The files that `ci init` writes, and what may stand in those and in the action.
 
+use serde_json::{Value, json};
+
 use crate::support::Folder;
+use crate::team::{outside, ran};
 use crate::world::says;
-use crate::yaml::{document, own, scripts, texts};
+use crate::yaml::{document, documents, own, scripts, texts};
 
 /// A project with a target on a service, in a folder of a repository.
 pub fn project(ledger: &str) -> Folder {
@@ -46,19 +49,42 @@ fn a_workflow_of_few_lines_is_written_once() {
         assert_eq!(run("shop", &["--force"]).code, 0);
         assert_eq!(folder.read(file), text);
         // Several applications have a file of credentials; a place of one's own is pinned too.
-        let ran = run("both", &["--force", "--uses", "shop/pushplan@v1"]);
+        let ran = run("both", &["--force", "--uses", "shop/pushplan@v1.2.3"]);
         assert_eq!(ran.code, 0, "{ran}");
         let text = folder.read(file);
-        says(&text, &["\"one,two\"", "\"both\"", " shop/pushplan@v1\n"]);
+        says(&text, &["\"one,two\"", "\"both\"", " shop/pushplan@v1.2.3\n"]);
         says(
             &ran.stdout,
             &[if host == "github" { "PUSHPLAN_CREDENTIALS_TOML" } else { "PUSHPLAN_CREDENTIALS of the type file" }],
         );
         assert!(text.lines().count() <= 25, "{text}");
-        for wrong in ["shop/pushplan", "shop/pushplan@v1\nx: y", "@v1"] {
+        for wrong in ["shop/pushplan", "shop/pushplan@v1.2.3\nx: y", "@v1.2.3"] {
             assert_eq!(run("both", &["--force", "--uses", wrong]).code, 64, "{wrong}");
         }
+        // What moves is nothing to give credentials to.
+        for moves in ["main", "v1", "1.2", "latest", "deadbeef", "v1.x.3"] {
+            let ran = run("both", &["--force", "--uses", &format!("shop/pushplan@{moves}")]);
+            assert_eq!(ran.code, 64, "{moves}: {ran}");
+            says(&ran.stderr, &[&format!("`{moves}` can be something else tomorrow"), "write a release or a commit"]);
+        }
         assert_eq!(folder.read(file), text);
+        let commit = format!("shop/pushplan@{}", "0123456789".repeat(4));
+        assert_eq!(run("both", &["--force", "--uses", &commit]).code, 0);
+        // Targets are those of the project.
+        let text = folder.read(file);
+        for (wrong, help) in
+            [("nosuch", "the targets are one, two"), ("one,twoo", "did you mean `two`?"), ("x-*", "one, two")]
+        {
+            let ran = run("both", &["--force", "--target", wrong]);
+            assert_eq!(ran.code, 64, "{wrong}: {ran}");
+            says(&ran.stderr, &["no target ", help]);
+        }
+        assert_eq!(folder.read(file), text);
+        // One of them has one origin.
+        let ran = run("both", &["--force", "--target", "two"]);
+        assert_eq!(ran.code, 0, "{ran}");
+        says(&folder.read(file), &["\"two\"", "\"https://two.example\""]);
+        says(&ran.stdout, &["PUSHPLAN_APP_KEY and PUSHPLAN_MASTER_SECRET", "https://two.example"]);
     }
 }
 
@@ -84,19 +110,86 @@ fn a_workflow_asks_for_no_more_than_it_needs() {
         assert_eq!(ran.code, 0, "{ran}");
         assert_eq!(ran.stdout.contains("its credentials"), ledger.contains("s3"), "{ran}");
         let workflow = document(&folder.read(".github/workflows/pushplan.yml"));
-        let permissions = workflow["permissions"].as_object().expect("permissions");
-        assert_eq!((&permissions["contents"], &permissions["pull-requests"]), (&contents.into(), &"write".into()));
-        assert_eq!(permissions.len(), 2);
+        let rights = |of: &Value, wanted: &str| {
+            let permissions = of["permissions"].as_object().expect("permissions");
+            assert_eq!((&permissions["contents"], &permissions["pull-requests"]), (&wanted.into(), &"write".into()));
+            assert_eq!(permissions.len(), 2);
+        };
         let mut events: Vec<&str> = workflow["on"].as_object().expect("events").keys().map(String::as_str).collect();
         events.sort_unstable();
         assert_eq!(events, ["pull_request", "push", "schedule"]);
         assert_eq!(workflow["on"]["push"]["branches"][0], "trunk");
-        // Two merges are one group, which is not cut off; a drift check is another.
-        let group = workflow["concurrency"]["group"].as_str().expect("a group");
-        assert_eq!(group, "pushplan-${{ github.event_name }}-${{ github.ref }}");
-        assert_eq!(workflow["concurrency"]["cancel-in-progress"], "${{ github.event_name == 'pull_request' }}");
-        assert_eq!(workflow["jobs"].as_object().expect("jobs").len(), 1);
+        let jobs = workflow["jobs"].as_object().expect("jobs");
+        assert_eq!(jobs.len(), 2);
+        let (look, apply) = (&jobs["look"], &jobs["apply"]);
+        let command = |job: &Value| job["steps"][1]["with"]["command"].as_str().expect("a command").to_owned();
+        // Whoever only looks may write nothing but the comment, wherever the ledger is.
+        rights(&workflow, "read");
+        assert_eq!(look.get("permissions"), None);
+        assert_eq!(look["if"], "github.event_name != 'push'");
+        assert_eq!(command(look), "${{ github.event_name == 'schedule' && 'drift' || 'plan' }}");
+        assert_eq!(look["concurrency"]["cancel-in-progress"], true);
+        let group = look["concurrency"]["group"].as_str().expect("a group");
+        assert_eq!(group, "pushplan-shop-${{ github.event_name }}-${{ github.ref }}");
+        // Merges are applied one after the other; none is cut off, and none is left out of the queue.
+        rights(apply, contents);
+        assert_eq!(apply["if"], "github.event_name == 'push'");
+        assert_eq!(command(apply), "apply");
+        assert_eq!(apply["concurrency"], json!({"group": "pushplan-shop-apply", "queue": "max"}));
     }
+}
+
+#[test]
+fn what_is_set_by_hand_on_gitlab_is_told() {
+    for (ledger, pushes) in [("", false), ("ledger = \"git\"", true), ("ledger = \"s3://bucket/x\"", false)] {
+        let folder = project(ledger);
+        let ran = folder.run_in("shop", &["ci", "init", "gitlab"], b"");
+        assert_eq!(ran.code, 0, "{ran}");
+        assert_eq!(ran.stdout.contains("Allow Git push requests to the repository"), pushes, "{ran}");
+        says(&ran.stdout, &["process_mode=oldest_first", "resource_groups/pushplan"]);
+        let jobs = documents(&own("templates/pushplan.yml")).pop().expect("jobs");
+        assert_eq!(jobs["pushplan-apply"]["resource_group"], "pushplan");
+    }
+}
+
+/// What a server has, by name.
+fn refs(server: &Folder) -> String {
+    let ran = ran(outside("git").args(["for-each-ref"]).current_dir(server.path()));
+    assert_eq!(ran.code, 0, "{ran}");
+    ran.stdout
+}
+
+#[test]
+fn whoever_only_looks_pushes_nothing_to_a_ledger_on_a_git_server() {
+    let (server, folder) = (Folder::new(), Folder::project("segments:\n  a: {criteria: {tag: a}}\n"));
+    let git = |folder: &Folder, arguments: &[&str]| {
+        let ran = ran(outside("git").args(arguments).current_dir(folder.path()));
+        assert_eq!(ran.code, 0, "{ran}");
+    };
+    git(&server, &["init", "-q", "--bare"]);
+    git(&folder, &["init", "-q"]);
+    git(&folder, &["remote", "add", "origin", server.path().to_str().expect("UTF-8")]);
+    folder.write("pushplan.toml", "[targets.local]\nledger = \"git\"\n");
+    let run = |arguments: &[&str]| {
+        let ran = ran(outside(env!("CARGO_BIN_EXE_pushplan")).args(arguments).current_dir(folder.path()));
+        assert_eq!(ran.code, 0, "{ran}");
+    };
+    run(&["apply", "--yes"]);
+    let before = refs(&server);
+    assert!(before.contains("refs/pushplan/local"), "{before}");
+    folder.write("messages.yaml", "segments:\n  a: {criteria: {tag: b}}\n");
+    for arguments in [
+        &["plan", "--out", "plan.json"][..],
+        &["plan", "--offline"],
+        &["drift"],
+        &["ci", "summary", "--plan", "plan.json"],
+        &["ci", "outputs", "--plan", "plan.json"],
+    ] {
+        run(arguments);
+        assert_eq!(refs(&server), before, "{arguments:?}");
+    }
+    run(&["apply", "--yes"]);
+    assert_ne!(refs(&server), before);
 }
 
 /// Whether an action is named by a commit, or is our own by its release.

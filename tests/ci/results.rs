@@ -65,6 +65,49 @@ fn what_is_left_is_not_what_was_not_reviewed() {
 }
 
 #[test]
+fn what_is_left_of_a_plan_that_no_comment_has_room_for_is_applied_too() {
+    // What is in doubt was not done, or was.
+    for (kind, when, done) in [(Kind::GitHub, "before", 20), (Kind::GitLab, "after", 21)] {
+        let team = Team::fresh(kind, &crate::approved::long());
+        let service = team.project.faulty(&format!(
+            "[[fault]]\nkind = \"status\"\nstatus = 500\nwhen = \"{when}\"\nmethod = \"POST\"\npath = \"/api/templates\"\nafter = 20\ntimes = 1\n"
+        ));
+        team.commented(7);
+        let commit = team.host.merge(7);
+        let ran = team.apply(&commit, &["--accept-truncated", "--concurrency", "1"]);
+        assert_eq!(ran.code, 6, "{ran}");
+        says(&ran.to_string(), &["pushplan apply --approved --accept-truncated"]);
+        let body = team.host.only(7);
+        says(
+            &body,
+            &["**Applied in part to** `local`", "20 created, ", "`pushplan apply --approved --accept-truncated"],
+        );
+        assert_eq!(service.templates().len(), done);
+        std::thread::sleep(std::time::Duration::from_secs(3));
+        // It is as little of an approval as before, and of nothing that was not in the plan.
+        service.forget();
+        let ran = team.apply(&commit, &[]);
+        assert_eq!(ran.code, 7, "{ran}");
+        says(&ran.stderr, &["shows only a part of the plan", "--accept-truncated"]);
+        for (from, to) in
+            [("alert: \"299 Long", "alert: \"299 Short"), ("  t7: ", "  t-new: "), ("  t299: ", "  t-new: ")]
+        {
+            team.project.edit(from, to);
+            let ran = team.apply(&commit, &["--accept-truncated"]);
+            assert_eq!(ran.code, 5, "{from}: {ran}");
+            team.project.edit(to, from);
+        }
+        assert_eq!(service.writes(), Vec::<String>::new());
+        assert_eq!(team.host.only(7), body, "what was done stays told");
+        let ran = team.apply(&commit, &["--accept-truncated"]);
+        assert_eq!(ran.code, 0, "{ran}");
+        says(&ran.stderr, &["This is what is left of what was reviewed in"]);
+        says(&team.host.only(7), &["**Applied to** `local`", &format!("{} created", 300 - done)]);
+        assert_eq!(team.run(&["plan", "--detailed-exitcode"], &[]).code, 0);
+    }
+}
+
+#[test]
 fn what_a_guard_refuses_is_held_with_the_way_out() {
     for kind in KINDS {
         let team = Team::fresh(

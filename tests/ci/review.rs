@@ -1,6 +1,6 @@
 //! A pull request from its beginning to what became of it.
 
-use crate::hosts::KINDS;
+use crate::hosts::{KINDS, Kind};
 use crate::team::Team;
 use crate::world::says;
 
@@ -133,5 +133,68 @@ fn what_was_merged_and_not_applied_is_told_as_new() {
         let ran = team.merge_and_apply(7, &[]);
         says(&ran.stderr, &["segments/a is new: to update", "templates/winback is gone: it was to update"]);
         assert_eq!(ran.code, 5, "{ran}");
+    }
+}
+
+/// What three pull requests make of the same files: one words a template anew, each of the others has a segment of its own.
+fn merged(before: &str, numbers: &[u64]) -> String {
+    let segment = |number: &u64| (*number != 7).then(|| format!("  s{number}: {{criteria: {{tag: b}}}}\n"));
+    let segments: String = numbers.iter().filter_map(segment).collect();
+    let files = before.replace("segments:\n", &format!("segments:\n{segments}"));
+    if numbers.contains(&7) { files.replace("Hello", "Good evening") } else { files }
+}
+
+#[test]
+fn a_merge_behind_one_that_was_not_applied_says_what_works_after_a_merge() {
+    for kind in KINDS {
+        let (team, service) = Team::new(kind);
+        let before = team.project.folder.read("messages.yaml");
+        for number in [7, 8, 9] {
+            team.host.open(number);
+            team.project.write(&merged(&before, &[number]));
+            team.commented(number);
+        }
+        team.project.write(&merged(&before, &[7]));
+        assert_eq!(team.merge_and_apply(7, &[]).code, 0);
+        // All three are merged; the job of the second one was cancelled.
+        let second = team.host.merge(8);
+        let third = team.host.merge(9);
+        team.project.write(&merged(&before, &[7, 8, 9]));
+        service.forget();
+        let ran = team.apply(&third, &[]);
+        assert_eq!(ran.code, 5, "{ran}");
+        says(
+            &ran.stderr,
+            &[
+                "segments/s8 is new: to create",
+                "Where an earlier merge was not applied, its changes come along",
+                "run the job of that merge again, then this one",
+                "Or open another",
+                "`pushplan plan`, then `pushplan apply`",
+            ],
+        );
+        assert!(!ran.stderr.contains("run the plan of"), "a review that is over is no advice: {ran}");
+        assert_eq!(service.writes(), Vec::<String>::new());
+        if kind == Kind::GitHub {
+            // The jobs are run again, in their order.
+            team.project.write(&merged(&before, &[7, 8]));
+            let ran = team.apply(&second, &[]);
+            assert_eq!(ran.code, 0, "{ran}");
+            says(&team.host.only(8), &["**Applied to** `local`", "1 created."]);
+            team.project.write(&merged(&before, &[7, 8, 9]));
+            let ran = team.apply(&third, &[]);
+            assert_eq!(ran.code, 0, "{ran}");
+            says(&team.host.only(9), &["**Applied to** `local`", "1 created."]);
+        } else {
+            // Another one shows all that is left to do.
+            team.host.open(10);
+            team.project.write(&merged(&before, &[7, 8, 9, 10]));
+            team.commented(10);
+            says(&team.host.only(10), &["3 to create", "segments/s8", "segments/s9"]);
+            let ran = team.merge_and_apply(10, &[]);
+            assert_eq!(ran.code, 0, "{ran}");
+            says(&team.host.only(10), &["**Applied to** `local`", "3 created."]);
+        }
+        assert_eq!(team.run(&["plan", "--detailed-exitcode"], &[]).code, 0);
     }
 }

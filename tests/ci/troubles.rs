@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::hosts::{KINDS, Kind, Trouble};
-use crate::team::{Env, Team};
+use crate::team::{Env, Team, outside};
 use crate::world::{Service, says};
 
 /// A team whose plan has a change.
@@ -103,7 +103,23 @@ fn other_systems_are_told_what_to_set() {
     says(&ran.stderr, &["this run is for no pull request", "--pull-request NUMBER"]);
     let ran = team.run(&["ci", "comment", "--plan", "plan.json", "--pull-request", "7"], &env);
     assert_eq!(ran.code, 0, "{ran}");
-    team.host.only(7);
+    assert!(!team.host.only(7).contains("For commit"));
+    // The commit is the one that the clone stands at, by its digits and not by a name.
+    let git = |arguments: &[&str]| {
+        let who = ["-c", "user.name=Ada", "-c", "user.email=ada@shop.example", "-c", "commit.gpgsign=false"];
+        let ran = crate::team::ran(outside("git").args(who).args(arguments).current_dir(team.project.folder.path()));
+        assert_eq!(ran.code, 0, "{ran}");
+        ran.stdout.trim().to_owned()
+    };
+    git(&["init", "-q"]);
+    git(&["commit", "-q", "--allow-empty", "-m", "One"]);
+    let digits = git(&["rev-parse", "HEAD"])[..12].to_owned();
+    for named in [None, Some("HEAD")] {
+        let sha = named.map(|name| ("GITHUB_SHA", name.to_owned()));
+        let env: Env = env.iter().cloned().chain(sha).collect();
+        assert_eq!(team.run(&["ci", "comment", "--plan", "plan.json", "--pull-request", "7"], &env).code, 0);
+        says(&team.host.only(7), &[&format!("For commit `{digits}`.")]);
+    }
     let ran = team.run(&["ci", "comment", "--plan", "plan.json", "--pull-request", "99"], &env);
     assert_eq!(ran.code, 4, "{ran}");
     says(&ran.stderr, &["there is no pull request #99 that this token may see"]);
@@ -120,6 +136,26 @@ fn an_event_says_which_pull_request_it_is() {
     assert_eq!(team.run(&["ci", "comment", "--plan", "plan.json"], &env).code, 0);
     says(&team.host.only(12), &["For commit `feedbeeffeed`."]);
     assert_eq!(team.host.own(7), Vec::<String>::new());
+}
+
+#[test]
+fn an_event_that_cannot_be_read_is_told() {
+    let (team, _service) = team(Kind::GitHub);
+    let broken = team.project.folder.write("event.json", "{\"pull_request\": ");
+    let missing = team.project.folder.path().join("nowhere.json");
+    for (path, why) in [(broken, "is not JSON"), (missing, "cannot be read (")] {
+        let mut env = team.on_pull(7);
+        env.push(("GITHUB_EVENT_PATH", path.display().to_string()));
+        let ran = team.run(&["ci", "comment", "--plan", "plan.json"], &env);
+        assert_eq!(ran.code, 0, "{ran}");
+        says(&ran.stderr, &["Warning: the file that GITHUB_EVENT_PATH names", why, "GITHUB_REF"]);
+        team.host.only(7);
+        // An apply says it too, and once.
+        let ran = team.run(&["apply", "--approved", "--yes"], &env);
+        assert_eq!(ran.stderr.matches("GITHUB_EVENT_PATH").count(), 1, "{ran}");
+    }
+    let ran = team.run(&["ci", "comment", "--plan", "plan.json"], &team.on_pull(7));
+    assert!(!ran.stderr.contains("GITHUB_EVENT_PATH"), "{ran}");
 }
 
 #[test]

@@ -80,9 +80,9 @@ fn bash_completes_from_the_project() {
     let mut script = readme("bash")
         + "\n\
         ask() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); COMP_TYPE=9; COMPREPLY=()\n\
-        _clap_complete_pushplan pushplan \"${COMP_WORDS[COMP_CWORD]}\" \"\"\n\
+        _pushplan_complete pushplan \"${COMP_WORDS[COMP_CWORD]}\" \"\"\n\
         printf '%s\\n' \"${COMPREPLY[@]}\"; echo -----; }\n\
-        complete -p pushplan | grep -q _clap_complete_pushplan || exit 1\n";
+        complete -p pushplan | grep -q -- '-F _pushplan_complete' || exit 1\n";
     for (words, _) in ASKED {
         let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
         script.push_str(&format!("ask pushplan {}\n", words.join(" ")));
@@ -92,6 +92,40 @@ fn bash_completes_from_the_project() {
     as_expected("bash", &blocks(shell));
     assert_eq!(contents(folder.path()), before, "nothing is written");
     assert!(listener.accept().is_err(), "no service is asked");
+}
+
+/// Where `=` separates words, bash gives `--target=prod` as three of them, and puts what comes back in the place of the last.
+#[test]
+fn bash_completes_what_stands_behind_an_equals_sign() {
+    let Some(bash) = program("bash") else { return };
+    let (folder, _listener) = project();
+    // The words as bash separates them, which of them is typed, what of it is there, and what completes it.
+    let asked: [(&[&str], usize, &str, &[&str]); 7] = [
+        (&["plan", "--target", "=", "stag"], 4, "stag", &["staging"]),
+        (&["plan", "--target", "="], 3, "", &["shop-de", "shop-us", "staging", "shops"]),
+        (&["plan", "--target", "=", "staging,shop-d"], 4, "staging,shop-d", &["staging,shop-de"]),
+        (&["plan", "--format", "=", "ht"], 4, "ht", &["html"]),
+        (&["plan", "--format", "=", "html", "--target", "=", "sta"], 7, "sta", &["staging"]),
+        (&["plan", "--target", "=", "staging", "--form"], 5, "--form", &["--format"]),
+        // Where it separates none, nothing is taken away.
+        (&["plan", "--target=stag"], 2, "--target=stag", &["--target=staging"]),
+    ];
+    let mut script = readme("bash")
+        + "\n\
+        ask() { COMP_CWORD=$1; local typed=$2; shift 2; COMP_WORDS=(\"$@\"); COMP_TYPE=9; COMPREPLY=()\n\
+        _pushplan_complete pushplan \"$typed\" \"\"\n\
+        printf '%s\\n' \"${COMPREPLY[@]}\"; echo -----; }\n";
+    for (words, at, typed, _) in asked {
+        let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+        script.push_str(&format!("ask {at} {} pushplan {}\n", quoted(typed), words.join(" ")));
+    }
+    let mut shell = command(bash, &folder);
+    shell.args(["--norc", "--noprofile", "-c", &script]);
+    let found = blocks(shell);
+    assert_eq!(found.len(), asked.len(), "{found:?}");
+    for ((words, .., expected), found) in asked.iter().zip(&found) {
+        assert_eq!(found, expected, "{words:?}");
+    }
 }
 
 #[test]

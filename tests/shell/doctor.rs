@@ -123,6 +123,54 @@ fn a_ledger_that_is_damaged_or_away_is_told() {
 }
 
 #[test]
+fn damage_before_a_checkpoint_is_told_though_nobody_reads_it() {
+    let folder = project("[targets.local]\n");
+    assert_eq!(pushplan(&folder, &["apply", "--yes"], &[]).code, 0);
+    assert_eq!(pushplan(&folder, &["ledger", "compact"], &[]).code, 0);
+    let ran = pushplan(&folder, &["doctor"], &[]);
+    assert_eq!(ran.code, 0, "{ran}");
+    says(&ran.stdout, &["All is well."]);
+    fs::write(folder.path().join(".pushplan/ledger/local/00000002.json"), "{}").expect("a record");
+    let before = contents(folder.path());
+    let ran = pushplan(&folder, &["doctor"], &[]);
+    assert_eq!(ran.code, 0, "plans go on: {ran}");
+    says(&ran.stdout, &["history", "has lost some of its history: record 2 is damaged", "put it back from a copy"]);
+    assert!(!ran.stdout.contains("All is well"), "{ran}");
+    assert_eq!(contents(folder.path()), before, "nothing is written");
+    let document = json(&pushplan(&folder, &["doctor", "--format", "json"], &[]));
+    assert_eq!(check(&document, Some("local"), "history")["state"], "warning");
+    assert_eq!(pushplan(&folder, &["ledger", "verify"], &[]).code, 1);
+}
+
+/// As in a container that does not run as whoever has cloned the repository.
+#[test]
+fn a_repository_of_another_user_is_told_with_what_to_do() {
+    let folder = project("[targets.local]\n");
+    let made = Command::new("git").current_dir(folder.path()).args(["init", "-q"]).output().expect("git");
+    assert!(made.status.success());
+    let other = [("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")];
+    let told = [
+        "the repository belongs to another user",
+        "docker run -u \"$(id -u):$(id -g)\"",
+        "git config --global --add safe.directory ",
+    ];
+    let ran = pushplan(&folder, &["doctor"], &other);
+    assert_eq!(ran.code, 0, "{ran}");
+    says(&ran.stdout, &told);
+    for arguments in [&["plan", "--against-git", "HEAD"][..], &["diff", "HEAD"]] {
+        let ran = pushplan(&folder, arguments, &other);
+        assert_eq!(ran.code, 1, "{ran}");
+        says(&ran.stderr, &told);
+    }
+    folder.write("pushplan.toml", "[targets.local]\nledger = \"git\"\n");
+    let ran = pushplan(&folder, &["plan"], &other);
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&ran.stderr, &told);
+    // What works for validate goes on.
+    assert_eq!(pushplan(&folder, &["validate"], &other).code, 0);
+}
+
+#[test]
 fn a_ledger_on_a_git_server_is_looked_at_and_the_clone_stays_as_it_is() {
     let git = |folder: &Folder, arguments: &[&str]| {
         let settings = ["-c", "user.name=ada", "-c", "user.email=ada@example.com"];

@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use clap::{Args, ValueEnum};
 
 use super::Saved;
@@ -6,9 +8,10 @@ use crate::cli::review::{Patient, beneath, host, patience};
 use crate::cli::{Context, Ended, runtime};
 use crate::failure::{Exit, Failure};
 use crate::forge::{self, Forge, Hidden, LONGEST, Put};
+use crate::git::Repository;
 use crate::plan::Plan;
-use crate::render::plan::{Ahead, MARKDOWN_LIMIT, page};
-use crate::render::{ci, one_line};
+use crate::render::plan::{Ahead, MARKDOWN_LIMIT};
+use crate::render::{self, ci, one_line};
 
 /// Show a plan in the one comment that this target has on the pull request.
 ///
@@ -60,8 +63,8 @@ impl Comment {
             return Ok(Exit::Done);
         }
         let plans = self.saved.read()?;
-        let project = beneath(&self.saved.place().root()?);
-        let ended = runtime()?.block_on(self.write(&plans, &project, context));
+        let root = self.saved.place().root()?;
+        let ended = runtime()?.block_on(self.write(&plans, &root, context));
         match ended {
             Err(failure) if self.warn_only && failure.exit != Exit::Usage => {
                 context.out.note(&format!("Warning: the comment was not written: {failure}"));
@@ -74,16 +77,18 @@ impl Comment {
         }
     }
 
-    async fn write(&self, plans: &[(Plan, Ahead)], project: &str, context: &Context) -> Ended {
+    async fn write(&self, plans: &[(Plan, Ahead)], root: &Path, context: &Context) -> Ended {
+        let project = &beneath(root);
         let place = host()?;
         let api = place.api;
         let Some(number) = self.pull_request.or(place.number) else {
             return Err(Failure::usage(format!("this run is for no {}", api.noun()))
                 .help(format!("run it for a {}, or say which: --pull-request NUMBER", api.noun())));
         };
-        let commit = place.commit.clone();
+        let commit = place.commit.clone().or_else(|| head(root));
         let say = |words: &str| context.out.note(&one_line(words));
         let forge = Forge::new(place, patience(self.patient.wait), &say)?;
+        forge.tell_doubt();
         let author = forge.author().await?;
         let sign = api.sign(number);
         let mut failures = Vec::new();
@@ -117,6 +122,11 @@ impl Comment {
     }
 }
 
+/// The commit that the clone stands at, where the environment names none.
+fn head(root: &Path) -> Option<String> {
+    Some(Repository::of(root).ok()?.revision("HEAD").ok()?.id)
+}
+
 fn capital(noun: &str) -> String {
     let mut letters = noun.chars();
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
@@ -128,7 +138,14 @@ fn body(plan: &Plan, ahead: &Ahead, project: &str, commit: Option<&str>) -> Stri
     const BETWEEN: usize = 100;
     let hidden = Hidden::new(project, plan, true, commit);
     let room = LONGEST - hidden.line().len() - ci::MOST - BETWEEN;
-    let page = page(plan, ahead, room.min(MARKDOWN_LIMIT));
+    let room = room.min(MARKDOWN_LIMIT);
+    let mut page = render::plan::page(plan, ahead, room);
+    if page.truncated && ahead.on_merge {
+        // The command in it is one that does it.
+        let mut ahead = ahead.clone();
+        ahead.again.command = ahead.again.command.replace(" --approved", " --approved --accept-truncated");
+        page = render::plan::page(plan, &ahead, room);
+    }
     let hidden = Hidden { truncated: page.truncated, ..hidden };
     forge::body(&hidden, &page.text, &ci::waiting(plan, ahead.on_merge, page.truncated, commit))
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
+use crate::cli::many;
 use crate::cli::planning::Place;
 use crate::cli::review::beneath;
 use crate::cli::{Context, Ended};
@@ -106,9 +107,12 @@ impl Init {
 
     fn team(&self, root: &Path) -> Result<Team, Failure> {
         let project = Project::open(root);
+        let asked = self.target.as_ref().map(|names| names.split(',').map(|name| name.trim().to_owned()).collect());
+        let asked = asked.map(|names: Vec<String>| many::select(&project, &names)).transpose()?;
         let known: Vec<(String, String, Option<String>)> = project
             .target_names()
             .into_iter()
+            .filter(|name| asked.as_ref().is_none_or(|asked| asked.iter().any(|other| other == name)))
             .filter_map(|name| {
                 let target = project.target(name)?;
                 let origin = target.base_url.as_ref()?.value.clone();
@@ -136,14 +140,35 @@ impl Init {
 
     fn uses(&self) -> Result<&str, Failure> {
         let Some(place) = &self.uses else { return Ok(self.host.uses()) };
-        let is_pinned = place.split_once('@').is_some_and(|(place, at)| !place.is_empty() && !at.is_empty());
         let is_plain = place.chars().all(|c| c.is_ascii_alphanumeric() || "-_./@$:".contains(c));
-        match is_pinned && is_plain {
+        let Some((_, at)) = place.split_once('@').filter(|(place, at)| is_plain && !place.is_empty() && !at.is_empty())
+        else {
+            return Err(Failure::usage(format!("`{}` says no place with a tag or a commit", one_line(place)))
+                .help(format!("such as {}", self.host.uses())));
+        };
+        match is_release(at) || is_commit(at) {
             true => Ok(place),
-            false => Err(Failure::usage(format!("`{}` says no place with a tag or a commit", one_line(place)))
-                .help(format!("such as {}", self.host.uses()))),
+            false => {
+                Err(Failure::usage(format!("`{at}` can be something else tomorrow, and would get the credentials"))
+                    .help(format!(
+                        "write a release or a commit behind the @: {}, or the 40 digits that `git rev-parse {at}` says",
+                        self.host.uses()
+                    )))
+            }
         }
     }
+}
+
+/// Whether it is the name of one release: `v1.2.3`. What is shorter moves with every release.
+fn is_release(at: &str) -> bool {
+    let version = at.strip_prefix('v').unwrap_or(at);
+    let number = version.split(['-', '+']).next().unwrap_or_default();
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    number.split('.').count() == 3 && number.split('.').all(is_number)
+}
+
+fn is_commit(at: &str) -> bool {
+    matches!(at.len(), 40 | 64) && at.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 impl Team {
@@ -155,23 +180,37 @@ impl Team {
         }
     }
 
-    fn fill(&self, text: &str, host: Host, uses: &str) -> String {
+    /// Whether what was applied is pushed to a git server.
+    fn pushes(&self) -> bool {
         let ledgers = self.known.iter().filter_map(|(_, _, ledger)| ledger.as_deref());
-        let pushes = ledgers.into_iter().any(|place| place == "git" || place.starts_with("git:"));
-        let secret = |name: &str| format!("          {name}: ${{{{ secrets.{name} }}}}");
+        ledgers.into_iter().any(|place| place == "git" || place.starts_with("git:"))
+    }
+
+    /// What the jobs of this project have in common, and those of another project in the repository have not.
+    fn group(&self) -> String {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "._/-".contains(c) { c } else { '-' };
+        match self.folder.as_str() {
+            "." => "pushplan".to_owned(),
+            folder => format!("pushplan-{}", folder.chars().map(plain).collect::<String>()),
+        }
+    }
+
+    fn fill(&self, text: &str, host: Host, uses: &str) -> String {
+        let secret = |name: &str| format!("{name}: \"${{{{ secrets.{name} }}}}\"");
         let credentials = match (host, self.origin()) {
             (Host::Github, Some(origin)) => [
-                format!("          PUSHPLAN_ORIGIN: {}", quoted(origin)),
+                format!("PUSHPLAN_ORIGIN: {}", quoted(origin)),
                 secret("PUSHPLAN_APP_KEY"),
                 secret("PUSHPLAN_MASTER_SECRET"),
             ]
-            .join("\n"),
+            .join(", "),
             (Host::Github, None) => secret("PUSHPLAN_CREDENTIALS_TOML"),
             (Host::Gitlab, origin) => format!("      origin: {}", quoted(origin.unwrap_or_default())),
         };
         text.replace("@USES@", uses)
             .replace("@BRANCH@", &quoted(&self.branch))
-            .replace("@CONTENTS@", if pushes { "write" } else { "read" })
+            .replace("@GROUP@", &self.group())
+            .replace("@CONTENTS@", if self.pushes() { "write" } else { "read" })
             .replace("@TARGET@", &quoted(&self.targets))
             .replace("@PROJECT@", &quoted(&self.folder))
             .replace("@CREDENTIALS@", &credentials)
@@ -180,7 +219,7 @@ impl Team {
     /// What is left to people.
     fn next(&self, host: Host) -> Vec<String> {
         let mut steps = Vec::new();
-        if self.targets.is_empty() {
+        if self.known.is_empty() {
             steps.push(
                 "No target of pushplan.toml has a base_url: give one to the target that this is for, then run this again \
                  with --force."
@@ -222,7 +261,20 @@ impl Team {
             let place = if host == Host::Github { "under env of the step" } else { "as variables of the project" };
             steps.push(format!("Give the ledger in {scheme}:// its credentials, {place}."));
         }
+        if host == Host::Gitlab && self.pushes() {
+            steps.push(
+                "Let jobs push the ledger: Settings > CI/CD > Job token permissions > Allow Git push requests to the \
+                 repository.\nBefore GitLab 17.2, or for another repository: an access token, as the README says."
+                    .to_owned(),
+            );
+        }
         if host == Host::Gitlab {
+            steps.push(
+                "Let merges be applied in their order, once the first apply has run:\n\
+                 curl -X PUT -H \"PRIVATE-TOKEN: $GITLAB_TOKEN\" -d process_mode=oldest_first \
+                 https://HOST/api/v4/projects/ID/resource_groups/pushplan"
+                    .to_owned(),
+            );
             steps.push("Make a schedule of pipelines for the default branch: each one looks for drift.".to_owned());
         }
         steps.push(match host {

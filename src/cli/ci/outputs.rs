@@ -16,7 +16,8 @@ use crate::render::outputs::{self, Counts};
 ///
 /// Writes `changes`, `creates`, `updates`, `replaces`, `deletes`, `by-hand`, `sends`, `plan-file`, `report-html`, `digest` and
 /// `failure-reason` behind what stands in the file that GITHUB_OUTPUT names. Elsewhere they are printed as variables,
-/// `PUSHPLAN_BY_HAND=0`, for a dotenv report of GitLab. Numbers of several plans are added up.
+/// `PUSHPLAN_BY_HAND=0`, for a dotenv report of GitLab. Numbers of several plans are added up. `sends` is the number of changes that are
+/// known to message people, at once or later; what is not known is empty, such as all numbers but `changes` for --drift.
 #[derive(Debug, Args)]
 pub struct Outputs {
     /// A plan that `pushplan plan --out FILE` saved, or a folder of those of several targets; may be given again
@@ -47,16 +48,15 @@ pub struct Outputs {
 impl Outputs {
     pub fn run(&self, context: &Context) -> Ended {
         let plans = saved::read_all(&self.plans)?;
-        let counts = match &self.drift {
-            Some(file) => Some(drifted(file)?),
-            None => (!plans.is_empty()).then(|| Counts::of(&plans)),
-        };
+        let counts = (!plans.is_empty()).then(|| Counts::of(&plans));
+        let drifted = self.drift.as_deref().map(drifted).transpose()?;
         if let (Some(file), Some(counts)) = (&self.widget, &counts) {
             fs::write(file, counts.widget()).map_err(|error| unwritten(&file.display().to_string(), &error))?;
         }
         let shown = |path: &PathBuf| path.display().to_string();
         let files: Vec<String> = self.plans.iter().map(shown).collect();
         let outputs = outputs::Outputs {
+            drifted,
             counts,
             plan_file: (!files.is_empty()).then(|| files.join(" ")),
             report_html: self.report_html.as_ref().map(shown),
@@ -80,8 +80,8 @@ fn unwritten(what: &str, error: &std::io::Error) -> Failure {
     Failure::new(format!("{what} cannot be written: {}", describe(error)))
 }
 
-/// What somebody did, of one target or of several.
-fn drifted(file: &Path) -> Result<Counts, Failure> {
+/// How many things somebody changed, removed or added, of one target or of several.
+fn drifted(file: &Path) -> Result<usize, Failure> {
     let shown = file.display();
     let text = fs::read_to_string(file)
         .map_err(|error| Failure::new(format!("{shown} cannot be read: {}", describe(&error))))?;
@@ -93,7 +93,7 @@ fn drifted(file: &Path) -> Result<Counts, Failure> {
         usize::try_from(counts["counts"][name].as_u64().unwrap_or_default()).unwrap_or_default()
     };
     let sum = |name| targets.iter().map(|target| number(target, name)).sum::<usize>();
-    Ok(Counts { changes: sum("changed") + sum("removed") + sum("added"), ..Counts::default() })
+    Ok(sum("changed") + sum("removed") + sum("added"))
 }
 
 /// Why something failed: a word for its exit code, and its first error.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -9,7 +10,7 @@ use super::Site;
 use crate::cli::planning::unreadable;
 use crate::cli::turn;
 use crate::failure::{Exit, Failure};
-use crate::ledger::{Chain, Facts, Log, Unreadable, place};
+use crate::ledger::{Chain, Facts, Log, Seq, Unreadable, place};
 use crate::manifest::PROJECT_FILE;
 use crate::render::doctor::Check;
 use crate::text;
@@ -19,6 +20,8 @@ use crate::text;
 pub struct Looked {
     place: String,
     facts: Result<(Facts, usize), Failure>,
+    /// What is told of the records before the checkpoint that reading begins at.
+    before: Option<Check>,
 }
 
 pub async fn look(site: &Site, name: &str) -> Looked {
@@ -29,19 +32,41 @@ pub async fn look(site: &Site, name: &str) -> Looked {
     let store = site.apart.of(number).and_then(|apart| place::open_to_look(setting, &site.root, name, &apart));
     let store = match store {
         Ok(store) => store,
-        Err(why) => return Looked { place, facts: Err(Failure::new(why).exit(Exit::Findings)) },
+        Err(why) => return Looked { place, facts: Err(Failure::new(why).exit(Exit::Findings)), before: None },
     };
     let shown = store.shown();
     let log = match setting {
         None | Some("file:") => Chain::new(Arc::clone(&store), &site.root, name),
         Some(place) => Chain::away_from_home(Arc::clone(&store), place, &site.root, name),
     };
-    let facts = match tokio::time::timeout(site.within, read(&log.only_looking())).await {
+    let log = log.only_looking();
+    let facts = match tokio::time::timeout(site.within, read(&log)).await {
         Ok(read) => read.map_err(unreadable),
         Err(_) => Err(Failure::new(format!("it was not read within {:?}", site.within))
             .help("the place answers slowly or not at all; --within gives it more time")),
     };
-    Looked { place: shown, facts }
+    let checkpoint = facts.as_ref().ok().and_then(|(facts, _)| facts.checkpoint);
+    let before = match checkpoint.filter(|at| *at > 1) {
+        Some(at) => before(&log, at, site.within).await,
+        None => None,
+    };
+    Looked { place: shown, facts, before }
+}
+
+/// What is wrong with the records before a checkpoint. Plans do not read them, so that it is in nobody's way.
+async fn before(log: &Chain, checkpoint: Seq, within: Duration) -> Option<Check> {
+    match tokio::time::timeout(within, log.history()).await {
+        Ok(Ok(_)) => None,
+        Ok(Err(error)) => {
+            let Failure { message, help, .. } = unreadable(error);
+            Some(Check::warning("history", message, help.unwrap_or_default()))
+        }
+        Err(_) => Some(Check::warning(
+            "history",
+            format!("the records before {checkpoint}, a checkpoint, were not read within {within:?}"),
+            "`pushplan ledger verify` reads every record; or give this more time: --within",
+        )),
+    }
 }
 
 async fn read(log: &Chain) -> Result<(Facts, usize), Unreadable> {
@@ -57,7 +82,7 @@ async fn read(log: &Chain) -> Result<(Facts, usize), Unreadable> {
 impl Looked {
     /// What is told of it. `app` is the application that the credentials are for.
     pub fn told(self, app: Option<&str>) -> Vec<Check> {
-        let Self { place, facts } = self;
+        let Self { place, facts, before } = self;
         let (facts, unwritten) = match facts {
             Ok(read) => read,
             Err(failure) => {
@@ -84,6 +109,7 @@ impl Looked {
             "ledger",
             format!("{place}, {count} since lineage {lineage} began, the last on {:.0}", last.at),
         )];
+        checks.extend(before);
         if let Some(app) = app.filter(|app| !ledger.app.is_empty() && ledger.app != *app) {
             let failure =
                 Failure::new(format!("it is about the application {}, and the credentials are for {app}", ledger.app));

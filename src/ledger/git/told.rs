@@ -1,7 +1,7 @@
 //! What went wrong, in words that help. Git's own words are for people who know git.
 
 use super::super::store::Unread;
-use crate::git::Silent;
+use crate::git::{OF_ANOTHER, Silent, trust};
 
 /// Why something could not be done, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,11 +13,7 @@ pub struct Trouble {
 /// What git says where it did not come to an exchange, what that means, and what to do. Nothing was sent then. The first row
 /// that has one of its signs counts.
 const UNSENT: &[(&[&str], &str, &str)] = &[
-    (
-        &["dubious ownership"],
-        "the repository belongs to another user",
-        "git says how to trust it: run `git status` there",
-    ),
+    (&["dubious ownership", "unsafe repository"], OF_ANOTHER, "run pushplan as the user whose files these are"),
     (&["No such remote"], "the repository has no such remote", "add it with `git remote add`, or name another one"),
     (
         &["Host key verification failed"],
@@ -84,6 +80,9 @@ impl Trouble {
 
     /// What git's words mean.
     pub fn of(err: &str) -> Self {
+        if let Some(help) = trust(err) {
+            return Self::with(OF_ANOTHER, &help);
+        }
         let said = telling(err);
         match row(err) {
             Some((_, why, help)) => Self::with(&format!("{why} ({said})"), help),
