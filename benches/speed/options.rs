@@ -24,6 +24,7 @@ cargo bench --bench speed [-- OPTIONS]
   --quick             small projects, one round, no peers, no target that fails: to see that it works
   --sizes 100,1000    how many resources the projects have
   --rounds 7          how often everything is measured
+  --seeds 5000        how many seeds of the simulation a round lives through
   --no-peers          leave the hand-written script and octoDNS out
   --serve 10000       measure nothing: keep such a project and its service for a profiler, until the standard input ends";
 
@@ -60,6 +61,7 @@ impl Options {
                     options.sizes.dedup();
                 }
                 "--rounds" => options.rounds = number(&value()?)?,
+                "--seeds" => options.seeds = number(&value()?)?,
                 "--no-peers" => options.peers = false,
                 _ => return Err(format!("`{argument}` is not known here")),
             }

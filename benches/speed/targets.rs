@@ -103,7 +103,7 @@ fn growth(measured: &Measured, (work, floor): (Work, Work), (from, to): (usize, 
     let values = by_round(of(work, to), of(work, from), of(floor, to), of(floor, from));
     let how = format!("{} grows {:.1} times, {} {:.1}", work.words(), own.median(), floor.words(), floors.median());
     let (from, to) = (grouped(from as f64), grouped(to as f64));
-    let name = format!("growth of {} ÷ {}'s, {from} to {to}, {}", work.words(), floor.words(), layout.words());
+    let name = format!("growth of {} ÷ growth of {}, {from} to {to}, {}", work.words(), floor.words(), layout.words());
     // The plan has a target; what else grows is there to be seen.
     let target = if work == Work::Plan { Target::AtMost(1.15) } else { Target::None };
     Some(Row::new(name, Sample::new(values), target, how))

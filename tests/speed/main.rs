@@ -1,8 +1,10 @@
 //! The parts of `benches/speed` that decide what its figures mean.
 
 #[path = "../../benches/speed/options.rs"]
+#[expect(dead_code, reason = "the benchmark alone says how it is used")]
 mod options;
 #[path = "../../benches/speed/project.rs"]
+#[expect(dead_code, reason = "the benchmark alone has words for layouts")]
 mod project;
 #[path = "../../benches/service/report.rs"]
 #[expect(dead_code, reason = "the benchmark has a table of its own")]
