@@ -104,7 +104,8 @@ fn measure(options: &Options) -> ExitCode {
     let rows = targets::rows(options, &measured, &requests);
     say(&format!("\n{}", table::text(&rows)));
     let place: PathBuf =
-        if options.whole { Path::new(env!("CARGO_MANIFEST_DIR")).join("benches") } else { target.clone() };
+        // What was not built for speed says nothing of it.
+        if options.whole && !cfg!(debug_assertions) { Path::new(env!("CARGO_MANIFEST_DIR")).join("benches") } else { target.clone() };
     let about = About::new(about_peers, passed());
     out::write(&place, &Found { about, options, measured: &measured, requests: &requests, rows: &rows });
     say(&format!("RESULTS.md, results.json and results.svg are in {}", place.display()));

@@ -28,7 +28,7 @@ impl Requests {
         assert_eq!(Self::total(&expected), asked.requests as f64, "the service heard what the floor asked");
         let touch = timed(&mut site.command(own("touch", &[&TOUCHED.to_string()]))).well("touch");
         let touched: usize = touch.said.trim().parse().expect("a number");
-        expected.insert("GET /api/segments/<id>".to_owned(), touched);
+        expected.insert("GET /api/segments/ID".to_owned(), touched);
         service.forget_requests();
         site.planned(timed(&mut site.plan()));
         Self { made: service.requests(), expected }

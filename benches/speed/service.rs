@@ -82,12 +82,12 @@ fn phone() -> Device {
     Device { device_type: "ios".into(), installed: true, opt_in: true, ..Device::default() }
 }
 
-/// `GET /api/segments/<id>` for every segment; `GET /api/segments` for every page of them.
+/// `GET /api/segments/ID` for every segment; `GET /api/segments` for every page of them.
 pub fn shape(method: &str, path: &str, query: &str) -> String {
     let path = path.trim_end_matches('/');
     let mut parts = path.splitn(4, '/').skip(1);
     let (api, list) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-    let one = if parts.next().is_some() { "/<id>" } else { "" };
-    let one = if query.starts_with("id=") { "?id=<id>" } else { one };
+    let one = if parts.next().is_some() { "/ID" } else { "" };
+    let one = if query.starts_with("id=") { "?id=ID" } else { one };
     format!("{method} /{api}/{list}{one}")
 }

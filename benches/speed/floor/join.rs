@@ -14,7 +14,7 @@ pub struct Compared {
 /// How many things of a kind are not listed, or listed with another content.
 fn differing<D, L: PartialEq>(
     declared: Keyed<D>,
-    listed: Vec<L>,
+    listed: &[L],
     name: fn(&L) -> &str,
     as_listed: impl Fn(String, D) -> L,
 ) -> usize {
@@ -65,7 +65,7 @@ pub fn compare(declared: Declared, lists: Lists) -> Compared {
     };
     differences += differing(
         templates,
-        lists.templates,
+        &lists.templates,
         |it| named(&it.name),
         |key, mut it| {
             it.name.get_or_insert(key);
@@ -74,7 +74,7 @@ pub fn compare(declared: Declared, lists: Lists) -> Compared {
     );
     differences += differing(
         pipelines,
-        lists.pipelines,
+        &lists.pipelines,
         |it| named(&it.name),
         |key, mut it| {
             it.name.get_or_insert(key);
@@ -83,7 +83,7 @@ pub fn compare(declared: Declared, lists: Lists) -> Compared {
     );
     differences += differing(
         scheduled_pushes,
-        lists.schedules,
+        &lists.schedules,
         |it| &it.name,
         |_, mut it| {
             point(&mut it.push);
@@ -92,7 +92,7 @@ pub fn compare(declared: Declared, lists: Lists) -> Compared {
     );
     differences += differing(
         experiments,
-        lists.experiments,
+        &lists.experiments,
         |it| named(&it.name),
         |key, mut it| {
             it.name.get_or_insert(key);

@@ -19,14 +19,14 @@ const STYLE: &str = "\
 text{font:13px system-ui,sans-serif;fill:#1f2328}
 .back{fill:#fff}.grid{stroke:#d8dee4;stroke-width:1}.small{font-size:12px;fill:#59636e}.title{font-size:15px;font-weight:600}
 .line{fill:none;stroke-width:2.5}.many{stroke-dasharray:6 4}.dot{stroke:#fff;stroke-width:1.5}
-.plan{stroke:#0969da;--c:#0969da}.floor{stroke:#57606a}.validate{stroke:#1a7f37}
+.plan{stroke:#0969da}.floor{stroke:#57606a}.validate{stroke:#1a7f37}
 .f-plan{fill:#0969da}.f-floor{fill:#57606a}.f-validate{fill:#1a7f37}.f-peer{fill:#bc4c00}
 @media (prefers-color-scheme:dark){text{fill:#e6edf3}.back{fill:#0d1117}.grid{stroke:#30363d}.small{fill:#9198a1}
 .dot{stroke:#0d1117}.plan{stroke:#58a6ff}.floor{stroke:#9198a1}.validate{stroke:#3fb950}
 .f-plan{fill:#58a6ff}.f-floor{fill:#9198a1}.f-validate{fill:#3fb950}.f-peer{fill:#f0883e}}";
 
 const LINES: [(Work, &str); 3] = [(Work::Validate, "validate"), (Work::Floor, "floor"), (Work::Plan, "plan")];
-const PEERS: [Work; 2] = [Work::ScriptPlan, Work::OctoDns];
+const PEERS: [(Work, &str); 2] = [(Work::ScriptPlan, "script"), (Work::OctoDns, "octoDNS")];
 
 /// Where numbers are on the page.
 struct Scale {
@@ -36,7 +36,8 @@ struct Scale {
 
 impl Scale {
     fn new(measured: &Measured, sizes: &[usize]) -> Self {
-        let shown = |work: &Work| LINES.iter().any(|(line, _)| line == work) || PEERS.contains(work);
+        let shown =
+            |work: &Work| LINES.iter().any(|(line, _)| line == work) || PEERS.iter().any(|(peer, _)| peer == work);
         let times = measured.times.iter().filter(|((work, ..), _)| shown(work)).flat_map(|(_, seconds)| seconds);
         let (least, most) = times.fold((f64::MAX, f64::MIN), |(least, most), time| (least.min(*time), most.max(*time)));
         let ends = |size: Option<&usize>| size.map_or(1.0, |size| *size as f64).log10();
@@ -72,20 +73,9 @@ pub fn plot(measured: &Measured, sizes: &[usize]) -> String {
             line(&mut out, &scale, measured, sizes, (work, class, layout));
         }
     }
-    for work in PEERS {
+    for (number, (work, words)) in PEERS.into_iter().enumerate() {
         for (size, time) in points(measured, sizes, (work, Layout::One)) {
-            let (x, y) = (scale.x(size), scale.y(time));
-            let _ = writeln!(
-                out,
-                "<rect class=\"f-peer dot\" x=\"{:.1}\" y=\"{:.1}\" width=\"10\" height=\"10\"/>\n\
-                 <text class=\"small\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{} {}</text>",
-                x - 5.0,
-                y - 5.0,
-                x - 12.0,
-                y + 4.0,
-                work.words(),
-                seconds(time)
-            );
+            peer(&mut out, (scale.x(size), scale.y(time)), &format!("{words} {}", seconds(time)), number == 0);
         }
     }
     legend(&mut out);
@@ -146,6 +136,19 @@ fn line(
     for (x, y) in places {
         let _ = writeln!(out, "<circle class=\"f-{class} dot\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>");
     }
+}
+
+/// A square with words beside it: on its left where there is room and that is asked for.
+fn peer(out: &mut String, (x, y): (f64, f64), words: &str, left: bool) {
+    let (at, anchor) = if left && x > LEFT + 150.0 { (x - 12.0, "end") } else { (x + 12.0, "start") };
+    let _ = writeln!(
+        out,
+        "<rect class=\"f-peer dot\" x=\"{:.1}\" y=\"{:.1}\" width=\"10\" height=\"10\"/>\n\
+         <text class=\"small\" x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{words}</text>",
+        x - 5.0,
+        y - 5.0,
+        y + 4.0
+    );
 }
 
 fn legend(out: &mut String) {
