@@ -1,8 +1,8 @@
 //! What it costs to show a plan: `cargo bench --bench render`.
 //!
 //! A plan of 10,000 resources of all kinds, of which each one is created, edited or deleted, is made and shown in every form.
-//! Each form must cost less than the plan itself, and 10,000 resources at most twelve times as much as 1,000; the run fails
-//! otherwise. Planning is what `pushplan plan` does before it shows anything, without the network and the disk: it reads and
+//! In each form 10,000 resources may cost at most twelve times as much as 1,000; the run fails otherwise. What a form may cost
+//! against the plan itself is a target of `cargo bench --bench speed`; here it stands beside. Planning is what `pushplan plan` does before it shows anything, without the network and the disk: it reads and
 //! checks the manifests, reads the JSON that the service has answered with, compares, and arranges the steps. Beside it stands
 //! how much of that is comparing and arranging alone. The machine's speed says nothing here: everything is a ratio of two
 //! times of the same round.
@@ -101,7 +101,8 @@ fn main() -> ExitCode {
     report.line(&format!("  {:<40} {alone:>7.2}", "comparing and arranging alone"));
     for (number, (name, _)) in FORMS.iter().enumerate() {
         let name = format!("{name} ({:.1} MB)", large.bytes[number] as f64 / 1e6);
-        report.ratio(&name, &ratios(&large.times.forms[number], &large.times.planning), &Target::AtMost(1.0));
+        let cost = ratios(&large.times.forms[number], &large.times.planning).median();
+        report.line(&format!("  {name:<40} {cost:>7.2}"));
     }
     report.line(&format!("{LARGE} resources ÷ {SMALL}"));
     let planning = ratios(&large.times.planning, &small.times.planning);

@@ -1,0 +1,77 @@
+//! Making everything on an empty service: the real program, the bare wire, and the script.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::peers::Peers;
+use crate::program::{at, own, pushplan, timed};
+use crate::project::{self, Layout, Wording, manifest, resource};
+use crate::service::{App, Service};
+use crate::wire::{self, TOGETHER};
+
+/// A project of which nothing is on the service yet.
+pub struct Applying {
+    resources: usize,
+    folder: PathBuf,
+    requests: PathBuf,
+    /// How much of each sort the service has in the end.
+    holds: BTreeMap<String, usize>,
+}
+
+impl Applying {
+    /// Writes the project and its requests, and applies it once to see what comes of it.
+    pub fn prepare(folder: &Path, resources: usize) -> Self {
+        let (requests, folder) = (folder.join("creates"), folder.join("applied"));
+        fs::create_dir_all(&folder).expect("a folder");
+        let creates = wire::creates(&manifest((0..resources).map(|n| resource(n, false))));
+        wire::write(&requests, &creates);
+        assert_eq!(creates.len(), resources, "each resource is one request");
+        let mut applying = Self { resources, folder, requests, holds: BTreeMap::new() };
+        let service = Service::start(&[resources]);
+        timed(&mut applying.pushplan(&service.origin())).well("apply");
+        applying.holds = service.holds(&App::of(resources));
+        service.stop();
+        applying
+    }
+
+    fn pushplan(&self, origin: &str) -> Command {
+        let project_file = format!("[targets.there]\nbase_url = \"{origin}\"\napi = \"extended\"\n");
+        let wording = Wording { resources: self.resources, layout: Layout::One, before: false };
+        project::write(&self.folder, &project_file, wording);
+        let ledger = self.folder.join(".pushplan");
+        if ledger.exists() {
+            fs::remove_dir_all(ledger).expect("the ledger of before goes");
+        }
+        let mut command = at(pushplan(), &self.folder, origin, &App::of(self.resources));
+        command.args(["apply", "--yes", "--concurrency", &TOGETHER.to_string()]);
+        command
+    }
+
+    /// Runs a command on an empty service, and gives its seconds if the service has everything then.
+    fn seconds(&self, what: &str, command: impl FnOnce(&str) -> Command) -> f64 {
+        let service = Service::start(&[self.resources]);
+        let ran = timed(&mut command(&service.origin())).well(what);
+        let holds = service.holds(&App::of(self.resources));
+        service.stop();
+        assert_eq!(holds, self.holds, "{what} made other things than the first apply");
+        ran.seconds
+    }
+
+    pub fn apply(&self) -> f64 {
+        self.seconds("apply", |origin| self.pushplan(origin))
+    }
+
+    pub fn wire(&self) -> f64 {
+        let requests = self.requests.to_str().expect("UTF-8");
+        self.seconds("the wire", |origin| at(own("wire", &[requests]), &self.folder, origin, &App::of(self.resources)))
+    }
+
+    pub fn script(&self, peers: &Peers) -> f64 {
+        let script = |origin: &str| {
+            at(peers.script(&self.folder.join("messages"), true), &self.folder, origin, &App::of(self.resources))
+        };
+        self.seconds("the script", script)
+    }
+}

@@ -1,0 +1,103 @@
+//! Programs that are run and timed: the real one, the floors, and others.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Output, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::service::App;
+
+/// How often the memory of a running program is looked at. What it had at most it has until it ends, so that little is missed.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// What a program did.
+#[derive(Debug)]
+pub struct Ran {
+    pub seconds: f64,
+    pub status: ExitStatus,
+    pub said: String,
+    pub complained: String,
+}
+
+impl Ran {
+    fn new(seconds: f64, Output { status, stdout, stderr }: Output) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Self { seconds, status, said: text(stdout), complained: text(stderr) }
+    }
+
+    /// The same, if it ended well. A program that failed has no time.
+    pub fn well(self, what: &str) -> Self {
+        assert!(self.status.success(), "{what} failed: {}{}", start(&self.said), start(&self.complained));
+        self
+    }
+
+    /// The same, if what it said has these words.
+    pub fn saying(self, what: &str, words: &str) -> Self {
+        assert!(self.said.contains(words), "{what} does not say `{words}`: {}", start(&self.said));
+        self
+    }
+}
+
+fn start(text: &str) -> String {
+    text.chars().take(2_000).collect()
+}
+
+/// Runs a command from its start to its end.
+pub fn timed(command: &mut Command) -> Ran {
+    command.stdin(Stdio::null());
+    let begin = Instant::now();
+    let output = command.output();
+    let seconds = begin.elapsed().as_secs_f64();
+    Ran::new(seconds, output.unwrap_or_else(|error| panic!("{command:?} does not run: {error}")))
+}
+
+/// The program that is measured.
+pub fn pushplan() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_pushplan"))
+}
+
+/// A command in a project's folder, with the credentials of its application.
+pub fn at(mut command: Command, folder: &Path, origin: &str, app: &App) -> Command {
+    command
+        .current_dir(folder)
+        .env("PUSHPLAN_ORIGIN", origin)
+        .env("PUSHPLAN_APP_KEY", &app.key)
+        .env("PUSHPLAN_MASTER_SECRET", &app.secret);
+    command
+}
+
+/// This benchmark once more, as one of the small programs that it holds.
+pub fn own(name: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("the benchmark is a file"));
+    command.arg(name).args(arguments);
+    command
+}
+
+/// The same as [`timed`], and the most bytes of memory that the program had; `None` where the system does not tell.
+pub fn watched(command: &mut Command) -> (Ran, Option<u64>) {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let begin = Instant::now();
+    let child = command.spawn().unwrap_or_else(|error| panic!("{command:?} does not run: {error}"));
+    let path = format!("/proc/{}/status", child.id());
+    let (ended, most) = (AtomicBool::new(false), AtomicU64::new(0));
+    let ran = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !ended.load(Ordering::Relaxed) {
+                let now = high_water(&fs::read_to_string(&path).unwrap_or_default());
+                most.fetch_max(now.unwrap_or_default(), Ordering::Relaxed);
+                std::thread::sleep(LOOK);
+            }
+        });
+        let output = child.wait_with_output();
+        let seconds = begin.elapsed().as_secs_f64();
+        ended.store(true, Ordering::Relaxed);
+        Ran::new(seconds, output.expect("a child"))
+    });
+    (ran, Some(most.into_inner()).filter(|most| *most > 0))
+}
+
+fn high_water(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}
