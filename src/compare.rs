@@ -16,12 +16,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::Value;
 
 use crate::address::Address;
-use crate::kinds::remote::{point, segments};
+use crate::kinds::remote::{pointed, segments};
 use crate::kinds::{self, Api, Create, Delete, Found, Update};
 use crate::ledger::{Ledger, Owned};
 use crate::live::Seen;
 use crate::model::audience::written;
 use crate::model::level::Level;
+use crate::node::Shared;
 use crate::plan::{Action, Change, Moved, Reason};
 
 pub use applied::Applied;
@@ -93,8 +94,8 @@ impl<'l> Names<'l> {
     }
 
     /// A spec with segments by their ids, as one with segments by their keys.
-    pub fn by_key(&self, api: &dyn Api, spec: &Value) -> Value {
-        point(api.audiences(), spec, &mut |reference| match reference.as_str() {
+    pub fn by_key(&self, api: &dyn Api, spec: &Shared) -> Shared {
+        pointed(api.audiences(), spec, &mut |reference| match reference.as_str() {
             Some(id) => self.keys.get(id).map_or_else(|| written::outside(id), |key| Value::from(*key)),
             None => reference.clone(),
         })
@@ -300,11 +301,11 @@ impl<'s> One<'s> {
     }
 
     /// The same with what the service has, segments by their keys.
-    fn hold_against(&self, live: &Value, unit: &Unit, owned: &Owned, found: Option<&Found>, out: &mut Compared) {
+    fn hold_against(&self, live: &Shared, unit: &Unit, owned: &Owned, found: Option<&Found>, out: &mut Compared) {
         let (desired, ignored) = fields::ignoring(&unit.spec, live, &unit.ignore);
         out.change.ignored = ignored;
         if let Cow::Owned(desired) = &desired {
-            out.change.desired = Some(desired.clone());
+            out.change.desired = Some(desired.clone().into());
         }
         // A stamp says something of a content that was read.
         out.stamp = found.filter(|found| found.spec.is_some()).and_then(|found| found.stamp.clone());
@@ -431,7 +432,7 @@ fn learn(owned: Option<&mut Owned>, seen: &Seen) -> bool {
 }
 
 /// What the service has, where it tells.
-fn shown(seen: &Seen) -> Option<&Value> {
+fn shown(seen: &Seen) -> Option<&Shared> {
     match seen {
         Seen::There(found) => found.spec.as_ref(),
         Seen::Absent | Seen::Untold => None,

@@ -210,7 +210,7 @@ impl Asked<'_> {
         let renamed = address.renamed(self.from, self.to);
         let spec = match *self.kind.key == *Segment::KEY {
             true => {
-                remote::point(kinds::api(&address).audiences(), &unit.spec, &mut |reference| match reference.as_str() {
+                remote::pointed(kinds::api(&address).audiences(), &unit.spec, &mut |reference| match reference.as_str() {
                     Some(key) if key == self.from.key => Value::from(self.to.key.as_str()),
                     _ => reference.clone(),
                 })

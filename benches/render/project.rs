@@ -82,7 +82,7 @@ impl World {
         });
         let stamp = Some("1".to_owned());
         let found =
-            Found { id: id.clone(), name: api.name(&spec), stamp: stamp.clone(), spec: Some(wire), ..Found::default() };
+            Found { id: id.clone(), name: api.name(&spec), stamp: stamp.clone(), spec: Some(wire.into()), ..Found::default() };
         let owned =
             Owned { id, spec, refs, stamp, protect: false, past: false, applied: self.now, push_ids: Vec::new() };
         self.ledger.owned.insert(address.clone(), owned);

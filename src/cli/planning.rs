@@ -167,11 +167,10 @@ impl Place {
             Err(_) if unreadable => return Err(invalid(&manifests, &[None], now, wrong)),
             Err(failure) => return Err(failure),
         };
-        let verdict = project::check(&manifests, &[Some(&name)], now);
+        let (verdict, desired) = project::check_one(&manifests, &name, now);
         if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
             return Err(invalid(&manifests, &[Some(&name)], now, wrong));
         }
-        let (desired, _) = manifests.resolve(Some(&name));
         Site::new(root, name, &desired, Arc::new(manifests))
     }
 
@@ -277,15 +276,15 @@ pub struct Planned {
 struct Aligned<'u> {
     units: Cow<'u, BTreeMap<Address, Unit>>,
     moves: BTreeMap<Address, Address>,
-    ledger: Ledger,
+    ledger: Cow<'u, Ledger>,
 }
 
 impl<'u> Aligned<'u> {
-    fn new(units: &'u BTreeMap<Address, Unit>, ledger: &Ledger) -> Self {
+    fn new(units: &'u BTreeMap<Address, Unit>, ledger: &'u Ledger) -> Self {
         let units = compare::by_key(units, ledger);
         let moves = compare::moves(&units, ledger);
-        let mut ledger = ledger.clone();
-        moves.iter().for_each(|(to, from)| ledger.rename(from, to));
+        let mut ledger = Cow::Borrowed(ledger);
+        moves.iter().for_each(|(to, from)| ledger.to_mut().rename(from, to));
         Self { units, moves, ledger }
     }
 }
@@ -305,7 +304,7 @@ impl Site {
         manifests: Arc<Manifests>,
     ) -> Result<Self, Failure> {
         let units = compare::units(desired, &manifests.sources);
-        let composites = compare::composites(desired, &manifests.sources);
+        let composites = compare::composites(desired, &units, &manifests.sources);
         let target = manifests.project.target(&name);
         let seconds = |delay: fn(&Target) -> &Option<At<Delay>>| {
             target.and_then(|target| delay(target).as_ref()).map(|delay| SignedDuration::from_secs(delay.value.0))
@@ -375,12 +374,14 @@ impl Site {
         let live = self.fetch(opened, &aligned.units, &aligned.ledger, &contents, context).await?;
         let service = Service { opened, live: &live, pruned };
         if before.at_work.is_none() {
-            return self.compared(&aligned, held, before, &BTreeSet::new(), service, wish);
+            let plan = self.compared(&aligned, held, &before, &BTreeSet::new(), service, wish)?;
+            return Ok(Planned { plan, ledger: before.ledger, at_work: false });
         }
         let (after, under_way) = self.since(&before).await?;
         let (units, held) = self.aimed(&wish.aim, &after.ledger).await?;
         let aligned = Aligned::new(&units, &after.ledger);
-        self.compared(&aligned, held, after, &under_way, service, wish)
+        let plan = self.compared(&aligned, held, &after, &under_way, service, wish)?;
+        Ok(Planned { plan, at_work: after.at_work.is_some(), ledger: after.ledger })
     }
 
     /// The plan for what was fetched.
@@ -388,11 +389,11 @@ impl Site {
         &self,
         aligned: &Aligned,
         held: Vec<Held>,
-        remembered: Remembered,
+        remembered: &Remembered,
         under_way: &BTreeSet<Address>,
         service: Service,
         wish: &Wish,
-    ) -> Result<Planned, Failure> {
+    ) -> Result<Plan, Failure> {
         let Remembered { ledger, position, at_work } = remembered;
         let Service { opened, live, pruned } = service;
         let known = Known {
@@ -401,7 +402,7 @@ impl Site {
             moves: &aligned.moves,
             under_way,
             at_work: at_work.clone(),
-            position,
+            position: position.clone(),
             basis: Basis::Service,
             level: opened.level,
             origin: opened.place.clone(),
@@ -410,8 +411,7 @@ impl Site {
             last_apply: ledger.applied,
             pruned,
         };
-        let plan = self.decide(&aligned.units, held, &known, wish)?;
-        Ok(Planned { plan, ledger, at_work: at_work.is_some() })
+        self.decide(&aligned.units, held, &known, wish)
     }
 
     /// What the plan's readers should know beside.
@@ -461,7 +461,7 @@ impl Site {
         contents: &BTreeSet<&'static str>,
         context: &Context,
     ) -> Result<Live, Failure> {
-        let desired = units.iter().map(|(address, unit)| (address, &unit.spec)).collect();
+        let desired = units.iter().map(|(address, unit)| (address, &*unit.spec)).collect();
         let origin = opened.origin().to_string();
         let look = Look {
             level: opened.level,

@@ -45,7 +45,7 @@ fn intend(world: &mut World, name: &str, verb: Verb, spec: Option<Value>) {
         address: address(name),
         verb,
         id: None,
-        spec,
+        spec: spec.map(Into::into),
         refs: BTreeMap::new(),
         seen: BTreeSet::new(),
         deadline: world.now,

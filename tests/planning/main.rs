@@ -4,6 +4,7 @@ mod choosing;
 mod drifting;
 mod looked;
 mod owning;
+mod people;
 mod pruning;
 mod recovering;
 mod renaming;

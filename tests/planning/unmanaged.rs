@@ -17,7 +17,7 @@ const OURS: &str = "segments: {a: {criteria: {tag: x}}}";
 /// Somebody makes something in the dashboard.
 fn somebodys(world: &mut World, kind: &str, id: &str, name: &str, spec: Value) {
     let made = "2029-05-01T10:00:00Z".parse().ok();
-    let found = Found { id: id.into(), name: name.into(), spec: Some(spec), made, ..Found::default() };
+    let found = Found { id: id.into(), name: name.into(), spec: Some(spec.into()), made, ..Found::default() };
     world.put(&address(&format!("{kind}/somebodys")), found);
 }
 

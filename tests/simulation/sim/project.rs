@@ -58,7 +58,7 @@ impl Project {
 
     fn put(&mut self, address: Address, spec: Value) {
         let unit = Unit {
-            spec,
+            spec: spec.into(),
             place: None,
             protect: None,
             broadcast: false,
