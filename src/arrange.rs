@@ -8,7 +8,6 @@ mod sends;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-
 use crate::address::Address;
 use crate::compare::{Compared, Situation, by_hand_done, how};
 use crate::exchange::Request;

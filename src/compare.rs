@@ -292,10 +292,11 @@ impl<'s> One<'s> {
                 return;
             }
         };
-        let live = match found.and_then(|found| found.spec.as_ref()) {
+        let mut live = match found.and_then(|found| found.spec.as_ref()) {
             Some(spec) => self.known.names.by_key(self.api, spec),
             None => owned.spec.clone(),
         };
+        live.join(&owned.spec);
         self.hold_against(&live, unit, owned, found, out);
         out.change.live = Some(live);
     }
@@ -312,8 +313,9 @@ impl<'s> One<'s> {
         let stale = self.stale(&desired, live, owned, found);
         // What is left to the dashboard moves on neither side.
         let (applied, _) = fields::ignoring(&owned.spec, live, &unit.ignore);
-        out.change.moved = match (desired == applied, *live == *applied) {
-            _ if *desired == *live => None,
+        let is_same = same(&desired, live);
+        out.change.moved = match (same(&desired, &applied), same(live, &applied)) {
+            _ if is_same => None,
             (false, true) => Some(Moved::Git),
             (true, false) => Some(Moved::Service),
             _ => Some(Moved::Both),
@@ -322,9 +324,9 @@ impl<'s> One<'s> {
         if owned.protect && !protected {
             out.change.reasons.push(Reason::Unprotected);
         }
-        if *desired == *live && stale.is_empty() {
+        if is_same && stale.is_empty() {
             out.restamp = out.stamp.is_some() && out.stamp != owned.stamp;
-            out.refresh |= owned.spec != *desired || owned.protect != protected;
+            out.refresh |= !same(&owned.spec, &desired) || owned.protect != protected;
             return;
         }
         if !stale.is_empty() {
@@ -369,7 +371,7 @@ impl<'s> One<'s> {
             // Where somebody pointed it at another segment, this one may be the same as ever.
             let is_renewed =
                 self.known.renewed.contains_key(&address) || owned.refs.get(key).is_some_and(|id| id != now);
-            if !points && declared && (is_renewed || desired == live) && !stale.contains(&address) {
+            if !points && declared && (is_renewed || same(desired, live)) && !stale.contains(&address) {
                 stale.push(address);
             }
         }
@@ -419,6 +421,11 @@ impl<'s> One<'s> {
             }
         }
     }
+}
+
+/// Whether two specs are equal. Most are one value that is shared.
+fn same(one: &Value, other: &Value) -> bool {
+    std::ptr::eq(one, other) || one == other
 }
 
 /// The service tells under which ids it will report: the ledger may not know, where an answer was lost or a person resolved it.

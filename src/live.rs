@@ -5,16 +5,17 @@
 mod absence;
 mod beside;
 mod census;
+mod early;
 mod pages;
 mod people;
 mod remembered;
 
+pub use early::{Early, take_page};
 pub use pages::Pages;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
-use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::address::Address;
@@ -138,10 +139,15 @@ enum Stage {
 
 impl<'l> Fetch<'l> {
     pub fn start(look: Look<'l>, now: Timestamp) -> (Self, Vec<Ask>) {
+        Self::start_from(Early::default(), look, now)
+    }
+
+    /// The same, where some lists are known. They were asked for after the ledger was read.
+    pub fn start_from(early: Early, look: Look<'l>, now: Timestamp) -> (Self, Vec<Ask>) {
         let mut fetch = Self {
             needed: beside::needed(&look),
             look,
-            live: Live::default(),
+            live: Live { listed: early.listed, ..Live::default() },
             open: BTreeMap::new(),
             next: 0,
             pages: pages::Pages::default(),
@@ -267,9 +273,15 @@ impl<'l> Fetch<'l> {
             if again && !self.missing.iter().any(|address| address.kind == kind.key) {
                 continue;
             }
+            let known = self.live.listed.get(kind.key).filter(|_| !again).map(BTreeMap::len);
             for request in kind.api.list(self.look.level) {
                 self.live.whole.insert(kind.key);
-                self.ask(For::Page(kind), request, asks);
+                if known.is_none() {
+                    self.ask(For::Page(kind), request, asks);
+                }
+            }
+            if known.is_some_and(|known| !kind.api.is_whole(known)) {
+                self.live.whole.remove(kind.key);
             }
         }
     }
@@ -282,25 +294,8 @@ impl<'l> Fetch<'l> {
         now: Timestamp,
         asks: &mut Vec<Ask>,
     ) -> Result<(), String> {
-        let items = body[kind.api.listed()]
-            .as_array()
-            .ok_or_else(|| format!("{request}: the answer holds no `{}`", kind.api.listed()))?;
         let listed = self.live.listed.entry(kind.key).or_default();
-        let by_itself = kind.api.lifecycle(self.look.level).read == Read::ListedThenGet;
-        for found in found(kind, items) {
-            let mut found = found.ok_or_else(|| format!("{request}: an item of the list has no id"))?;
-            if by_itself {
-                // The content is read with another request, which may not show what was changed a moment ago.
-                found.stamp.take_if(|stamp| {
-                    let seen = kind.api.stamped(stamp).and_then(|at| at.checked_add(self.look.settle).ok());
-                    seen.is_none_or(|seen| now < seen)
-                });
-            }
-            // Listed a second time, it has the content that was read before, unless it was changed meanwhile.
-            let before = listed.get(&found.id).filter(|before| before.stamp == found.stamp);
-            found.spec = found.spec.or_else(|| before.and_then(|before| before.spec.clone()));
-            listed.insert(found.id.clone(), found);
-        }
+        early::take_page(kind, request, body, (self.look.level, self.look.settle, now), listed)?;
         if !kind.api.is_whole(listed.len()) {
             self.live.whole.remove(kind.key);
         }
@@ -374,7 +369,10 @@ impl<'l> Fetch<'l> {
         let mut ids = BTreeSet::new();
         for owned in ledger.owned.iter().filter(|(address, _)| address.kind == kind.key).map(|(_, owned)| owned) {
             let Some(found) = listed.get_mut(&owned.id) else { continue };
-            if found.stamp.is_some() && found.stamp == owned.stamp {
+            // Never changed since it was made, it is what it was made to be.
+            let changed = found.stamp.as_deref().and_then(|stamp| kind.api.stamped(stamp));
+            let is_as_made = owned.stamp.is_none() && changed.is_some() && changed == found.made;
+            if found.stamp.is_some() && (found.stamp == owned.stamp || is_as_made) {
                 // The ledger's references are by key; ids are what a reader of live things expects.
                 found.spec = Some(kinds::remote::pointed(kind.api.audiences(), &owned.spec, &mut |reference| {
                     let id = reference.as_str().and_then(|key| owned.refs.get(key));
@@ -398,14 +396,6 @@ impl<'l> Fetch<'l> {
         let listed = self.live.listed.get(kind.key).filter(|_| self.look.contents.contains(kind.key));
         let unread = listed.into_iter().flat_map(BTreeMap::values).filter(|found| found.spec.is_none());
         unread.map(|found| found.id.clone()).collect()
-    }
-}
-
-/// The items of a page. Many are understood side by side.
-fn found(kind: &Kind, items: &[Value]) -> Vec<Option<Found>> {
-    match items.len() {
-        0..32 => items.iter().map(|item| kind.api.found(item)).collect(),
-        _ => items.par_iter().map(|item| kind.api.found(item)).collect(),
     }
 }
 

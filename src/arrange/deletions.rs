@@ -124,7 +124,8 @@ impl Arranging<'_> {
         let User { who: Thing::Ours(address), id: own @ Some(_), is_old } = user else { return None };
         let audiences = kinds::api(address).audiences();
         let by_id = |spec: &Value| named_ids(audiences, spec).contains(&id);
-        let points = |step: &Step| step.refs.values().any(|other| other == id) || step.spec.as_deref().is_some_and(by_id);
+        let points =
+            |step: &Step| step.refs.values().any(|other| other == id) || step.spec.as_deref().is_some_and(by_id);
         let at = self.drafts.iter().position(|draft| {
             let step = &draft.step;
             step.address == *address

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-
 use super::{Compared, One, Situation};
 use crate::kinds::{Create, Found, Read};
 use crate::ledger::{Intent, Owned, Verb};

@@ -95,11 +95,7 @@ pub fn by_key<'u>(units: &'u BTreeMap<Address, Unit>, ledger: &Ledger) -> Cow<'u
 }
 
 /// Where those are declared that are applied in parts.
-pub fn composites(
-    desired: &Desired,
-    units: &BTreeMap<Address, Unit>,
-    sources: &Sources,
-) -> BTreeMap<Address, Place> {
+pub fn composites(desired: &Desired, units: &BTreeMap<Address, Unit>, sources: &Sources) -> BTreeMap<Address, Place> {
     let in_parts = desired.resources.iter().filter(|(address, _)| !units.contains_key(*address));
     in_parts.filter_map(|(address, declared)| Some((address.clone(), place(declared, sources)?))).collect()
 }

@@ -32,13 +32,8 @@ impl Census {
         one: "/api/named_users/?id=",
         alone: "named_user",
     };
-    pub const CHANNELS: Self = Self {
-        path: "/api/channels",
-        listed: "channels",
-        id: "channel_id",
-        one: "/api/channels/",
-        alone: "channel",
-    };
+    pub const CHANNELS: Self =
+        Self { path: "/api/channels", listed: "channels", id: "channel_id", one: "/api/channels/", alone: "channel" };
 
     /// Asks for the list.
     pub fn request(&self) -> Request {

@@ -13,7 +13,7 @@ use crate::codes::Limit;
 use crate::exchange::{Answer, Request};
 use crate::model::audience::written;
 use crate::model::level::Level;
-use crate::node::{At, Shared, Node, Reader};
+use crate::node::{At, Node, Reader, Shared};
 use crate::source::Span;
 
 /// What can be done with things of a kind.

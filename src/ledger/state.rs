@@ -128,7 +128,11 @@ impl Ledger {
             }
             Record::Move { from, to } => self.rename(&from, &to),
             Record::Resolve { address, found } => match (self.open.remove(&address), found) {
-                (Some(open), Resolution::Created { id }) => self.made(open.intent, id, &[], at),
+                (Some(open), Resolution::Created { id }) => {
+                    self.made(open.intent, id, &[], at);
+                    // A person named it, and nobody has seen what it says: that is no version of it.
+                    self.owned.entry(address).and_modify(|owned| owned.stamp = Some(String::new()));
+                }
                 // What was to be made is not there. What it was to stand in for is where it was.
                 (Some(open), Resolution::Absent) if open.intent.verb == Verb::Create => {}
                 (Some(open), Resolution::Absent) => self.deleted(&address, open.intent.id.as_deref()),

@@ -60,7 +60,8 @@ impl<'l> Fetch<'l> {
         }
         let Lookups { open, gains } = &mut self.lookups;
         for (request, addresses) in open {
-            let is_settled = |address: &Address| ledger.owned.contains_key(address) && !ledger.open.contains_key(address);
+            let is_settled =
+                |address: &Address| ledger.owned.contains_key(address) && !ledger.open.contains_key(address);
             if let Some(list) = Census::showing(request).filter(|_| addresses.iter().all(is_settled)) {
                 gains.entry(list).or_default().left += 1;
             }
@@ -87,8 +88,10 @@ impl<'l> Fetch<'l> {
             let Some(request) = list.same(item) else { continue };
             let Some(addresses) = self.lookups.open.get(&request) else { continue };
             let answer = list.answer(item);
-            let seen: Option<Vec<(Address, Seen)>> =
-                addresses.iter().map(|address| Some((address.clone(), self.as_remembered(address, &answer)?))).collect();
+            let seen: Option<Vec<(Address, Seen)>> = addresses
+                .iter()
+                .map(|address| Some((address.clone(), self.as_remembered(address, &answer)?)))
+                .collect();
             if let Some(seen) = seen {
                 self.live.units.extend(seen);
                 self.lookups.open.remove(&request);

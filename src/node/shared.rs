@@ -28,6 +28,13 @@ impl Shared {
     pub fn into_value(self) -> Value {
         Arc::unwrap_or_clone(self.0)
     }
+
+    /// Holds the value of another where both say the same, and lets go of its own: to compare them again costs nothing.
+    pub fn join(&mut self, other: &Self) {
+        if self == other {
+            self.0 = other.0.clone();
+        }
+    }
 }
 
 impl Deref for Shared {
@@ -92,6 +99,11 @@ mod tests {
         assert_eq!(one, other);
         other["a"] = 2.into();
         assert_eq!((&one["a"], &other["a"]), (&json!(1), &json!(2)));
+        let mut same = Shared::from(json!({"a": 1}));
+        same.join(&other);
+        assert_eq!(same, one, "it says something else");
+        same.join(&one);
+        assert!(Arc::ptr_eq(&same.0, &one.0));
         assert_eq!(other.into_value(), json!({"a": 2}));
     }
 }

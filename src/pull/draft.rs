@@ -185,7 +185,8 @@ impl<'l> Draft<'l> {
 
     /// Leaves out what a manifest would not say as the service has it. Says whether there was any.
     pub fn verify(&mut self, units: &BTreeMap<Address, Unit>) -> bool {
-        let adopted: BTreeMap<Address, Value> = self.adopted().into_iter().map(|it| (it.address, it.spec.into_value())).collect();
+        let adopted: BTreeMap<Address, Value> =
+            self.adopted().into_iter().map(|it| (it.address, it.spec.into_value())).collect();
         let before = self.pieces.len();
         let ids: BTreeMap<String, String> =
             self.pulled().into_iter().map(|(id, key)| (id.to_owned(), key.to_owned())).collect();

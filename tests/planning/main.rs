@@ -9,6 +9,7 @@ mod pruning;
 mod recovering;
 mod renaming;
 mod sending;
+mod stamps;
 mod stories;
 mod unmanaged;
 mod world;

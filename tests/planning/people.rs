@@ -133,8 +133,16 @@ fn what_is_not_as_it_was_applied_is_asked_for_alone() {
     let spec = json!({ "group": "g", "named_user_id": user(700), "tags": ["vip"] }).into();
     let (refs, seen, now) = (BTreeMap::new(), BTreeSet::new(), Timestamp::UNIX_EPOCH);
     let (address, verb) = (address(&user(700)), Verb::Update);
-    let intent =
-        Intent { address: address.clone(), verb, id: None, spec: Some(spec), refs, seen, deadline: now, protect: false };
+    let intent = Intent {
+        address: address.clone(),
+        verb,
+        id: None,
+        spec: Some(spec),
+        refs,
+        seen,
+        deadline: now,
+        protect: false,
+    };
     ledger.open.insert(address, Open { intent, at: now, why: None });
     let live = fetched(&mut service, &ledger);
     assert_eq!((service.lists(), service.singles()), (10, 3));
