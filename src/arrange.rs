@@ -8,14 +8,13 @@ mod sends;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use crate::address::Address;
 use crate::compare::{Compared, Situation, by_hand_done, how};
 use crate::exchange::Request;
 use crate::kinds::remote::segments;
 use crate::kinds::{self, Create, Resource, Segment};
 use crate::ledger::{Owned, Retired, Verb};
+use crate::node::Shared;
 use crate::plan::{Action, Change, Moved, Reason, Shown, Step};
 use hand_over::Wanted;
 use order::Draft;
@@ -91,6 +90,9 @@ fn cascade(compared: &mut [Compared], situation: &Situation, left: &LeftOut) {
             .filter(|one| one.change.address.kind == Segment::KEY && renews(one))
             .map(|one| one.change.address.clone())
             .collect();
+        if renewed.is_empty() {
+            return;
+        }
         let mut moved = false;
         let is_left = |address: &Address| left.untouched.contains(address) || situation.under_way.contains(address);
         for one in compared.iter_mut().filter(|one| !is_left(&one.change.address)) {
@@ -377,7 +379,7 @@ impl Arranging<'_> {
         self.push(Draft::new(step));
     }
 
-    fn writing(&self, one: &Compared, verb: Verb, spec: &Value, request: Option<Request>) -> Step {
+    fn writing(&self, one: &Compared, verb: Verb, spec: &Shared, request: Option<Request>) -> Step {
         let mut step = self.step(&one.change.address, verb);
         step.spec = Some(spec.clone());
         let said = self.situation.units.get(&one.change.address).and_then(|unit| unit.protect);
@@ -393,7 +395,7 @@ impl Arranging<'_> {
         }
     }
 
-    fn delete(&mut self, address: &Address, id: &str, spec: &Value) {
+    fn delete(&mut self, address: &Address, id: &str, spec: &Shared) {
         let request = kinds::api(address).delete(id, spec, self.situation.level);
         let mut step = self.step(address, Verb::Delete);
         step.id = Some(id.to_owned());

@@ -16,12 +16,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::Value;
 
 use crate::address::Address;
-use crate::kinds::remote::{point, segments};
+use crate::kinds::remote::{pointed, segments};
 use crate::kinds::{self, Api, Create, Delete, Found, Update};
 use crate::ledger::{Ledger, Owned};
 use crate::live::Seen;
 use crate::model::audience::written;
 use crate::model::level::Level;
+use crate::node::Shared;
 use crate::plan::{Action, Change, Moved, Reason};
 
 pub use applied::Applied;
@@ -93,8 +94,8 @@ impl<'l> Names<'l> {
     }
 
     /// A spec with segments by their ids, as one with segments by their keys.
-    pub fn by_key(&self, api: &dyn Api, spec: &Value) -> Value {
-        point(api.audiences(), spec, &mut |reference| match reference.as_str() {
+    pub fn by_key(&self, api: &dyn Api, spec: &Shared) -> Shared {
+        pointed(api.audiences(), spec, &mut |reference| match reference.as_str() {
             Some(id) => self.keys.get(id).map_or_else(|| written::outside(id), |key| Value::from(*key)),
             None => reference.clone(),
         })
@@ -291,28 +292,30 @@ impl<'s> One<'s> {
                 return;
             }
         };
-        let live = match found.and_then(|found| found.spec.as_ref()) {
+        let mut live = match found.and_then(|found| found.spec.as_ref()) {
             Some(spec) => self.known.names.by_key(self.api, spec),
             None => owned.spec.clone(),
         };
+        live.join(&owned.spec);
         self.hold_against(&live, unit, owned, found, out);
         out.change.live = Some(live);
     }
 
     /// The same with what the service has, segments by their keys.
-    fn hold_against(&self, live: &Value, unit: &Unit, owned: &Owned, found: Option<&Found>, out: &mut Compared) {
+    fn hold_against(&self, live: &Shared, unit: &Unit, owned: &Owned, found: Option<&Found>, out: &mut Compared) {
         let (desired, ignored) = fields::ignoring(&unit.spec, live, &unit.ignore);
         out.change.ignored = ignored;
         if let Cow::Owned(desired) = &desired {
-            out.change.desired = Some(desired.clone());
+            out.change.desired = Some(desired.clone().into());
         }
         // A stamp says something of a content that was read.
         out.stamp = found.filter(|found| found.spec.is_some()).and_then(|found| found.stamp.clone());
         let stale = self.stale(&desired, live, owned, found);
         // What is left to the dashboard moves on neither side.
         let (applied, _) = fields::ignoring(&owned.spec, live, &unit.ignore);
-        out.change.moved = match (desired == applied, *live == *applied) {
-            _ if *desired == *live => None,
+        let is_same = same(&desired, live);
+        out.change.moved = match (same(&desired, &applied), same(live, &applied)) {
+            _ if is_same => None,
             (false, true) => Some(Moved::Git),
             (true, false) => Some(Moved::Service),
             _ => Some(Moved::Both),
@@ -321,9 +324,9 @@ impl<'s> One<'s> {
         if owned.protect && !protected {
             out.change.reasons.push(Reason::Unprotected);
         }
-        if *desired == *live && stale.is_empty() {
+        if is_same && stale.is_empty() {
             out.restamp = out.stamp.is_some() && out.stamp != owned.stamp;
-            out.refresh |= owned.spec != *desired || owned.protect != protected;
+            out.refresh |= !same(&owned.spec, &desired) || owned.protect != protected;
             return;
         }
         if !stale.is_empty() {
@@ -368,7 +371,7 @@ impl<'s> One<'s> {
             // Where somebody pointed it at another segment, this one may be the same as ever.
             let is_renewed =
                 self.known.renewed.contains_key(&address) || owned.refs.get(key).is_some_and(|id| id != now);
-            if !points && declared && (is_renewed || desired == live) && !stale.contains(&address) {
+            if !points && declared && (is_renewed || same(desired, live)) && !stale.contains(&address) {
                 stale.push(address);
             }
         }
@@ -420,6 +423,11 @@ impl<'s> One<'s> {
     }
 }
 
+/// Whether two specs are equal. Most are one value that is shared.
+fn same(one: &Value, other: &Value) -> bool {
+    std::ptr::eq(one, other) || one == other
+}
+
 /// The service tells under which ids it will report: the ledger may not know, where an answer was lost or a person resolved it.
 fn learn(owned: Option<&mut Owned>, seen: &Seen) -> bool {
     let (Some(owned), Seen::There(found)) = (owned, seen) else { return false };
@@ -431,7 +439,7 @@ fn learn(owned: Option<&mut Owned>, seen: &Seen) -> bool {
 }
 
 /// What the service has, where it tells.
-fn shown(seen: &Seen) -> Option<&Value> {
+fn shown(seen: &Seen) -> Option<&Shared> {
     match seen {
         Seen::There(found) => found.spec.as_ref(),
         Seen::Absent | Seen::Untold => None,

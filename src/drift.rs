@@ -5,7 +5,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 
 use crate::address::Address;
 use crate::arrange::matches;
@@ -13,6 +12,7 @@ use crate::compare::{self, Names, Unit, ignoring};
 use crate::kinds::{self, Kind, Runs};
 use crate::ledger::{Ledger, Owned, Verb};
 use crate::live::{Live, Seen};
+use crate::node::Shared;
 use crate::plan::{Action, Change, Choice};
 
 /// What is held against each other.
@@ -181,7 +181,7 @@ impl Situation<'_> {
             }
             Seen::There(found) => {
                 let Some(theirs) = found.spec.as_ref().map(|spec| names.by_key(api, spec)) else { return };
-                let is_ours = |spec: &Value| *spec == theirs;
+                let is_ours = |spec: &Shared| *spec == theirs;
                 if intent.is_some_and(|intent| intent.spec.as_ref().is_some_and(is_ours)) {
                     return;
                 }
@@ -191,7 +191,7 @@ impl Situation<'_> {
                 change.ignored = ignored;
                 if *ours != theirs {
                     change.action = Action::Update;
-                    change.live = Some(ours.into_owned());
+                    change.live = Some(ours.into_owned().into());
                     change.desired = Some(theirs);
                 }
             }

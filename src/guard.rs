@@ -182,8 +182,11 @@ fn sends(plan: &Plan, limits: &Limits) -> Option<Refused> {
 
 /// What messages people by itself and addresses everybody, without saying that it is meant to.
 fn broadcast(plan: &Plan) -> Option<Refused> {
-    let specs: BTreeMap<String, &Value> =
-        plan.changes.iter().filter_map(|change| Some((change.address.to_string(), change.desired.as_ref()?))).collect();
+    let specs: BTreeMap<String, &Value> = plan
+        .changes
+        .iter()
+        .filter_map(|change| Some((change.address.to_string(), change.desired.as_deref()?)))
+        .collect();
     let addresses = chosen(plan, |change| {
         let makes = matches!(change.action, Action::Create | Action::Update | Action::Replace);
         makes

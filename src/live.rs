@@ -5,12 +5,14 @@
 mod absence;
 mod beside;
 mod census;
+mod early;
 mod pages;
+mod people;
 mod remembered;
 
+pub use early::{Early, take_page};
 pub use pages::Pages;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
@@ -18,8 +20,8 @@ use serde_json::Value;
 
 use crate::address::Address;
 use crate::exchange::{Answer, Meaning, Request};
-use crate::kinds::{self, Counted, Found, KINDS, Kind, Read};
-use crate::ledger::{Ledger, Verb};
+use crate::kinds::{self, Census, Counted, Found, KINDS, Kind, Read};
+use crate::ledger::Ledger;
 use crate::model::level::Level;
 
 /// What is looked for.
@@ -97,8 +99,8 @@ impl Live {
 #[derive(Clone, Debug)]
 enum For {
     Page(&'static Kind),
-    /// A page of people or devices, for all kinds that are counted there.
-    Census(&'static str, Vec<&'static Kind>),
+    /// A page of people or devices, for all kinds that are counted there, and for what is looked up there.
+    Census(Census, Vec<&'static Kind>),
     /// The content of one listed thing.
     Content(&'static Kind, String),
     /// Whether something that no list shows is there all the same.
@@ -117,6 +119,7 @@ pub struct Fetch<'l> {
     open: BTreeMap<usize, (For, Request)>,
     next: usize,
     pages: pages::Pages,
+    lookups: people::Lookups,
     stage: Stage,
     /// Ours, and in no list so far.
     missing: BTreeSet<Address>,
@@ -136,19 +139,26 @@ enum Stage {
 
 impl<'l> Fetch<'l> {
     pub fn start(look: Look<'l>, now: Timestamp) -> (Self, Vec<Ask>) {
+        Self::start_from(Early::default(), look, now)
+    }
+
+    /// The same, where some lists are known. They were asked for after the ledger was read.
+    pub fn start_from(early: Early, look: Look<'l>, now: Timestamp) -> (Self, Vec<Ask>) {
         let mut fetch = Self {
             needed: beside::needed(&look),
             look,
-            live: Live::default(),
+            live: Live { listed: early.listed, ..Live::default() },
             open: BTreeMap::new(),
             next: 0,
             pages: pages::Pages::default(),
+            lookups: people::Lookups::default(),
             stage: Stage::Listing,
             missing: BTreeSet::new(),
         };
         let mut asks = Vec::new();
         fetch.list(&mut asks);
         fetch.take_census(&mut asks);
+        fetch.begin_lookups(&mut asks);
         fetch.go_on(now, &mut asks);
         (fetch, asks)
     }
@@ -157,7 +167,7 @@ impl<'l> Fetch<'l> {
     pub fn on(&mut self, number: usize, answer: &Answer, now: Timestamp) -> Result<Vec<Ask>, String> {
         let beside = self.beside(number);
         match (self.take_in(number, answer, now), beside) {
-            (Err(why), Some(kind)) => Ok(self.do_without(kind, why, now)),
+            (Err(why), Some(beside)) => Ok(self.do_without(beside, why, now)),
             (taken, _) => taken,
         }
     }
@@ -170,8 +180,8 @@ impl<'l> Fetch<'l> {
         let body = answer.body.as_ref().unwrap_or(&Value::Null);
         match purpose {
             For::Page(kind) if meaning == Meaning::Done => self.page(kind, &request, body, now, &mut asks)?,
-            For::Census(listed, kinds) if meaning == Meaning::Done => {
-                self.count(listed, kinds, &request, body, &mut asks)?;
+            For::Census(list, kinds) if meaning == Meaning::Done => {
+                self.count(list, kinds, &request, body, &mut asks)?;
             }
             For::Page(_) | For::Census(..) => return failed(),
             For::Content(kind, id) => match meaning {
@@ -263,9 +273,15 @@ impl<'l> Fetch<'l> {
             if again && !self.missing.iter().any(|address| address.kind == kind.key) {
                 continue;
             }
+            let known = self.live.listed.get(kind.key).filter(|_| !again).map(BTreeMap::len);
             for request in kind.api.list(self.look.level) {
                 self.live.whole.insert(kind.key);
-                self.ask(For::Page(kind), request, asks);
+                if known.is_none() {
+                    self.ask(For::Page(kind), request, asks);
+                }
+            }
+            if known.is_some_and(|known| !kind.api.is_whole(known)) {
+                self.live.whole.remove(kind.key);
             }
         }
     }
@@ -278,25 +294,8 @@ impl<'l> Fetch<'l> {
         now: Timestamp,
         asks: &mut Vec<Ask>,
     ) -> Result<(), String> {
-        let items = body[kind.api.listed()]
-            .as_array()
-            .ok_or_else(|| format!("{request}: the answer holds no `{}`", kind.api.listed()))?;
         let listed = self.live.listed.entry(kind.key).or_default();
-        let by_itself = kind.api.lifecycle(self.look.level).read == Read::ListedThenGet;
-        for item in items {
-            let mut found = kind.api.found(item).ok_or_else(|| format!("{request}: an item of the list has no id"))?;
-            if by_itself {
-                // The content is read with another request, which may not show what was changed a moment ago.
-                found.stamp.take_if(|stamp| {
-                    let seen = kind.api.stamped(stamp).and_then(|at| at.checked_add(self.look.settle).ok());
-                    seen.is_none_or(|seen| now < seen)
-                });
-            }
-            // Listed a second time, it has the content that was read before, unless it was changed meanwhile.
-            let before = listed.get(&found.id).filter(|before| before.stamp == found.stamp);
-            found.spec = found.spec.or_else(|| before.and_then(|before| before.spec.clone()));
-            listed.insert(found.id.clone(), found);
-        }
+        early::take_page(kind, request, body, (self.look.level, self.look.settle, now), listed)?;
         if !kind.api.is_whole(listed.len()) {
             self.live.whole.remove(kind.key);
         }
@@ -345,7 +344,7 @@ impl<'l> Fetch<'l> {
     /// Asks for what the lists do not show.
     fn read(&mut self, asks: &mut Vec<Ask>) {
         self.stage = Stage::Reading;
-        let Look { level, ledger, desired, .. } = self.look.clone();
+        let Look { level, ledger, .. } = self.look.clone();
         for kind in self.kinds() {
             if kind.api.lifecycle(level).read == Read::ListedThenGet {
                 for id in self.unread(kind) {
@@ -355,36 +354,12 @@ impl<'l> Fetch<'l> {
                 }
             }
         }
-        let mut lookups: BTreeMap<Request, Vec<Address>> = BTreeMap::new();
-        let in_doubt =
-            ledger.open.iter().filter(|(_, open)| open.intent.verb == Verb::Create).map(|(address, _)| address);
-        let all: BTreeSet<&Address> = desired.keys().copied().chain(ledger.owned.keys()).chain(in_doubt).collect();
-        for address in all {
-            let api = kinds::api(address);
-            let is_looked_up = api.lifecycle(level).read == Read::LookedUp || address.part().is_some();
-            if let Some((id, known)) = self.known(address).filter(|_| is_looked_up) {
-                match api.get(&id, known, level) {
-                    Some(request) => lookups.entry(request).or_default().push(address.clone()),
-                    None => drop(self.live.units.insert(address.clone(), Seen::Absent)),
-                }
-            } else if let Some(owned) = ledger.owned.get(address) {
+        for (address, owned) in &ledger.owned {
+            if !self.is_looked_up(address) {
                 self.find(address, &owned.id);
             }
         }
-        for (request, addresses) in lookups {
-            self.ask(For::Lookup(addresses), request, asks);
-        }
-    }
-
-    /// The id and the content under which something is looked up.
-    fn known(&self, address: &Address) -> Option<(Cow<'l, str>, &'l Value)> {
-        let Look { desired, ledger, .. } = &self.look;
-        if let Some(owned) = ledger.owned.get(address) {
-            return Some((owned.id.as_str().into(), &owned.spec));
-        }
-        let intended = ledger.open.get(address).and_then(|open| open.intent.spec.as_ref());
-        let spec = desired.get(address).copied().or(intended)?;
-        Some((kinds::api(address).own_id(spec).unwrap_or_default().into(), spec))
+        self.ask_alone(asks);
     }
 
     /// The things whose content has to be read: ours if they moved since they were last seen, and what may be ours.
@@ -394,9 +369,12 @@ impl<'l> Fetch<'l> {
         let mut ids = BTreeSet::new();
         for owned in ledger.owned.iter().filter(|(address, _)| address.kind == kind.key).map(|(_, owned)| owned) {
             let Some(found) = listed.get_mut(&owned.id) else { continue };
-            if found.stamp.is_some() && found.stamp == owned.stamp {
+            // Never changed since it was made, it is what it was made to be.
+            let changed = found.stamp.as_deref().and_then(|stamp| kind.api.stamped(stamp));
+            let is_as_made = owned.stamp.is_none() && changed.is_some() && changed == found.made;
+            if found.stamp.is_some() && (found.stamp == owned.stamp || is_as_made) {
                 // The ledger's references are by key; ids are what a reader of live things expects.
-                found.spec = Some(kinds::remote::point(kind.api.audiences(), &owned.spec, &mut |reference| {
+                found.spec = Some(kinds::remote::pointed(kind.api.audiences(), &owned.spec, &mut |reference| {
                     let id = reference.as_str().and_then(|key| owned.refs.get(key));
                     id.map_or_else(|| by_id(reference), |id| Value::from(id.as_str()))
                 }));
@@ -418,11 +396,6 @@ impl<'l> Fetch<'l> {
         let listed = self.live.listed.get(kind.key).filter(|_| self.look.contents.contains(kind.key));
         let unread = listed.into_iter().flat_map(BTreeMap::values).filter(|found| found.spec.is_none());
         unread.map(|found| found.id.clone()).collect()
-    }
-
-    fn looked_up(&self, address: &Address, body: &Value) -> Result<Seen, String> {
-        let Some((id, known)) = self.known(address) else { return Ok(Seen::Absent) };
-        Ok(kinds::api(address).got(&id, known, body)?.map_or(Seen::Absent, Seen::There))
     }
 }
 

@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::address::Address;
 use crate::digest::Digest;
@@ -21,6 +20,7 @@ pub use crate::ledger::Position;
 use crate::ledger::Verb;
 use crate::model::level::Level;
 use crate::model::on_drift::OnDrift;
+use crate::node::Shared;
 
 pub use approval::{Approval, Approved, Difference, moved};
 pub use basis::Basis;
@@ -180,13 +180,13 @@ pub struct Change {
     pub id: Option<String>,
     /// What the manifests say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub desired: Option<Value>,
+    pub desired: Option<Shared>,
     /// What the service has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub live: Option<Value>,
+    pub live: Option<Shared>,
     /// What was last applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ledger: Option<Value>,
+    pub ledger: Option<Shared>,
     /// Which side moved since the last apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<Moved>,
@@ -304,10 +304,10 @@ pub struct Step {
     pub id: Option<String>,
     /// What it is to be, segments by their keys; for a deletion what it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spec: Option<Value>,
+    pub spec: Option<Shared>,
     /// What it was, where it is changed: segments by their keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<Value>,
+    pub before: Option<Shared>,
     /// The ids of segments that it names, by their keys, where they are known. Others are made by an earlier step.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub refs: BTreeMap<String, String>,

@@ -96,10 +96,10 @@ fn fate(address: &Address, from: Side, to: Side, own: &[String]) -> Fate {
         (Some(said), Some(there)) if !there.past => match other {
             None => Fate::Stays(Why::NotYet),
             Some(other) => {
-                let has = has.map(|has| &has.spec);
+                let has = has.map(|has| &*has.spec);
                 let seen = Seen { said: Some(&said.spec), there: Some(&there.spec), other: Some(&other.spec), has };
                 match carried(seen, own) {
-                    Ok(spec) => Fate::Behind(Unit { spec, ..other.clone() }),
+                    Ok(spec) => Fate::Behind(Unit { spec: spec.into(), ..other.clone() }),
                     Err(path) => Fate::Stays(Why::OfTarget(path)),
                 }
             }
@@ -186,7 +186,7 @@ mod tests {
     fn unit(spec: Value) -> Unit {
         let (place, protect, renamed_from) = (None, None, None);
         Unit {
-            spec,
+            spec: spec.into(),
             place,
             protect,
             broadcast: false,
@@ -203,7 +203,7 @@ mod tests {
             let (refs, stamp, applied) = (BTreeMap::new(), None, Timestamp::UNIX_EPOCH);
             let owned = Owned {
                 id: format!("id of {key}"),
-                spec: spec(key, text),
+                spec: spec(key, text).into(),
                 refs,
                 stamp,
                 protect: false,
@@ -225,7 +225,7 @@ mod tests {
         let variables = ["test", "live"].map(|value| BTreeMap::from([("of".to_owned(), value.to_owned())]));
         let Promoted { units, held } =
             promote(Side::new(&from.0, &from.1, &variables[0]), Side::new(&to.0, &to.1, &variables[1]));
-        let units = units.into_iter().map(|(address, unit)| (address.to_string(), unit.spec)).collect();
+        let units = units.into_iter().map(|(address, unit)| (address.to_string(), unit.spec.into_value())).collect();
         (units, held.into_iter().map(|held| (held.address.to_string(), held.why)).collect())
     }
 

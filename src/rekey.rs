@@ -209,12 +209,12 @@ impl Asked<'_> {
     fn moved(&self, (address, unit): (Address, Unit)) -> (Address, Unit) {
         let renamed = address.renamed(self.from, self.to);
         let spec = match *self.kind.key == *Segment::KEY {
-            true => {
-                remote::point(kinds::api(&address).audiences(), &unit.spec, &mut |reference| match reference.as_str() {
-                    Some(key) if key == self.from.key => Value::from(self.to.key.as_str()),
-                    _ => reference.clone(),
-                })
-            }
+            true => remote::pointed(kinds::api(&address).audiences(), &unit.spec, &mut |reference| match reference
+                .as_str()
+            {
+                Some(key) if key == self.from.key => Value::from(self.to.key.as_str()),
+                _ => reference.clone(),
+            }),
             false => unit.spec,
         };
         let said = renamed.as_ref().filter(|_| self.in_git).map(|_| self.from.key.clone());

@@ -25,7 +25,7 @@ fn intent(address: &str, verb: Verb, id: Option<&str>, spec: Value) -> Intent {
         address: Address::try_from(address.to_owned()).expect("an address"),
         verb,
         id: id.map(str::to_owned),
-        spec: Some(spec),
+        spec: Some(spec.into()),
         refs: BTreeMap::new(),
         seen: BTreeSet::from(["seen-before".to_owned()]),
         deadline: "2026-11-15T12:01:00Z".parse().expect("a time"),

@@ -169,7 +169,7 @@ fn adopted(number: usize) -> Adopted {
     Adopted {
         address: Address::new("segments", &name),
         id: format!("00000000-0000-0000-0000-{number:012}"),
-        spec: json!({ "display_name": name, "criteria": { "or": tags } }),
+        spec: json!({ "display_name": name, "criteria": { "or": tags } }).into(),
         refs: BTreeMap::new(),
         stamp: None,
         protect: false,

@@ -81,8 +81,13 @@ impl World {
             key.as_str().map_or_else(|| key["id"].clone(), |key| refs[key].as_str().into())
         });
         let stamp = Some("1".to_owned());
-        let found =
-            Found { id: id.clone(), name: api.name(&spec), stamp: stamp.clone(), spec: Some(wire), ..Found::default() };
+        let found = Found {
+            id: id.clone(),
+            name: api.name(&spec),
+            stamp: stamp.clone(),
+            spec: Some(wire.into()),
+            ..Found::default()
+        };
         let owned =
             Owned { id, spec, refs, stamp, protect: false, past: false, applied: self.now, push_ids: Vec::new() };
         self.ledger.owned.insert(address.clone(), owned);

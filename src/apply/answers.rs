@@ -30,7 +30,7 @@ pub fn may_repeat(verb: Verb, lifecycle: Lifecycle) -> bool {
 
 /// What an answer says of a step whose request was made of this spec.
 pub fn judge(step: &Step, api: &dyn Api, lifecycle: Lifecycle, answer: &Answer, now: Timestamp) -> Verdict {
-    let spec = step.spec.as_ref().unwrap_or(&serde_json::Value::Null);
+    let spec = step.spec.as_deref().unwrap_or(&serde_json::Value::Null);
     let push_ids = || answer.body.as_ref().map(|body| api.push_ids(body)).unwrap_or_default();
     match answer.meaning() {
         Meaning::Done if step.verb == Verb::Create => match api.created(spec, answer) {

@@ -77,7 +77,7 @@ impl Arranging<'_> {
             ours.insert((&*address.kind, owned.id.as_str()));
             let api = kinds::api(address);
             let live = match self.situation.live.of(address) {
-                Seen::There(found) => found.spec.as_ref(),
+                Seen::There(found) => found.spec.as_deref(),
                 _ => None,
             };
             // What the service showed may be older than what was last applied, or newer: somebody may have put it off.
@@ -124,7 +124,8 @@ impl Arranging<'_> {
         let User { who: Thing::Ours(address), id: own @ Some(_), is_old } = user else { return None };
         let audiences = kinds::api(address).audiences();
         let by_id = |spec: &Value| named_ids(audiences, spec).contains(&id);
-        let points = |step: &Step| step.refs.values().any(|other| other == id) || step.spec.as_ref().is_some_and(by_id);
+        let points =
+            |step: &Step| step.refs.values().any(|other| other == id) || step.spec.as_deref().is_some_and(by_id);
         let at = self.drafts.iter().position(|draft| {
             let step = &draft.step;
             step.address == *address

@@ -27,14 +27,14 @@ impl Arranging<'_> {
     pub(super) fn sends(&mut self, changes: &mut [Change], senders: &[Sender]) {
         for change in changes.iter_mut() {
             let api = kinds::api(&change.address);
-            let desired = change.desired.as_ref();
+            let desired = change.desired.as_deref();
             let makes = matches!(change.action, Action::Create | Action::Update | Action::Replace);
             if makes && desired.and_then(|spec| api.runs(spec)).is_some_and(|runs| runs.first.is_none()) {
                 let (by, to) = (change.address.clone().into(), "its whole audience".to_owned());
                 change.sends.push(Send { by, tag: None, removed: false, after_seconds: 0, to });
             }
             let mut taggings = match change.action {
-                Action::Create | Action::Update => api.taggings(change.live.as_ref(), desired),
+                Action::Create | Action::Update => api.taggings(change.live.as_deref(), desired),
                 // What it stands in for is another one.
                 Action::Replace => api.taggings(None, desired),
                 Action::Delete => Vec::new(),
@@ -42,7 +42,7 @@ impl Arranging<'_> {
             };
             if matches!(change.action, Action::Delete | Action::Replace) {
                 // What is taken away is what came from here.
-                taggings.extend(api.taggings(change.ledger.as_ref().or(change.live.as_ref()), None));
+                taggings.extend(api.taggings(change.ledger.as_deref().or(change.live.as_deref()), None));
             }
             for tagging in &taggings {
                 for sender in senders {

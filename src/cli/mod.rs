@@ -59,6 +59,7 @@ mod unmanaged;
 mod validate;
 mod who;
 
+use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
@@ -171,7 +172,12 @@ pub fn main() -> ExitCode {
     if let Some(exit) = complete::answer() {
         return ExitCode::from(exit as u8);
     }
-    let mut line = Arguments::command();
+    if asks_for_version() {
+        Out::new(anstream::ColorChoice::Auto).print(concat!("pushplan ", env!("CARGO_PKG_VERSION"), "\n"));
+        return ExitCode::SUCCESS;
+    }
+    // It is let go with the process, which is quicker.
+    let mut line = ManuallyDrop::new(Arguments::command());
     let parsed = line.try_get_matches_from_mut(std::env::args_os()).and_then(|matches| {
         let arguments = Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut line))?;
         Ok((arguments, said::commands(&line, &matches)))
@@ -237,6 +243,12 @@ pub fn main() -> ExitCode {
         }
     };
     ExitCode::from(told(&context.out, exit, is_answer) as u8)
+}
+
+/// Whether the version is all that is asked for: it is told without a look at all the commands there are.
+fn asks_for_version() -> bool {
+    let mut asked = std::env::args_os().skip(1);
+    asked.next().is_some_and(|word| word == "--version" || word == "-V") && asked.next().is_none()
 }
 
 /// How a command ends whose output may be missing. One that did something ends as that did.

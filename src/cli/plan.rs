@@ -8,7 +8,7 @@ use super::drifting::Drifting;
 use super::forms::{Format, Forms};
 use super::many::{self, Does, Places, Which};
 use super::offline::Offline;
-use super::planning::{Chosen, Place, Site, Wish, unreadable};
+use super::planning::{Chosen, Glimpse, Head, Place, Scout, Site, Wish, unreadable};
 use super::turn::length;
 use super::{Context, Ended, ledger, private, runtime};
 use crate::failure::{Exit, Failure};
@@ -77,26 +77,48 @@ impl Plan {
 
     fn one(&self, place: &Place, wish: &Wish, command: &str, context: &Context) -> Ended {
         let programs = self.forms.printed() == Some(Format::Json);
+        let scout = Scout::start(place);
         let site = place.read_for(context, Timestamp::now(), programs)?;
         let again = place.again(command, &wish.choice);
-        let plan = make(&site, wish, again, &self.forms, context)?;
+        let plan = make_from(scout, &site, wish, again, &self.forms, context)?;
         // Who asked to stop there has a plan to look at, and none to go on with.
         if guards(&plan, &site.limits()).iter().any(|refused| refused.guard == Guard::Drift) {
             return Ok(Exit::Refused);
         }
         let changes = !plan.is_empty() || plan.is_beside_others();
+        // The process ends here: what was read and planned need not be taken apart first.
+        std::mem::forget((site, plan));
         Ok(if self.detailed_exitcode && changes { Exit::Changes } else { Exit::Done })
     }
 }
 
 /// Makes a plan, saves it where that is asked for, and shows it.
 pub fn make(site: &Site, wish: &Wish, again: Again, forms: &Forms, context: &Context) -> Result<Planned, Failure> {
+    make_from(None, site, wish, again, forms, context)
+}
+
+/// The same, where somebody may have looked ahead.
+fn make_from(
+    scout: Option<Scout>,
+    site: &Site,
+    wish: &Wish,
+    again: Again,
+    forms: &Forms,
+    context: &Context,
+) -> Result<Planned, Failure> {
     if let Some(words) = ledger::pending(&site.log.kept().map_err(unreadable)?) {
         context.out.note(&words);
     }
     let planned = runtime()?.block_on(async {
-        let opened = site.open().await?;
-        let planned = site.plan(&opened, wish, context).await;
+        let seen = match scout {
+            Some(scout) => scout.glimpse(&site.target).await,
+            None => None,
+        };
+        let Glimpse { opened, head } = match seen {
+            Some(seen) => seen,
+            None => Glimpse { opened: site.open().await?, head: Head::default() },
+        };
+        let planned = site.plan_from(head, &opened, wish, context).await;
         opened.close().await;
         planned
     })?;

@@ -2,8 +2,10 @@
 
 mod aim;
 mod decide;
+mod fetch;
 mod home;
 mod remembered;
+mod scout;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,13 +19,12 @@ use jiff::{SignedDuration, Timestamp};
 use super::target::{self, Opened};
 use super::{Context, ledger, project};
 use crate::address::Address;
-use crate::client::fetch;
 use crate::compare::{self, Unit};
 use crate::failure::{Exit, Failure};
 use crate::finding::{Finding, Severity};
 use crate::guard::Limits;
 use crate::ledger::{Chain, Home, Ledger};
-use crate::live::{Live, Look};
+use crate::live::Live;
 use crate::manifest::{Desired, Manifests, Target, read_project};
 use crate::model::delay::Delay;
 use crate::model::level::Level;
@@ -37,6 +38,7 @@ use crate::unmanaged;
 
 pub use decide::Known;
 pub use remembered::{Remembered, append, same_app, unreadable};
+pub use scout::{Glimpse, Head, Scout};
 
 /// Which project, and which of its targets.
 #[derive(Clone, Debug, Args)]
@@ -79,6 +81,12 @@ const MIN_LEAD: SignedDuration = SignedDuration::from_mins(5);
 const SETTLE: SignedDuration = SignedDuration::from_secs(10);
 /// How long after its intent a request may leave, where the target does not say.
 const SEND_WITHIN: SignedDuration = SignedDuration::from_mins(1);
+
+/// How long the service of a target may take until everybody sees what was done.
+fn settle_of(target: Option<&Target>) -> SignedDuration {
+    let said = target.and_then(|target| target.settle.as_ref());
+    said.map_or(SETTLE, |delay| SignedDuration::from_secs(delay.value.0))
+}
 
 /// A project that was read and is free of errors, and the target that it is applied to.
 #[derive(Debug)]
@@ -167,11 +175,10 @@ impl Place {
             Err(_) if unreadable => return Err(invalid(&manifests, &[None], now, wrong)),
             Err(failure) => return Err(failure),
         };
-        let verdict = project::check(&manifests, &[Some(&name)], now);
+        let (verdict, desired) = project::check_one(&manifests, &name, now);
         if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
             return Err(invalid(&manifests, &[Some(&name)], now, wrong));
         }
-        let (desired, _) = manifests.resolve(Some(&name));
         Site::new(root, name, &desired, Arc::new(manifests))
     }
 
@@ -277,15 +284,15 @@ pub struct Planned {
 struct Aligned<'u> {
     units: Cow<'u, BTreeMap<Address, Unit>>,
     moves: BTreeMap<Address, Address>,
-    ledger: Ledger,
+    ledger: Cow<'u, Ledger>,
 }
 
 impl<'u> Aligned<'u> {
-    fn new(units: &'u BTreeMap<Address, Unit>, ledger: &Ledger) -> Self {
+    fn new(units: &'u BTreeMap<Address, Unit>, ledger: &'u Ledger) -> Self {
         let units = compare::by_key(units, ledger);
         let moves = compare::moves(&units, ledger);
-        let mut ledger = ledger.clone();
-        moves.iter().for_each(|(to, from)| ledger.rename(from, to));
+        let mut ledger = Cow::Borrowed(ledger);
+        moves.iter().for_each(|(to, from)| ledger.to_mut().rename(from, to));
         Self { units, moves, ledger }
     }
 }
@@ -305,7 +312,7 @@ impl Site {
         manifests: Arc<Manifests>,
     ) -> Result<Self, Failure> {
         let units = compare::units(desired, &manifests.sources);
-        let composites = compare::composites(desired, &manifests.sources);
+        let composites = compare::composites(desired, &units, &manifests.sources);
         let target = manifests.project.target(&name);
         let seconds = |delay: fn(&Target) -> &Option<At<Delay>>| {
             target.and_then(|target| delay(target).as_ref()).map(|delay| SignedDuration::from_secs(delay.value.0))
@@ -315,7 +322,7 @@ impl Site {
         let send_within = seconds(|target| &target.send_within).unwrap_or(SEND_WITHIN);
         Ok(Self {
             min_lead: seconds(|target| &target.min_lead).unwrap_or(MIN_LEAD),
-            settle: seconds(|target| &target.settle).unwrap_or(SETTLE),
+            settle: settle_of(target),
             send_within,
             lease: seconds(|target| &target.lease).unwrap_or(send_within * 2),
             max_deletes: max_deletes.and_then(|most| usize::try_from(most.value).ok()),
@@ -366,21 +373,38 @@ impl Site {
 
     /// Fetches, compares and arranges. It only ever looks: the client that it uses cannot write.
     pub async fn plan(&self, opened: &Opened, wish: &Wish, context: &Context) -> Result<Planned, Failure> {
-        let before = self.settled(opened, wish.patience, context).await?;
+        self.plan_from(Head::default(), opened, wish, context).await
+    }
+
+    /// The same with a head start.
+    pub async fn plan_from(
+        &self,
+        mut head: Head,
+        opened: &Opened,
+        wish: &Wish,
+        context: &Context,
+    ) -> Result<Planned, Failure> {
+        let mut before = self.settled_from(&mut head, opened, wish.patience, context).await?;
+        for (address, owned) in &mut before.ledger.owned {
+            self.units.get(address).into_iter().for_each(|unit| owned.spec.join(&unit.spec));
+        }
         // What the files say of things outside git is for plans of what the files say.
         let pruned = if wish.aim == Aim::Manifests { self.prune() } else { BTreeSet::new() };
         let contents = unmanaged::contents(&pruned, opened.level);
         let (units, held) = self.aimed(&wish.aim, &before.ledger).await?;
         let aligned = Aligned::new(&units, &before.ledger);
-        let live = self.fetch(opened, &aligned.units, &aligned.ledger, &contents, context).await?;
+        let known = (&*aligned.units, &*aligned.ledger);
+        let live = self.fetch_from(head.early, opened, known, true, &contents, context).await?;
         let service = Service { opened, live: &live, pruned };
         if before.at_work.is_none() {
-            return self.compared(&aligned, held, before, &BTreeSet::new(), service, wish);
+            let plan = self.compared(&aligned, held, &before, &BTreeSet::new(), service, wish)?;
+            return Ok(Planned { plan, ledger: before.ledger, at_work: false });
         }
         let (after, under_way) = self.since(&before).await?;
         let (units, held) = self.aimed(&wish.aim, &after.ledger).await?;
         let aligned = Aligned::new(&units, &after.ledger);
-        self.compared(&aligned, held, after, &under_way, service, wish)
+        let plan = self.compared(&aligned, held, &after, &under_way, service, wish)?;
+        Ok(Planned { plan, at_work: after.at_work.is_some(), ledger: after.ledger })
     }
 
     /// The plan for what was fetched.
@@ -388,11 +412,11 @@ impl Site {
         &self,
         aligned: &Aligned,
         held: Vec<Held>,
-        remembered: Remembered,
+        remembered: &Remembered,
         under_way: &BTreeSet<Address>,
         service: Service,
         wish: &Wish,
-    ) -> Result<Planned, Failure> {
+    ) -> Result<Plan, Failure> {
         let Remembered { ledger, position, at_work } = remembered;
         let Service { opened, live, pruned } = service;
         let known = Known {
@@ -401,7 +425,7 @@ impl Site {
             moves: &aligned.moves,
             under_way,
             at_work: at_work.clone(),
-            position,
+            position: position.clone(),
             basis: Basis::Service,
             level: opened.level,
             origin: opened.place.clone(),
@@ -410,8 +434,7 @@ impl Site {
             last_apply: ledger.applied,
             pruned,
         };
-        let plan = self.decide(&aligned.units, held, &known, wish)?;
-        Ok(Planned { plan, ledger, at_work: at_work.is_some() })
+        self.decide(&aligned.units, held, &known, wish)
     }
 
     /// What the plan's readers should know beside.
@@ -437,42 +460,5 @@ impl Site {
             of,
             ..Told::default()
         }
-    }
-
-    /// What the service has, of every kind that it lists; of some also what lists do not show.
-    pub async fn fetch(
-        &self,
-        opened: &Opened,
-        units: &BTreeMap<Address, Unit>,
-        ledger: &Ledger,
-        contents: &BTreeSet<&'static str>,
-        context: &Context,
-    ) -> Result<Live, Failure> {
-        self.fetch_with(opened, units, ledger, true, contents, context).await
-    }
-
-    /// The same, where only some kinds may be asked for.
-    pub async fn fetch_with(
-        &self,
-        opened: &Opened,
-        units: &BTreeMap<Address, Unit>,
-        ledger: &Ledger,
-        all_kinds: bool,
-        contents: &BTreeSet<&'static str>,
-        context: &Context,
-    ) -> Result<Live, Failure> {
-        let desired = units.iter().map(|(address, unit)| (address, &unit.spec)).collect();
-        let origin = opened.origin().to_string();
-        let look = Look {
-            level: opened.level,
-            origin: &origin,
-            settle: self.settle,
-            desired: &desired,
-            ledger,
-            all_kinds,
-            contents,
-            confirm_absence: true,
-        };
-        fetch(&opened.reading(), look, &|words| self.note(words, context)).await
     }
 }

@@ -88,6 +88,16 @@ pub fn check(manifests: &Manifests, targets: &[Option<&str>], now: Timestamp) ->
     check::judge(general, resolved, &manifests.project, &manifests.sources)
 }
 
+/// The same for one target, with what it gets.
+pub fn check_one(manifests: &Manifests, target: &str, now: Timestamp) -> (Verdict, Desired) {
+    let (desired, mut found) = manifests.resolve(Some(target));
+    let settings = manifests.project.target(target);
+    found.extend(check::check(&Subject { desired: &desired, target: settings, now }));
+    let judged = Known::new(&desired, &found).of(Some(target));
+    let general = manifests.findings.iter().cloned();
+    (check::judge(general, [judged], &manifests.project, &manifests.sources), desired)
+}
+
 /// What was found for a target, for others that get the same.
 struct Known {
     allowed: BTreeMap<Address, Vec<At<String>>>,

@@ -171,6 +171,17 @@ pub async fn open_with(shared: &Shared, project: &Project, name: Option<&str>) -
     }
 }
 
+/// The same of a service that runs already; `None` where there is none, or where something is wrong.
+pub async fn open_running(project: &Project, name: &str) -> Option<Opened> {
+    let target = project.target(name)?;
+    let shared = Shared::default();
+    if !is_built_in(name, target) {
+        return open_with(&shared, project, Some(name)).await.ok();
+    }
+    let found = shared.find(&project.root).await.ok()??;
+    opened_local(&shared, name.to_owned(), target, found, None).ok()
+}
+
 /// Whether a target is the built-in service, which reaches nobody.
 pub fn is_built_in(name: &str, target: &Target) -> bool {
     target.base_url.is_none() && name == LOCAL
@@ -198,20 +209,26 @@ pub fn wanted(target: &Target, is_built_in: bool) -> Level {
 }
 
 async fn open_local(shared: &Shared, project: &Project, name: String, target: &Target) -> Result<Opened, Failure> {
-    let wanted = wanted(target, true);
-    let mut ahead = SignedDuration::ZERO;
-    let (origin, served, service) = match shared.find(&project.root).await? {
-        Some((origin, served, there)) => {
-            ahead = there.duration_since(Timestamp::now());
-            (origin, served, None)
-        }
+    match shared.find(&project.root).await? {
+        Some(found) => opened_local(shared, name, target, found, None),
         None => {
-            let (running, served) = local::start(&project.root, wanted).await?;
-            (Origin::parse(&served.origin).map_err(Failure::new)?, served, Some(running))
+            let (running, served) = local::start(&project.root, wanted(target, true)).await?;
+            let origin = Origin::parse(&served.origin).map_err(Failure::new)?;
+            opened_local(shared, name, target, (origin, served, Timestamp::now()), Some(running))
         }
-    };
+    }
+}
+
+fn opened_local(
+    shared: &Shared,
+    name: String,
+    target: &Target,
+    (origin, served, there): (Origin, Served, Timestamp),
+    service: Option<Running>,
+) -> Result<Opened, Failure> {
+    let ahead = there.duration_since(Timestamp::now());
     // A service that was started with less has no more.
-    let level = served.api.min(wanted);
+    let level = served.api.min(wanted(target, true));
     let (credentials, place) = (served.credentials(), "built-in".to_owned());
     let way = Way { clients: &shared.clients, level, place, origin, credentials };
     let opened = opened(name, target, way, service)?;

@@ -1,22 +1,34 @@
 //! Carrying the requests of a fetch, several at a time.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tokio::task::JoinSet;
 
 use super::{Reading, refusal};
-use crate::exchange::{Loss, Request};
+use crate::exchange::{Loss, Meaning, Request};
 use crate::failure::Failure;
-use crate::live::{Ask, Fetch, Live, Look};
+use crate::kinds::{Found, KINDS, Kind};
+use crate::live::{Ask, Early, Fetch, Live, Look, Pages, take_page};
+use crate::model::level::Level;
 
 /// How many requests are under way at a time.
 const CONCURRENCY: usize = 8;
 
 /// Fetches what the service has. It can do nothing but look. Why it waits, where it does, it tells.
 pub async fn fetch(reading: &Reading, look: Look<'_>, tell: &(dyn Fn(&str) + Sync)) -> Result<Live, Failure> {
-    let (mut fetch, asks) = Fetch::start(look, Timestamp::now());
+    fetch_from(Early::default(), reading, look, tell).await
+}
+
+/// The same, where some lists are known.
+pub async fn fetch_from(
+    early: Early,
+    reading: &Reading,
+    look: Look<'_>,
+    tell: &(dyn Fn(&str) + Sync),
+) -> Result<Live, Failure> {
+    let (mut fetch, asks) = Fetch::start_from(early, look, Timestamp::now());
     let mut waiting = VecDeque::from(asks);
     let mut under_way = JoinSet::new();
     while !fetch.is_done() {
@@ -53,6 +65,38 @@ pub async fn fetch(reading: &Reading, look: Look<'_>, tell: &(dyn Fn(&str) + Syn
         waiting.extend(fetch.on(number, &answer, Timestamp::now()).map_err(Failure::new)?);
     }
     Ok(fetch.finish())
+}
+
+/// Lists every kind, as far as that succeeds: what fails is asked for again by whoever fetches.
+pub async fn list(reading: &Reading, level: Level, settle: SignedDuration) -> Early {
+    let mut under_way = JoinSet::new();
+    for kind in KINDS.iter().filter(|kind| !kind.api.list(level).is_empty()) {
+        under_way.spawn(list_one(reading.clone(), kind, level, settle));
+    }
+    let mut early = Early::default();
+    while let Some(ended) = under_way.join_next().await {
+        early.listed.extend(ended.ok().flatten());
+    }
+    early
+}
+
+async fn list_one(
+    reading: Reading,
+    kind: &'static Kind,
+    level: Level,
+    settle: SignedDuration,
+) -> Option<(&'static str, BTreeMap<String, Found>)> {
+    let origin = reading.origin().to_string();
+    let (mut listed, mut pages) = (BTreeMap::new(), Pages::default());
+    let mut waiting = VecDeque::from(kind.api.list(level));
+    while let Some(request) = waiting.pop_front() {
+        let answer = reading.glance(&request.path).await.filter(|answer| answer.meaning() == Meaning::Done)?;
+        let body = answer.body?;
+        take_page(kind, &request, &body, (level, settle, Timestamp::now()), &mut listed).ok()?;
+        let next = pages.next(&origin, &request.path, &body["next_page"]).ok()?;
+        waiting.extend(next.map(Request::get));
+    }
+    Some((kind.key, listed))
 }
 
 /// `templates/winback is in no list; looking again in 10 s`

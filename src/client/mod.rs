@@ -16,7 +16,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 pub use credentials::{Credentials, From as FoundIn, Keyring, Secret, credentials, only_its_owner};
-pub use fetch::fetch;
+pub use fetch::{fetch, fetch_from, list};
 pub use origin::{Origin, is_plain, shown};
 pub use transport::{Clients, Patience, Timing, Transport, Whole, connections};
 
@@ -82,6 +82,11 @@ impl Reading {
             Method::Get => self.get(&request.path).await,
             method => Err(Loss::NotSent(format!("a {} changes things, and this only reads", method.word()))),
         }
+    }
+
+    /// Sends a `GET` once, for somebody who can do without an answer.
+    pub async fn glance(&self, path: &str) -> Option<Answer> {
+        self.transport.send(&Request::get(path), || true).await.ok()
     }
 }
 

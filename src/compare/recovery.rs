@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use super::{Compared, One, Situation};
 use crate::kinds::{Create, Found, Read};
 use crate::ledger::{Intent, Owned, Verb};
 use crate::live::Seen;
+use crate::node::Shared;
 use crate::plan::{Action, Reason};
 
 impl One<'_> {
@@ -64,7 +63,7 @@ impl One<'_> {
         }
         let new: Vec<&Found> = self.known.others(self.address, &self.api.name(intended));
         let new: Vec<&Found> = new.into_iter().filter(|found| !intent.seen.contains(&found.id)).collect();
-        let same = |spec: &Value| self.known.names.by_key(self.api, spec) == *intended;
+        let same = |spec: &Shared| self.known.names.by_key(self.api, spec) == *intended;
         let ours: Vec<&Found> = new.iter().copied().filter(|found| found.spec.as_ref().is_some_and(same)).collect();
         // What was sent is listed no longer, so that nothing says that it was not.
         let sent = self.api.runs(intended).is_some_and(|runs| runs.has_begun(*now));

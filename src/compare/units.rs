@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
 use serde_json::Value;
 
 use super::Names;
@@ -13,13 +14,14 @@ use crate::kinds::{self, Parts, remote};
 use crate::ledger::Ledger;
 use crate::look;
 use crate::manifest::{Declared, Desired};
+use crate::node::Shared;
 use crate::plan::{Aside, Place};
 use crate::source::Sources;
 
 /// A declared thing that is applied by itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unit {
-    pub spec: Value,
+    pub spec: Shared,
     pub place: Option<Place>,
     /// Whether deletion is refused; where nothing is said, the ledger's word holds.
     pub protect: Option<bool>,
@@ -48,26 +50,29 @@ pub fn digest(units: &BTreeMap<Address, Unit>) -> Digest {
 
 /// What the manifests declare, as single things.
 pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
-    let mut units = BTreeMap::new();
-    for (address, declared) in &desired.resources {
-        let place = place(declared, sources);
-        let aside = aside(declared);
-        for (key, spec) in declared.spec.units(&address.key) {
-            let lifecycle = &declared.lifecycle;
-            let unit = Unit {
-                spec,
-                place: place.clone(),
-                protect: lifecycle.protect,
-                broadcast: lifecycle.broadcast.unwrap_or(false),
-                ignore: lifecycle.ignore.iter().flatten().map(|path| path.value.clone()).collect(),
-                record: lifecycle.allowed().any(|code| code.value == codes::SC101.name),
-                renamed_from: lifecycle.renamed_from.as_ref().map(|key| key.value.clone()),
-                aside: aside.clone(),
-            };
-            units.insert(Address::new(address.kind.clone(), key), unit);
-        }
-    }
-    units
+    let resources: Vec<(&Address, &Declared)> = desired.resources.iter().collect();
+    let units: Vec<_> =
+        resources.into_par_iter().flat_map_iter(|(address, declared)| units_of(address, declared, sources)).collect();
+    units.into_iter().collect()
+}
+
+/// What one resource is applied as.
+fn units_of(address: &Address, declared: &Declared, sources: &Sources) -> Vec<(Address, Unit)> {
+    let (place, aside, lifecycle) = (place(declared, sources), aside(declared), &declared.lifecycle);
+    let unit = |(key, spec): (String, Value)| {
+        let unit = Unit {
+            spec: spec.into(),
+            place: place.clone(),
+            protect: lifecycle.protect,
+            broadcast: lifecycle.broadcast.unwrap_or(false),
+            ignore: lifecycle.ignore.iter().flatten().map(|path| path.value.clone()).collect(),
+            record: lifecycle.allowed().any(|code| code.value == codes::SC101.name),
+            renamed_from: lifecycle.renamed_from.as_ref().map(|key| key.value.clone()),
+            aside: aside.clone(),
+        };
+        (Address::new(address.kind.clone(), key), unit)
+    };
+    declared.spec.units(&address.key).into_iter().map(unit).collect()
 }
 
 /// The same with segments of ours by their keys, where they are named by their ids: both mean the same thing.
@@ -80,7 +85,7 @@ pub fn by_key<'u>(units: &'u BTreeMap<Address, Unit>, ledger: &Ledger) -> Cow<'u
     let mut units = Cow::Borrowed(units);
     for address in named {
         if let Some(unit) = units.to_mut().get_mut(&address) {
-            unit.spec = remote::point(kinds::api(&address).audiences(), &unit.spec, &mut |reference| {
+            unit.spec = remote::pointed(kinds::api(&address).audiences(), &unit.spec, &mut |reference| {
                 let key = reference["id"].as_str().and_then(|id| names.key(id));
                 key.map_or_else(|| reference.clone(), Value::from)
             });
@@ -90,13 +95,9 @@ pub fn by_key<'u>(units: &'u BTreeMap<Address, Unit>, ledger: &Ledger) -> Cow<'u
 }
 
 /// Where those are declared that are applied in parts.
-pub fn composites(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Place> {
-    let composite = |(address, declared): (&Address, &Declared)| {
-        let units = declared.spec.units(&address.key);
-        let whole = units.iter().any(|(key, _)| *key == address.key);
-        Some((address.clone(), place(declared, sources)?)).filter(|_| !whole)
-    };
-    desired.resources.iter().filter_map(composite).collect()
+pub fn composites(desired: &Desired, units: &BTreeMap<Address, Unit>, sources: &Sources) -> BTreeMap<Address, Place> {
+    let in_parts = desired.resources.iter().filter(|(address, _)| !units.contains_key(*address));
+    in_parts.filter_map(|(address, declared)| Some((address.clone(), place(declared, sources)?))).collect()
 }
 
 /// File and line of a declaration.

@@ -3,27 +3,61 @@
 //! Such things have no list of their own. They are found in lists of people and of devices, which are long: nobody reads
 //! them unasked.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Found;
-use crate::exchange::Request;
+use crate::exchange::{Request, part};
 use crate::model::device::DeviceType;
 use crate::model::vocabulary;
 
-/// A list of people or of devices, and the key of its items.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A list of people or of devices, of which each can also be asked for alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Census {
-    pub request: Request,
+    path: &'static str,
+    /// The key of its items.
     pub listed: &'static str,
+    /// The key of an item's own id.
+    id: &'static str,
+    /// What stands before the id in the path that asks for one alone.
+    one: &'static str,
+    /// The key under which the answer to that has it.
+    alone: &'static str,
 }
 
 impl Census {
-    pub fn named_users() -> Self {
-        Self { request: Request::get("/api/named_users"), listed: "named_users" }
+    pub const NAMED_USERS: Self = Self {
+        path: "/api/named_users",
+        listed: "named_users",
+        id: "named_user_id",
+        one: "/api/named_users/?id=",
+        alone: "named_user",
+    };
+    pub const CHANNELS: Self =
+        Self { path: "/api/channels", listed: "channels", id: "channel_id", one: "/api/channels/", alone: "channel" };
+
+    /// Asks for the list.
+    pub fn request(&self) -> Request {
+        Request::get(self.path)
     }
 
-    pub fn channels() -> Self {
-        Self { request: Request::get("/api/channels"), listed: "channels" }
+    /// Asks for one alone.
+    pub fn one(&self, id: &str) -> Request {
+        Request::get(format!("{}{}", self.one, part(id)))
+    }
+
+    /// Asks for an item of the list alone.
+    pub fn same(&self, item: &Value) -> Option<Request> {
+        item[self.id].as_str().map(|id| self.one(id))
+    }
+
+    /// The answer to that, by what the list shows.
+    pub fn answer(&self, item: &Value) -> Value {
+        json!({ self.alone: item })
+    }
+
+    /// The list that shows what is asked for alone.
+    pub fn showing(request: &Request) -> Option<Self> {
+        [Self::NAMED_USERS, Self::CHANNELS].into_iter().find(|list| request.path.starts_with(list.one))
     }
 }
 
@@ -42,7 +76,7 @@ pub struct Counted {
 
 impl Counted {
     pub fn new(resource: &str, part: Option<String>, id: impl Into<String>, spec: Value) -> Self {
-        let found = Found { id: id.into(), name: resource.to_owned(), spec: Some(spec), ..Found::default() };
+        let found = Found { id: id.into(), name: resource.to_owned(), spec: Some(spec.into()), ..Found::default() };
         Self { resource: resource.to_owned(), part, found, left: None }
     }
 

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::census::{device_type, installed};
 use super::remote::{Found, Lifecycle, Read, text};
 use super::{Census, Counted, Create, Delete, Identity, Parts, Remote, Resource, Update};
-use crate::exchange::{Answer, Request, part};
+use crate::exchange::{Answer, Request};
 use crate::model::device::DeviceType;
 use crate::model::level::Level;
 use crate::node::{At, shape};
@@ -74,7 +74,7 @@ impl Remote for NamedUser {
     }
 
     fn census() -> Vec<Census> {
-        vec![Census::named_users()]
+        vec![Census::NAMED_USERS]
     }
 
     /// One without channels is there for its tags alone, and those belong to tag groups.
@@ -95,7 +95,7 @@ impl Remote for NamedUser {
     }
 
     fn get(_: &str, spec: &Value, _: Level) -> Option<Request> {
-        Some(Request::get(format!("/api/named_users/?id={}", part(&text(&spec["named_user_id"])))))
+        spec["named_user_id"].as_str().map(|id| Census::NAMED_USERS.one(id))
     }
 
     fn got(id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String> {
@@ -109,7 +109,7 @@ impl Remote for NamedUser {
         if let Some(device_type) = device_type(channel) {
             spec["device_type"] = device_type.to_string().into();
         }
-        Ok(Some(Found { id: id.to_owned(), name: text(&known["named_user_id"]), stamp: None, spec: Some(spec), ..Found::default() }))
+        Ok(Some(Found { id: id.to_owned(), name: text(&known["named_user_id"]), stamp: None, spec: Some(spec.into()), ..Found::default() }))
     }
 
     fn own_id(spec: &Value) -> Option<String> {

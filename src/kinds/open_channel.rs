@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::census::{derived, device_type, installed};
 use super::remote::{Found, Lifecycle, Read, Tagging, Whose, canonical, id_in, moved, text};
 use super::{Census, Counted, Create, Delete, Identity, Parts, Remote, Resource, TagUse, Update};
-use crate::exchange::{Answer, Request, part};
+use crate::exchange::{Answer, Request};
 use crate::model::device::DeviceType;
 use crate::model::level::Level;
 use crate::model::many::Set;
@@ -72,7 +72,7 @@ impl Remote for OpenChannel {
     }
 
     fn census() -> Vec<Census> {
-        vec![Census::channels()]
+        vec![Census::CHANNELS]
     }
 
     /// A record tells zone and locale through the tags that the service derives from them.
@@ -89,14 +89,14 @@ impl Remote for OpenChannel {
         }
         let found = Self::got(id, &known, item).ok().flatten().and_then(|found| found.spec);
         vec![match found {
-            Some(spec) if !address.is_empty() => Counted::new(&address, None, id, spec),
+            Some(spec) if !address.is_empty() => Counted::new(&address, None, id, spec.into_value()),
             _ => Counted::left(&address, id, "its record cannot be understood"),
         }]
     }
 
     /// An open channel can be looked up once its id is known; the contract has no way to find one by its address.
     fn get(id: &str, _: &Value, _: Level) -> Option<Request> {
-        (!id.is_empty()).then(|| Request::get(format!("/api/channels/{}", part(id))))
+        (!id.is_empty()).then(|| Census::CHANNELS.one(id))
     }
 
     /// What a lookup does not show is as it was last known.

@@ -13,7 +13,7 @@ use crate::codes::Limit;
 use crate::exchange::{Answer, Request};
 use crate::model::audience::written;
 use crate::model::level::Level;
-use crate::node::{At, Node, Reader};
+use crate::node::{At, Node, Reader, Shared};
 use crate::source::Span;
 
 /// What can be done with things of a kind.
@@ -76,7 +76,7 @@ pub struct Found {
     /// Moves whenever it is changed, where the service tells.
     pub stamp: Option<String>,
     /// Its content in canonical form, segments by their ids; `None` where it is still to be read.
-    pub spec: Option<Value>,
+    pub spec: Option<Shared>,
     /// When it was last used, where the service tells.
     pub used: Option<Timestamp>,
     /// When it was made, where the service tells.
@@ -371,10 +371,10 @@ fn wire<R: Resource>(spec: &Value) -> Value {
 }
 
 /// An object of the service in canonical form; `None` where it cannot be understood. Keys that the service added are left out.
-pub fn canonical<R: Resource>(object: &Value, name: &str) -> Option<Value> {
+pub fn canonical<R: Resource>(object: &Value, name: &str) -> Option<Shared> {
     let mut read = R::decode(&Node::from_json_value(object), &mut Reader::lenient())?;
     read.settle(&At::new(name.to_owned(), Span::NONE));
-    Some(serde_json::to_value(read).expect("a resource has text keys only"))
+    Some(serde_json::to_value(read).expect("a resource has text keys only").into())
 }
 
 /// A text, or nothing.
@@ -423,7 +423,13 @@ pub fn named_ids<'v>(audiences: &[&str], spec: &'v Value) -> Vec<&'v str> {
     audiences.iter().filter_map(|at| spec.pointer(at)).flat_map(written::ids).collect()
 }
 
-/// A spec with each reference to a segment replaced.
+/// A spec with each reference to a segment replaced. One without any is the same.
+pub fn pointed(audiences: &[&str], spec: &Shared, to: &mut dyn FnMut(&Value) -> Value) -> Shared {
+    let mut named = audiences.iter().filter_map(|at| spec.pointer(at));
+    if named.any(written::names_any) { point(audiences, spec, to).into() } else { spec.clone() }
+}
+
+/// A value with each reference to a segment replaced.
 pub fn point(audiences: &[&str], spec: &Value, to: &mut dyn FnMut(&Value) -> Value) -> Value {
     let mut spec = spec.clone();
     for at in audiences {

@@ -74,7 +74,7 @@ impl Remote for LegacyTag {
     }
 
     fn census() -> Vec<Census> {
-        vec![Census::channels()]
+        vec![Census::CHANNELS]
     }
 
     /// A tag that a device carries is there, also where the list of tags ends before it.
@@ -112,19 +112,19 @@ impl Remote for LegacyTag {
 
     fn found(object: &Value) -> Option<Found> {
         let tag = object.as_str()?.to_owned();
-        let spec = Some(json!({ "tag": tag }));
+        let spec = Some(json!({ "tag": tag }).into());
         Some(Found { id: tag.clone(), name: tag, stamp: None, spec, ..Found::default() })
     }
 
     fn get(_: &str, spec: &Value, _: Level) -> Option<Request> {
         let (_, id, _) = carrier(spec)?;
-        Some(Request::get(format!("/api/channels/{}", part(&id))))
+        Some(Census::CHANNELS.one(&id))
     }
 
     fn got(id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String> {
         let channel = body.get("channel").unwrap_or(body);
         let tags = channel["tags"].as_array().ok_or("the answer holds no tags of the channel")?;
-        let found = Found { id: id.to_owned(), name: text(&known["tag"]), stamp: None, spec: Some(known.clone()), ..Found::default() };
+        let found = Found { id: id.to_owned(), name: text(&known["tag"]), stamp: None, spec: Some(known.into()), ..Found::default() };
         Ok(tags.contains(&known["tag"]).then_some(found))
     }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::census::{self, installed, texts};
 use super::remote::{Found, Lifecycle, Read, Tagging, Whose, moved, text};
 use super::{Census, Counted, Create, Delete, Parts, Remote, Resource, TagUse, Update};
-use crate::exchange::{Answer, Request, part};
+use crate::exchange::{Answer, Request};
 use crate::model::device::DeviceType;
 use crate::model::level::Level;
 use crate::model::many::{Many, Set};
@@ -104,7 +104,7 @@ impl Remote for TagGroup {
     }
 
     fn census() -> Vec<Census> {
-        vec![Census::named_users(), Census::channels()]
+        vec![Census::NAMED_USERS, Census::CHANNELS]
     }
 
     fn counted(item: &Value) -> Vec<Counted> {
@@ -144,10 +144,8 @@ impl Remote for TagGroup {
 
     fn get(_: &str, spec: &Value, _: Level) -> Option<Request> {
         let (own, id, _) = member(spec)?;
-        Some(Request::get(match own {
-            "named_user_id" => format!("/api/named_users/?id={}", part(&id)),
-            _ => format!("/api/channels/{}", part(&id)),
-        }))
+        let list = if own == "named_user_id" { Census::NAMED_USERS } else { Census::CHANNELS };
+        Some(list.one(&id))
     }
 
     fn got(id: &str, known: &Value, body: &Value) -> Result<Option<Found>, String> {
@@ -164,7 +162,7 @@ impl Remote for TagGroup {
         tags.sort_unstable();
         let mut spec = known.clone();
         spec["tags"] = json!(tags);
-        Ok(Some(Found { id: id.to_owned(), name: group, stamp: None, spec: Some(spec), ..Found::default() }))
+        Ok(Some(Found { id: id.to_owned(), name: group, stamp: None, spec: Some(spec.into()), ..Found::default() }))
     }
 
     fn own_id(spec: &Value) -> Option<String> {

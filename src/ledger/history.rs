@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::record::{Begin, Done, Ended, Entry, Intent, Outcome, Record, Resolution, Seq, Verb};
 use super::state::Ledger;
 use crate::address::Address;
 use crate::digest::Digest;
+use crate::node::Shared;
 
 /// A run, or one command that changed the ledger alone.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,9 +68,9 @@ pub struct Changed {
     /// What became of it; `None` where nobody has said.
     pub result: Option<Done>,
     /// What it was before, as far as the ledger knew.
-    pub before: Option<Value>,
+    pub before: Option<Shared>,
     /// What it was to be.
-    pub after: Option<Value>,
+    pub after: Option<Shared>,
 }
 
 /// What was done.
@@ -260,7 +260,7 @@ impl Book {
 
 impl Changed {
     /// Something that is done by writing it down.
-    fn noted(address: &Address, act: Act, id: Option<String>, before: Option<Value>, after: Option<Value>) -> Self {
+    fn noted(address: &Address, act: Act, id: Option<String>, before: Option<Shared>, after: Option<Shared>) -> Self {
         let result = Some(Done::Done { id: id.clone(), push_ids: Vec::new() });
         Self { address: address.clone(), act, id, result, before, after }
     }
@@ -279,7 +279,7 @@ impl Changed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
     use std::collections::BTreeSet;
 
     fn told(records: Vec<Record>) -> Vec<Deed> {
@@ -306,7 +306,7 @@ mod tests {
             address: Address::new("templates", "a"),
             verb,
             id: id.map(str::to_owned),
-            spec: Some(spec),
+            spec: Some(spec.into()),
             refs: BTreeMap::new(),
             seen: BTreeSet::new(),
             deadline: "2026-11-15T12:01:00Z".parse().expect("a time"),
@@ -337,8 +337,8 @@ mod tests {
         ]);
         assert_eq!(deeds.len(), 2);
         let [created, updated] = [&deeds[0].changes[0], &deeds[1].changes[0]];
-        assert_eq!((&created.before, &created.after), (&None, &Some(json!({"name": "old"}))));
-        assert_eq!((&updated.before, &updated.after), (&created.after, &Some(json!({"name": "new"}))));
+        assert_eq!((&created.before, &created.after), (&None, &Some(json!({"name": "old"}).into())));
+        assert_eq!((&updated.before, &updated.after), (&created.after, &Some(json!({"name": "new"}).into())));
         assert_eq!((&created.id, &updated.id), (&id, &id));
         assert_eq!((deeds[1].first, deeds[1].last), (5, 8));
     }

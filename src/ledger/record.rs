@@ -5,13 +5,13 @@ use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::home::Home;
 use super::lease::Lease;
 use super::state::Ledger;
 use crate::address::Address;
 use crate::digest::Digest;
+use crate::node::Shared;
 
 /// The place of a record in its log. The first has 1; 0 is before all of them.
 pub type Seq = u64;
@@ -96,7 +96,7 @@ pub struct Intent {
     /// The thing it is done to; `None` for one that is to be created.
     pub id: Option<String>,
     /// What it is to be, segments by their keys.
-    pub spec: Option<Value>,
+    pub spec: Option<Shared>,
     /// The ids of the segments that it will name, by their keys.
     pub refs: BTreeMap<String, String>,
     /// Things of the same name that were there before: what is found afterwards and is none of these is ours.
@@ -139,7 +139,7 @@ pub struct Adopted {
     pub address: Address,
     pub id: String,
     /// What it is, segments by their keys.
-    pub spec: Value,
+    pub spec: Shared,
     pub refs: BTreeMap<String, String>,
     pub stamp: Option<String>,
     pub protect: bool,

@@ -11,6 +11,7 @@ use super::lease::Running;
 use super::record::{Adopted, Done, Entry, Intent, Outcome, Record, Resolution, Seq, Verb};
 use crate::address::Address;
 use crate::kinds::{self, Resource, Segment, remote};
+use crate::node::Shared;
 
 /// All that is remembered of a target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -46,7 +47,7 @@ pub struct Ledger {
 pub struct Owned {
     pub id: String,
     /// What it was made to be, segments by their keys.
-    pub spec: Value,
+    pub spec: Shared,
     /// The ids of the segments that it names, by their keys.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub refs: BTreeMap<String, String>,
@@ -68,7 +69,7 @@ pub struct Owned {
 pub struct Retired {
     pub address: Address,
     pub id: String,
-    pub spec: Value,
+    pub spec: Shared,
     /// The ids of the segments that it names, by their keys.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub refs: BTreeMap<String, String>,
@@ -127,7 +128,11 @@ impl Ledger {
             }
             Record::Move { from, to } => self.rename(&from, &to),
             Record::Resolve { address, found } => match (self.open.remove(&address), found) {
-                (Some(open), Resolution::Created { id }) => self.made(open.intent, id, &[], at),
+                (Some(open), Resolution::Created { id }) => {
+                    self.made(open.intent, id, &[], at);
+                    // A person named it, and nobody has seen what it says: that is no version of it.
+                    self.owned.entry(address).and_modify(|owned| owned.stamp = Some(String::new()));
+                }
                 // What was to be made is not there. What it was to stand in for is where it was.
                 (Some(open), Resolution::Absent) if open.intent.verb == Verb::Create => {}
                 (Some(open), Resolution::Absent) => self.deleted(&address, open.intent.id.as_deref()),
@@ -256,8 +261,8 @@ impl Ledger {
         if from.kind != <Segment as Resource>::KEY {
             return;
         }
-        let point = |address: &Address, spec: &mut Value, refs: &mut BTreeMap<String, String>| {
-            *spec = remote::point(kinds::api(address).audiences(), spec, &mut |reference| match reference.as_str() {
+        let point = |address: &Address, spec: &mut Shared, refs: &mut BTreeMap<String, String>| {
+            *spec = remote::pointed(kinds::api(address).audiences(), spec, &mut |reference| match reference.as_str() {
                 Some(key) if key == from.key => Value::from(to.key.as_str()),
                 _ => reference.clone(),
             });

@@ -70,8 +70,11 @@ impl Fetch<'_> {
         let Look { ledger, level, settle, confirm_absence, .. } = self.look.clone();
         for (address, owned) in &ledger.owned {
             if !self.live.units.contains_key(address)
-                && let Some(found) = self.listed(&address.kind, &owned.id)
+                && let Some(found) = self.live.listed.get_mut(&*address.kind).and_then(|all| all.get_mut(&owned.id))
             {
+                if let Some(spec) = &mut found.spec {
+                    spec.join(&owned.spec);
+                }
                 let seen = Seen::There(found.clone());
                 self.live.units.insert(address.clone(), seen);
             } else if !self.live.units.contains_key(address) && !self.missing.contains(address) {

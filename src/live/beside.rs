@@ -1,4 +1,5 @@
-//! Lists that are only looked at beside: of kinds that nothing here is of. A plan can do without them, and says so.
+//! Lists that are only looked at beside: of kinds that nothing here is of, and of people who can be looked up one by one. A
+//! plan can do without them; where a kind is missing, it says so.
 
 use std::collections::BTreeSet;
 
@@ -17,6 +18,13 @@ pub(super) fn needed(look: &Look) -> BTreeSet<&'static str> {
     KINDS.iter().map(|kind| kind.key).filter(is_needed).collect()
 }
 
+/// A list that can be done without.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Beside {
+    Kind(&'static Kind),
+    People,
+}
+
 impl Fetch<'_> {
     /// Whether nothing can be worked out without the answer to a request.
     pub fn needs(&self, number: usize) -> bool {
@@ -25,23 +33,26 @@ impl Fetch<'_> {
 
     /// Takes in that a request has no answer. `None`: nothing can be worked out without it.
     pub fn lost(&mut self, number: usize, why: &str, now: Timestamp) -> Option<Vec<Ask>> {
-        let kind = self.beside(number)?;
+        let beside = self.beside(number)?;
         let (_, request) = self.open.remove(&number)?;
-        Some(self.do_without(kind, format!("{request} failed: {why}"), now))
+        Some(self.do_without(beside, format!("{request} failed: {why}"), now))
     }
 
-    /// The kind whose list a request asks for, where nothing here is of it.
-    pub(super) fn beside(&self, number: usize) -> Option<&'static Kind> {
+    /// The list that a request asks for, where it can be done without.
+    pub(super) fn beside(&self, number: usize) -> Option<Beside> {
         match self.open.get(&number)? {
-            (For::Page(kind), _) if !self.needed.contains(kind.key) => Some(kind),
+            (For::Page(kind), _) if !self.needed.contains(kind.key) => Some(Beside::Kind(kind)),
+            (For::Census(_, kinds), _) if kinds.is_empty() => Some(Beside::People),
             _ => None,
         }
     }
 
-    /// Goes on with what is known of a kind so far.
-    pub(super) fn do_without(&mut self, kind: &'static Kind, why: String, now: Timestamp) -> Vec<Ask> {
-        self.live.whole.remove(kind.key);
-        self.live.unlisted.entry(kind.key).or_insert(why);
+    /// Goes on with what is known so far.
+    pub(super) fn do_without(&mut self, beside: Beside, why: String, now: Timestamp) -> Vec<Ask> {
+        if let Beside::Kind(kind) = beside {
+            self.live.whole.remove(kind.key);
+            self.live.unlisted.entry(kind.key).or_insert(why);
+        }
         let mut asks = Vec::new();
         self.go_on(now, &mut asks);
         asks

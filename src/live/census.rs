@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Ask, Fetch, For};
 use crate::exchange::Request;
-use crate::kinds::{KINDS, Kind};
+use crate::kinds::{Census, KINDS, Kind};
 
 /// Where something that was counted belongs: its resource's name on the service, its part of it, and its id.
 pub type Place = (String, Option<String>, String);
@@ -14,25 +14,26 @@ pub type Place = (String, Option<String>, String);
 impl Fetch<'_> {
     /// Asks for the lists of people and devices that the kinds need which are all read. Several kinds share one.
     pub(super) fn take_census(&mut self, asks: &mut Vec<Ask>) {
-        let mut lists: BTreeMap<(Request, &'static str), Vec<&'static Kind>> = BTreeMap::new();
+        let mut lists: BTreeMap<Census, Vec<&'static Kind>> = BTreeMap::new();
         for kind in KINDS.iter().filter(|kind| self.look.contents.contains(kind.key)) {
-            for census in kind.api.census() {
-                lists.entry((census.request, census.listed)).or_default().push(kind);
+            for list in kind.api.census() {
+                lists.entry(list).or_default().push(kind);
             }
         }
-        for ((request, listed), kinds) in lists {
-            self.ask(For::Census(listed, kinds), request, asks);
+        for (list, kinds) in lists {
+            self.ask(For::Census(list, kinds), list.request(), asks);
         }
     }
 
     pub(super) fn count(
         &mut self,
-        listed: &'static str,
+        list: Census,
         kinds: Vec<&'static Kind>,
         request: &Request,
         body: &Value,
         asks: &mut Vec<Ask>,
     ) -> Result<(), String> {
+        let listed = list.listed;
         let items = body[listed].as_array().ok_or_else(|| format!("{request}: the answer holds no `{listed}`"))?;
         for kind in &kinds {
             let all = self.live.counted.entry(kind.key).or_default();
@@ -41,8 +42,12 @@ impl Fetch<'_> {
                 all.insert(place, counted);
             }
         }
+        let goes_on = self.believe(list, items) || !kinds.is_empty();
+        if !goes_on {
+            return Ok(());
+        }
         if let Some(next) = self.pages.next(self.look.origin, &request.path, &body["next_page"])? {
-            self.ask(For::Census(listed, kinds), Request::get(next), asks);
+            self.ask(For::Census(list, kinds), Request::get(next), asks);
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use crate::address::Address;
 use crate::kinds::{self, Found, Read, remote};
 use crate::ledger::{Ledger, Owned, Retired};
 use crate::model::level::Level;
+use crate::node::Shared;
 
 impl Live {
     /// What a ledger says, for whoever cannot ask. That something else is there, or that a list is whole, nobody knows.
@@ -44,9 +45,9 @@ impl Live {
 }
 
 /// Something as a list would show it: segments by their ids.
-fn found<'r>(address: &Address, id: &str, spec: &Value, ids: impl Fn(&str) -> Option<&'r String>) -> Found {
+fn found<'r>(address: &Address, id: &str, spec: &Shared, ids: impl Fn(&str) -> Option<&'r String>) -> Found {
     let api = kinds::api(address);
-    let spec = remote::point(api.audiences(), spec, &mut |reference| {
+    let spec = remote::pointed(api.audiences(), spec, &mut |reference| {
         let id = reference.as_str().and_then(&ids);
         id.map_or_else(|| by_id(reference), |id| Value::from(id.as_str()))
     });

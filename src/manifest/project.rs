@@ -244,6 +244,14 @@ impl Project {
         Self::read(root, text, &mut Sources::default(), &mut Findings::default())
     }
 
+    /// The same where nothing is wrong with its file.
+    pub fn open_sound(root: &Path) -> Option<Self> {
+        let (text, wrong) = to_text(files::read_unlinked(&root.join(PROJECT_FILE), FILE_LIMIT).ok()?);
+        let mut findings = Findings::default();
+        let project = Self::read(root, text, &mut Sources::default(), &mut findings);
+        (wrong.is_none() && findings.into_vec().is_empty()).then_some(project)
+    }
+
     /// Where its manifests are: the files and folders that its file names, or the whole folder.
     pub fn places(&self) -> Vec<PathBuf> {
         match self.file.project.as_ref().and_then(|about| about.manifests.as_ref()) {

@@ -10,6 +10,7 @@ mod json;
 mod levels;
 mod scalar;
 mod shape;
+mod shared;
 mod words;
 
 pub use at::At;
@@ -18,6 +19,7 @@ pub use json::{NotJson, from_json};
 pub use levels::Below;
 pub use scalar::{Plain, Scalar, Style, resolve};
 pub use shape::{ObjectSchema, field_name};
+pub use shared::Shared;
 
 pub(crate) use shape::shape;
 pub(crate) use words::words;

@@ -33,7 +33,7 @@ impl Change {
             compare(
                 whole,
                 [String::new(), String::new()],
-                [Some(last), Some(service), self.desired.as_ref()],
+                [Some(last), Some(service), self.desired.as_deref()],
                 &mut found,
             );
         }
@@ -119,9 +119,9 @@ mod tests {
             name: String::new(),
             place: None,
             id: None,
-            desired,
-            live: Some(live),
-            ledger: Some(ledger),
+            desired: desired.map(Into::into),
+            live: Some(live.into()),
+            ledger: Some(ledger.into()),
             moved: Some(Moved::Both),
             reasons: vec![],
             sends: vec![],

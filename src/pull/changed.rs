@@ -13,7 +13,7 @@ use crate::compare::{Names, Unit, ignoring};
 use crate::kinds::{self, Api, Found, Resource, Runs, Segment};
 use crate::ledger::{Adopted, Ledger, Owned};
 use crate::live::{Live, Seen};
-use crate::node::{At, Node, Reader};
+use crate::node::{At, Node, Reader, Shared};
 use crate::plan::Place;
 use crate::source::Span;
 
@@ -99,7 +99,7 @@ fn knowing(ledger: &Ledger, pulled: &[Placed], now: Timestamp) -> Ledger {
         let address = Address::new(Segment::KEY, key.clone());
         known.owned.entry(address).or_insert_with(|| Owned {
             id: thing.id.clone(),
-            spec: thing.whole(),
+            spec: thing.whole().into(),
             refs: BTreeMap::new(),
             stamp: None,
             protect: false,
@@ -201,9 +201,9 @@ impl Around<'_> {
                     false if same || self.theirs || address.part().is_none() => Fate::Removed,
                     false => Fate::Disputed(Clash {
                         path: String::new(),
-                        git: Some(unit.spec.clone()),
+                        git: Some(unit.spec.clone().into_value()),
                         live: None,
-                        applied: Some(owned.spec.clone()),
+                        applied: Some(owned.spec.clone().into_value()),
                     }),
                 };
             }
@@ -243,7 +243,7 @@ impl Around<'_> {
         let api = thing.kind.api;
         for single in &thing.singles {
             let at = thing.address(&address.key, single);
-            let spec = self.names.by_key(api, &single.spec);
+            let spec = self.names.by_key(api, &single.spec).into_value();
             if wanted.get(&at).is_some_and(|said| *said != spec) {
                 let why = format!("git says something else of it; `pushplan adopt {address}` takes it");
                 let (name, id) = (thing.name.clone(), single.part.clone().unwrap_or_else(|| single.id.clone()));
@@ -266,7 +266,7 @@ impl Around<'_> {
         }
     }
 
-    fn adopted(&self, api: &dyn Api, address: &Address, found: &Found, theirs: &Value) -> Adopted {
+    fn adopted(&self, api: &dyn Api, address: &Address, found: &Found, theirs: &Shared) -> Adopted {
         Adopted {
             address: address.clone(),
             id: found.id.clone(),

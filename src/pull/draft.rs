@@ -11,7 +11,7 @@ use crate::address::Address;
 use crate::codes;
 use crate::compare::{Names, Unit};
 use crate::finding::{Finding, Severity};
-use crate::kinds::remote::{point, segments};
+use crate::kinds::remote::{point, pointed, segments};
 use crate::kinds::{Kind, Parts, Resource, Segment, TagGroup, Trigger};
 use crate::ledger::{Adopted, Ledger};
 use crate::model::audience::{Selector, written};
@@ -99,7 +99,7 @@ impl<'l> Draft<'l> {
             let audiences = piece.thing.kind.api.audiences();
             for single in &piece.thing.singles {
                 let mut refs = BTreeMap::new();
-                let spec = point(audiences, &single.spec, &mut |reference| {
+                let spec = pointed(audiences, &single.spec, &mut |reference| {
                     let Some(id) = reference.as_str() else { return reference.clone() };
                     let Some(key) = pulled.get(id).copied().or_else(|| ours.key(id)) else {
                         return written::outside(id);
@@ -185,7 +185,8 @@ impl<'l> Draft<'l> {
 
     /// Leaves out what a manifest would not say as the service has it. Says whether there was any.
     pub fn verify(&mut self, units: &BTreeMap<Address, Unit>) -> bool {
-        let adopted: BTreeMap<Address, Value> = self.adopted().into_iter().map(|it| (it.address, it.spec)).collect();
+        let adopted: BTreeMap<Address, Value> =
+            self.adopted().into_iter().map(|it| (it.address, it.spec.into_value())).collect();
         let before = self.pieces.len();
         let ids: BTreeMap<String, String> =
             self.pulled().into_iter().map(|(id, key)| (id.to_owned(), key.to_owned())).collect();

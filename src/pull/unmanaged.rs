@@ -11,6 +11,7 @@ use crate::address::{Address, to_key};
 use crate::kinds::{self, Found, KINDS, Kind};
 use crate::ledger::{Ledger, Verb};
 use crate::live::Live;
+use crate::node::Shared;
 use crate::text;
 
 /// A resource that nobody declares, as the service has it.
@@ -33,7 +34,7 @@ pub struct Single {
     pub part: Option<String>,
     pub id: String,
     /// Segments by their ids.
-    pub spec: Value,
+    pub spec: Shared,
     pub stamp: Option<String>,
     /// The ids of the pushes that it sends, where the service tells.
     pub push_ids: Vec<String>,
@@ -48,7 +49,7 @@ impl Thing {
 
     /// All of it in one spec.
     pub fn whole(&self) -> Value {
-        let specs: Vec<&Value> = self.singles.iter().map(|single| &single.spec).collect();
+        let specs: Vec<&Value> = self.singles.iter().map(|single| &*single.spec).collect();
         self.kind.api.whole(&specs)
     }
 }

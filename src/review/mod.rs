@@ -63,7 +63,7 @@ impl<'p> Review<'p> {
         let mut users: BTreeMap<&str, Vec<&Change>> = BTreeMap::new();
         for change in &plan.changes {
             let audiences = kinds::api(&change.address).audiences();
-            let specs = before(change).into_iter().chain(change.desired.as_ref());
+            let specs = before(change).into_iter().chain(change.desired.as_deref());
             let named: BTreeSet<&str> = specs.flat_map(|spec| remote::segments(audiences, spec)).collect();
             named.into_iter().for_each(|key| users.entry(key).or_default().push(change));
         }
@@ -129,8 +129,8 @@ impl<'p> Review<'p> {
 /// What a change starts from: what the service has, or what is remembered where it does not tell. What is made, be it once more,
 /// starts from nothing.
 pub fn before(change: &Change) -> Option<&Value> {
-    let remembered = change.ledger.as_ref().filter(|_| change.action != Action::Create);
-    change.live.as_ref().or(remembered)
+    let remembered = change.ledger.as_deref().filter(|_| change.action != Action::Create);
+    change.live.as_deref().or(remembered)
 }
 
 /// What a change leads to.
@@ -138,8 +138,8 @@ pub fn after(change: &Change) -> Option<&Value> {
     match change.action {
         Action::Delete => None,
         // What is left out of a plan stays as it is, whatever the files say.
-        Action::Keep => before(change).or(change.desired.as_ref()),
-        _ => change.desired.as_ref(),
+        Action::Keep => before(change).or(change.desired.as_deref()),
+        _ => change.desired.as_deref(),
     }
 }
 

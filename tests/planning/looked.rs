@@ -7,6 +7,7 @@ use pushplan::drift::{Drift, Situation, drift};
 use pushplan::kinds::Found;
 use pushplan::ledger::{Intent, Open, Verb};
 use pushplan::model::level::Level;
+use pushplan::node::Shared;
 use pushplan::plan::{Action, Choice};
 use serde_json::{Value, json};
 
@@ -45,7 +46,7 @@ fn intend(world: &mut World, name: &str, verb: Verb, spec: Option<Value>) {
         address: address(name),
         verb,
         id: None,
-        spec,
+        spec: spec.map(Into::into),
         refs: BTreeMap::new(),
         seen: BTreeSet::new(),
         deadline: world.now,
@@ -73,7 +74,7 @@ fn an_edit_goes_from_what_was_applied_to_what_is_there() {
     assert_eq!(told(&drift), ["~ segments/a", "- segments/b"]);
     assert_eq!(drift.changes[0].ledger, None);
     let change = drift.changes.iter().find(|change| change.address == address("segments/a")).expect("a change");
-    let tag = |spec: &Option<Value>| spec.as_ref().expect("a spec")["criteria"]["tag"].clone();
+    let tag = |spec: &Option<Shared>| spec.as_ref().expect("a spec")["criteria"]["tag"].clone();
     assert_eq!((tag(&change.live), tag(&change.desired)), (json!("a"), json!("z")));
     // What is left to the dashboard is counted.
     let ignoring = "segments: {a: {criteria: {tag: a}, lifecycle: {ignore: [criteria]}}}";
@@ -91,7 +92,7 @@ fn what_an_earlier_run_did_and_did_not_write_down_is_nobody_elses_doing() {
     world.edit("segments/a", |spec| spec["criteria"] = json!({"tag": "ours"}));
     let mut intended = world.ledger.owned[&address("segments/a")].spec.clone();
     intended["criteria"] = json!({"tag": "ours"});
-    intend(&mut world, "segments/a", Verb::Update, Some(intended));
+    intend(&mut world, "segments/a", Verb::Update, Some(intended.into_value()));
     world.remove("segments/b");
     intend(&mut world, "segments/b", Verb::Delete, None);
     let made: Timestamp = "2030-01-02T00:00:00Z".parse().expect("a time");

@@ -45,7 +45,7 @@ fn twin(id: &str, enabled: bool) -> Found {
         "name": "q", "enabled": enabled, "immediate_trigger": [{"tag_added": "vip"}],
         "outcome": [{"push": {"audience": "triggered", "device_types": ["ios"], "notification": {"alert": "Hi"}}}],
     });
-    Found { id: id.into(), name: "q".into(), stamp: None, spec: Some(spec), ..Found::default() }
+    Found { id: id.into(), name: "q".into(), stamp: None, spec: Some(spec.into()), ..Found::default() }
 }
 
 #[test]

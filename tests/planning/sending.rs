@@ -26,7 +26,8 @@ fn somebodys(world: &mut World, trigger: &Value) {
     let outcome =
         json!([{ "push": { "audience": "triggered", "device_types": "all", "notification": { "alert": "Hi" } } }]);
     let spec = json!({ "name": "Theirs", "enabled": true, "immediate_trigger": [trigger], "outcome": outcome });
-    let found = Found { id: "9f".into(), name: "Theirs".into(), stamp: None, spec: Some(spec), ..Found::default() };
+    let found =
+        Found { id: "9f".into(), name: "Theirs".into(), stamp: None, spec: Some(spec.into()), ..Found::default() };
     world.put(&address("pipelines/theirs"), found);
 }
 

@@ -305,7 +305,8 @@ fn a_segment_that_somebody_elses_push_points_at_stays() {
     let push = json!({ "audience": { "segment": "#east" }, "device_types": ["ios"], "notification": { "alert": "x" } });
     let mut theirs = |time: &str| {
         let spec = json!({ "name": "Flash", "schedule": [{ "scheduled_time": time }], "push": push });
-        let found = Found { id: "9f".into(), name: "Flash".into(), stamp: None, spec: Some(spec), ..Found::default() };
+        let found =
+            Found { id: "9f".into(), name: "Flash".into(), stamp: None, spec: Some(spec.into()), ..Found::default() };
         world.put(&address("scheduled_pushes/theirs"), found);
         let east = SHOP.find("  east:").unwrap();
         let rest = &SHOP[east..];

@@ -17,7 +17,7 @@ const OURS: &str = "segments: {a: {criteria: {tag: x}}}";
 /// Somebody makes something in the dashboard.
 fn somebodys(world: &mut World, kind: &str, id: &str, name: &str, spec: Value) {
     let made = "2029-05-01T10:00:00Z".parse().ok();
-    let found = Found { id: id.into(), name: name.into(), spec: Some(spec), made, ..Found::default() };
+    let found = Found { id: id.into(), name: name.into(), spec: Some(spec.into()), made, ..Found::default() };
     world.put(&address(&format!("{kind}/somebodys")), found);
 }
 
@@ -263,7 +263,13 @@ fn a_legacy_tag_that_is_pruned_sets_off_what_waits_for_its_removal() {
     assert_eq!(world.told("tags: {gold: {}}"), "! tags/vip Pruned StillUsed\n", "what names it keeps it");
     // One of ours is ours to delete, and what that sets off is said.
     let (mut ours, theirs) = (World::in_sync("tags: {gold: {}, vip: {}}", Level::Documented), world.live);
-    somebodys(&mut ours, "pipelines", "q1", "Bye", theirs.listed["pipelines"]["q1"].spec.clone().expect("a spec"));
+    somebodys(
+        &mut ours,
+        "pipelines",
+        "q1",
+        "Bye",
+        theirs.listed["pipelines"]["q1"].spec.clone().expect("a spec").into_value(),
+    );
     let told = ours.told("tags: {gold: {}}");
     assert!(told.starts_with("- tags/vip sends somebody else's pipeline \"Bye\" (q1) to every device"), "{told}");
 }

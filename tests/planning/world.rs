@@ -65,7 +65,7 @@ impl World {
         let stamp = Some("1".to_owned());
         let owned = Owned {
             id: id.clone(),
-            spec: spec.clone(),
+            spec: spec.into(),
             refs: refs.clone(),
             stamp: stamp.clone(),
             protect,
@@ -77,7 +77,7 @@ impl World {
         let wire = point(api.audiences(), spec, &mut |key| {
             key.as_str().map_or_else(|| key["id"].clone(), |key| refs[key].as_str().into())
         });
-        self.put(address, Found { id, name: api.name(spec), stamp, spec: Some(wire), ..Found::default() });
+        self.put(address, Found { id, name: api.name(spec), stamp, spec: Some(wire.into()), ..Found::default() });
     }
 
     /// The service has something, under an address or not.

@@ -78,7 +78,7 @@ fn adopt(seq: Seq, key: &str) -> Entry {
     let adopted = Adopted {
         address: Address::new("segments", key),
         id: format!("id-{key}"),
-        spec: json!({ "display_name": key }),
+        spec: json!({ "display_name": key }).into(),
         refs: BTreeMap::new(),
         stamp: None,
         protect: false,

@@ -240,3 +240,13 @@ fn a_second_signal_ends_an_apply_at_once_and_the_next_one_finds_what_it_left() {
     project.good(&["apply", "--yes", "--wait", "1m"]);
     assert_eq!(service.segments(), ["a"]);
 }
+
+#[test]
+fn the_version_is_told_alike_however_it_is_asked_for() {
+    let project = Project::new(ONE);
+    let told = concat!("pushplan ", env!("CARGO_PKG_VERSION"), "\n");
+    for arguments in [&["--version"][..], &["-V"], &["--color", "never", "--version"]] {
+        let ran = project.run(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, told), "{ran}");
+    }
+}

@@ -40,7 +40,7 @@ fn applied_as(project: &Project, address: Address, id: &str, spec: Value) {
     let adopted = Adopted {
         address,
         id: id.into(),
-        spec,
+        spec: spec.into(),
         refs: BTreeMap::new(),
         stamp: None,
         protect: false,

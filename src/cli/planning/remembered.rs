@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::Site;
+use super::{Head, Site};
 use crate::address::Address;
 use crate::cli::target::Opened;
 use crate::cli::{Context, turn, who};
@@ -27,10 +27,24 @@ impl Site {
     /// before that would prove nothing. A run that goes on meanwhile writes down what became of what it sent; it is waited for so
     /// long, and then the ledger is as it is.
     pub async fn settled(&self, opened: &Opened, patience: Duration, context: &Context) -> Result<Remembered, Failure> {
+        self.settled_from(&mut Head::default(), opened, patience, context).await
+    }
+
+    /// The same with a head start, which is lost where something is waited for.
+    pub(super) async fn settled_from(
+        &self,
+        head: &mut Head,
+        opened: &Opened,
+        patience: Duration,
+        context: &Context,
+    ) -> Result<Remembered, Failure> {
         let began = Instant::now();
         let mut told = None;
         loop {
-            let (ledger, position) = self.ledger().await?;
+            let (ledger, position) = match head.remembered.take() {
+                Some(remembered) => remembered,
+                None => self.ledger().await?,
+            };
             same_app(&ledger, opened)?;
             let now = Timestamp::now();
             let until = ledger.settled_at(self.settle).unwrap_or(now);
@@ -53,6 +67,7 @@ impl Site {
                 return Ok(Remembered { ledger, position, at_work });
             }
             let wait = if at_work.is_some() { patience.saturating_sub(began.elapsed()) } else { wait };
+            *head = Head::default();
             tokio::time::sleep(wait.min(turn::LOOK_AGAIN)).await;
         }
     }

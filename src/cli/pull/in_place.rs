@@ -159,7 +159,7 @@ fn in_part(owned: &Owned, said: Option<&Value>, part: &Part) -> Option<Adopted> 
     let refs = adopted.refs.iter().chain(&owned.refs).filter(|(key, _)| named.contains(&key.as_str()));
     let refs = refs.map(|(key, id)| (key.clone(), id.clone())).collect();
     // What it was stamped with would say that all of it is known.
-    Some(Adopted { spec, refs, stamp: owned.stamp.clone(), ..adopted.clone() })
+    Some(Adopted { spec: spec.into(), refs, stamp: owned.stamp.clone(), ..adopted.clone() })
 }
 
 /// A resource that would not be valid as the service has it.

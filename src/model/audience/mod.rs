@@ -194,6 +194,13 @@ impl Serialize for Selector {
 pub mod written {
     use serde_json::{Value, json};
 
+    /// Whether a written selector names a segment.
+    pub fn names_any(selector: &Value) -> bool {
+        let mut names = false;
+        visit(selector, &mut |_| names = true);
+        names
+    }
+
     /// The keys of the segments that a written selector names, in the order of their places.
     pub fn segments(selector: &Value) -> Vec<&str> {
         let mut found = Vec::new();

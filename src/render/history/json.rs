@@ -126,8 +126,8 @@ fn change(changed: &Changed) -> Change<'_> {
         why,
         id: changed.id.as_deref(),
         moved_to,
-        before: changed.before.as_ref(),
-        after: changed.after.as_ref(),
+        before: changed.before.as_deref(),
+        after: changed.after.as_deref(),
     }
 }
 

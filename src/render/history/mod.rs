@@ -126,7 +126,7 @@ fn change(out: &mut String, changed: &Changed, style: Style) {
         None => (format!("perhaps {word}: nobody has said"), Paint::Asks),
     };
     layout::paragraph(out, &left.and("  ").paint(&result, paint), 0, style);
-    let difference = Difference::between(changed.before.as_ref(), changed.after.as_ref());
+    let difference = Difference::between(changed.before.as_deref(), changed.after.as_deref());
     let rows: Vec<Row> = difference
         .fields
         .iter()

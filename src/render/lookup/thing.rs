@@ -59,7 +59,7 @@ impl Thing {
     /// What was found, with what the ledger knows of it.
     pub fn of(kind: &'static Kind, found: &Found, ledger: &Ledger) -> Self {
         let names = Names::new(ledger);
-        let spec = found.spec.as_ref().map(|spec| names.by_key(kind.api, spec));
+        let spec = found.spec.as_ref().map(|spec| names.by_key(kind.api, spec).into_value());
         let owned = ledger.owned.iter().find(|(address, owned)| address.kind == kind.key && owned.id == found.id);
         let stamped = found.stamp.as_deref().and_then(|stamp| kind.api.stamped(stamp).or_else(|| stamp.parse().ok()));
         let mut thing = Self {

@@ -31,10 +31,10 @@ const ITEMS: usize = 12;
 /// The fields that matter. Who is meant and when it is sent are told apart from them.
 pub fn rows(change: &Change) -> Vec<Row> {
     match change.action {
-        Action::Create => whole(change, change.desired.as_ref(), Paint::New),
+        Action::Create => whole(change, change.desired.as_deref(), Paint::New),
         Action::Delete => whole(change, before(change), Paint::Old),
         Action::ByHand if change.desired.is_none() => whole(change, before(change), Paint::Plain),
-        Action::ByHand if before(change).is_none() => whole(change, change.desired.as_ref(), Paint::Plain),
+        Action::ByHand if before(change).is_none() => whole(change, change.desired.as_deref(), Paint::Plain),
         Action::Update | Action::Replace | Action::ByHand => difference(change),
         Action::Keep | Action::Adopt | Action::Forget | Action::Past => Vec::new(),
     }
@@ -89,7 +89,7 @@ fn is_told(change: &Change, path: &str) -> bool {
     };
     let is_time = path.ends_with("scheduled_time") || path.ends_with("schedule");
     let sets_off = path == "immediate_trigger" || path.starts_with("immediate_trigger.");
-    let runs = || change.desired.as_ref().or(before(change)).is_some_and(|spec| api.runs(spec).is_some());
+    let runs = || change.desired.as_deref().or(before(change)).is_some_and(|spec| api.runs(spec).is_some());
     api.audiences().iter().any(within) || is_time && runs() || sets_off
 }
 
@@ -357,7 +357,7 @@ fn side(sign: &str, text: &str, paint: Paint) -> Words {
 /// Where both sides moved, what they moved from.
 fn last_applied(change: &Change, field: &Field) -> Option<Words> {
     let ledger = change.ledger.as_ref().filter(|_| change.moved == Some(Moved::Both))?;
-    let moved = Difference::between(Some(ledger), change.live.as_ref());
+    let moved = Difference::between(Some(ledger), change.live.as_deref());
     let was = moved.fields.iter().find(|moved| moved.path == field.path)?;
     let value = was.old.map_or("(none)".to_owned(), shown);
     Some(Words::default().paint(&format!("last applied: {value}; the service was edited"), Paint::Asks))

@@ -378,10 +378,10 @@ impl<'p> Change<'p> {
             broadcast,
             ignored,
         } = change;
-        let after = desired.as_ref().filter(|_| *action != Action::Delete);
+        let after = desired.as_deref().filter(|_| *action != Action::Delete);
         let found = Difference::between(before(change), after);
         let side = if after.is_some() { review::Side::After } else { review::Side::Before };
-        let runs = desired.as_ref().or(before(change)).and_then(|spec| kinds::api(address).runs(spec));
+        let runs = desired.as_deref().or(before(change)).and_then(|spec| kinds::api(address).runs(spec));
         Self {
             resource: address.resource().to_string(),
             address: address.to_string(),
@@ -394,9 +394,9 @@ impl<'p> Change<'p> {
             moved: moved.map(Side::from),
             unchanged_fields: found.same,
             fields: found.fields.into_iter().map(Field::new).collect(),
-            desired: desired.as_ref(),
-            live: live.as_ref(),
-            last_applied: ledger.as_ref(),
+            desired: desired.as_deref(),
+            live: live.as_deref(),
+            last_applied: ledger.as_deref(),
             runs: runs.map(|runs| Runs {
                 first: runs.first.map(|at| at.to_string()),
                 last: runs.last.map(|at| at.to_string()),

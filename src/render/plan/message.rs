@@ -28,7 +28,7 @@ pub fn rows(view: &View, change: &Change) -> Vec<Row> {
     }
     let mut shown = Row { lines: Vec::new(), ..Row::new("shown as", Words::default()) };
     let mut fits = Row { lines: Vec::new(), ..Row::new("fits", Words::default()) };
-    let written = super::says(change.desired.as_ref());
+    let written = super::says(change.desired.as_deref());
     for seen in new.iter().take(MESSAGES) {
         let label = seen.label.as_ref().map(|label| format!("{label}: ")).unwrap_or_default();
         let is_written = written.contains(&serde_json::Value::from(seen.text.as_str()).to_string());

@@ -108,7 +108,7 @@ fn part(change: &Change) -> Row {
     let id = own.rsplit('/').next().unwrap_or_default();
     let key = address.key.split('/').next().unwrap_or_default();
     let is_said = |value: Option<&Value>| value.and_then(Value::as_str).is_some_and(|text| text == id || text == key);
-    let after = if change.action == Action::Delete { None } else { change.desired.as_ref() };
+    let after = if change.action == Action::Delete { None } else { change.desired.as_deref() };
     let found = Difference::between(before(change), after);
     let fields = found.fields.iter().filter(|field| !is_said(field.old.or(field.new)));
     let mut words = Words::default();

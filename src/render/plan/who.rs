@@ -194,7 +194,7 @@ pub fn touched(view: &View, user: &Change, holders: &BTreeSet<&Address>) -> Stri
     let api = kinds::api(&user.address);
     // What waits for a person goes out as it is.
     let old = before(user).filter(|_| holds || user.action == Action::ByHand);
-    let spec = old.or(user.desired.as_ref()).or(before(user));
+    let spec = old.or(user.desired.as_deref()).or(before(user));
     let runs = spec.and_then(|spec| api.runs(spec)).and_then(|runs| runs.first);
     let when = runs.map(words::moment).unwrap_or_default();
     let goes = if runs.is_some_and(|at| at <= view.plan.made) { "began" } else { "goes out" };

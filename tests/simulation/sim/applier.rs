@@ -145,7 +145,7 @@ impl Own {
         if let Some(at) = ledger.settled_at(settle()).filter(|_| waits) {
             self.sleep_until(at).await;
         }
-        let desired: BTreeMap<&Address, &Value> = units.iter().map(|(address, unit)| (address, &unit.spec)).collect();
+        let desired: BTreeMap<&Address, &Value> = units.iter().map(|(address, unit)| (address, &*unit.spec)).collect();
         let look = Look {
             level,
             origin: super::ORIGIN,

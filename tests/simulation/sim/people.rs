@@ -71,7 +71,7 @@ impl World {
             .units
             .iter()
             .filter(|(address, _)| matches!(&*address.kind, "templates" | "pipelines"))
-            .map(|(address, unit)| (address.clone(), unit.spec.clone()))
+            .map(|(address, unit)| (address.clone(), unit.spec.clone().into_value()))
             .collect();
         if let Some((address, spec)) = wanted.first() {
             let kind = if address.kind == "templates" { "templates" } else { "pipelines" };

@@ -58,7 +58,7 @@ impl Project {
 
     fn put(&mut self, address: Address, spec: Value) {
         let unit = Unit {
-            spec,
+            spec: spec.into(),
             place: None,
             protect: None,
             broadcast: false,
@@ -104,7 +104,7 @@ impl Project {
             for unit in units.values_mut() {
                 let text = unit.spec.to_string();
                 if text.contains(&named) {
-                    unit.spec = text.replace(&named, other).parse().expect("JSON");
+                    unit.spec = text.replace(&named, other).parse::<Value>().expect("JSON").into();
                 }
             }
         }

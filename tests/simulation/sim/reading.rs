@@ -74,7 +74,7 @@ fn list(service: &Service, part: &str, path: &str, query: &str, manner: Manner, 
         if more {
             break;
         }
-        items.push((id, item(kind, id, body, stamp(&object.versions, manner.at), manner, dice)));
+        items.push((id, item(kind, id, body, stamps(&object.versions, manner.at), manner, dice)));
     }
     let last = items.last().map(|(id, _)| (*id).clone());
     let mut items: Vec<Value> = items.into_iter().map(|(_, item)| item).collect();
@@ -99,12 +99,13 @@ fn list(service: &Service, part: &str, path: &str, query: &str, manner: Manner, 
     Answer::new(200, body)
 }
 
-/// When the version was made that is shown.
-fn stamp(versions: &[(i64, Option<Value>)], at: i64) -> i64 {
-    versions.iter().rev().find(|(from, _)| *from <= at).map_or(0, |(from, _)| *from)
+/// When it was made, and when the version was that is shown.
+fn stamps(versions: &[(i64, Option<Value>)], at: i64) -> [i64; 2] {
+    let made = versions.first().map_or(0, |(from, _)| *from);
+    [made, versions.iter().rev().find(|(from, _)| *from <= at).map_or(0, |(from, _)| *from)]
 }
 
-fn item(kind: &str, id: &str, body: &Value, stamp: i64, manner: Manner, dice: &mut Dice) -> Value {
+fn item(kind: &str, id: &str, body: &Value, [made, stamp]: [i64; 2], manner: Manner, dice: &mut Dice) -> Value {
     let mut item = if manner.normalised { normalised(body, dice) } else { body.clone() };
     if kind == "scheduled_pushes" && manner.normalised && item["schedule"].is_object() {
         item["schedule"] = json!([item["schedule"]]);
@@ -115,7 +116,7 @@ fn item(kind: &str, id: &str, body: &Value, stamp: i64, manner: Manner, dice: &m
             return json!({
                 "id": id,
                 "display_name": body["display_name"],
-                "creation_date": 0,
+                "creation_date": time::stamp(made).as_millisecond(),
                 "modification_date": time::stamp(stamp).as_millisecond(),
             });
         }
@@ -151,7 +152,7 @@ fn one(service: &Service, part: &str, id: &str, manner: Manner, dice: &mut Dice)
         let body = if manner.normalised { normalised(body, dice) } else { body.clone() };
         return Answer::new(200, body);
     }
-    let item = item(kind, id, body, stamp(&object.versions, manner.at), manner, dice);
+    let item = item(kind, id, body, stamps(&object.versions, manner.at), manner, dice);
     Answer::new(
         200,
         match kind {

@@ -103,7 +103,7 @@ impl World {
         self.note(|| format!("round {round}"));
         if self.trace.is_some() {
             let units: Vec<String> =
-                self.project.units.iter().map(|(address, unit)| format!("{address} {}", unit.spec)).collect();
+                self.project.units.iter().map(|(address, unit)| format!("{address} {}", *unit.spec)).collect();
             self.note(|| format!("declared: {}", units.join("\n    ")));
         }
         self.later(0, Happening::Start);

@@ -369,14 +369,14 @@ impl Service {
             body["url"] = id.into();
             let found = api.found(&body).and_then(|found| found.spec);
             let found = found.or_else(|| api.got(id, wire, &body).ok().flatten().and_then(|found| found.spec));
-            return found.as_ref() == Some(wire);
+            return found.as_deref() == Some(wire);
         }
         let Some(request) = api.get(id, wire, self.level) else {
             return self.docs.get(&format!("tag {id}")).is_some_and(|doc| as_of(doc, i64::MAX).is_some());
         };
         let answer = super::reading::lookup(self, &request.path, i64::MAX);
         let found = api.got(id, wire, answer.body.as_ref().unwrap_or(&Value::Null)).ok().flatten();
-        found.and_then(|found| found.spec).as_ref() == Some(wire)
+        found.and_then(|found| found.spec).as_deref() == Some(wire)
     }
 }
 

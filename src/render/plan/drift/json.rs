@@ -150,8 +150,8 @@ impl<'d> Document<'d> {
 impl<'d> Change<'d> {
     fn new(shown: &Shown, view: &View, change: &'d plan::Change) -> Self {
         let removed = change.action == Action::Delete;
-        let live = change.desired.as_ref();
-        let found = Difference::between(change.live.as_ref(), live);
+        let live = change.desired.as_deref();
+        let found = Difference::between(change.live.as_deref(), live);
         let resource = change.address.resource().to_string();
         Self {
             address: change.address.to_string(),
@@ -163,7 +163,7 @@ impl<'d> Change<'d> {
             edited: shown.drift.edited.get(&change.address).map(ToString::to_string),
             unchanged_fields: found.same,
             fields: found.fields.into_iter().map(Field::new).collect(),
-            last_applied: change.live.as_ref(),
+            last_applied: change.live.as_deref(),
             live,
             audiences: view.review.who(change).iter().map(Audience::new).collect(),
             times: Time::all(view, change),

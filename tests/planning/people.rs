@@ -1,0 +1,199 @@
+//! People and devices are taken from their lists where that spares requests, and no answer changes by it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+use pushplan::address::Address;
+use pushplan::exchange::{Answer, Request};
+use pushplan::ledger::{Intent, Ledger, Open, Owned, Verb};
+use pushplan::live::{Ask, Fetch, Live, Look, Seen};
+use pushplan::model::level::Level;
+use serde_json::{Value, json};
+
+/// Named users with their tags in one group, and how many of them are on a page.
+struct Service {
+    users: BTreeMap<String, Vec<String>>,
+    page: usize,
+    /// Whether it refuses to list them.
+    refuses: bool,
+    asked: Vec<String>,
+}
+
+impl Service {
+    fn new(count: usize, page: usize) -> Self {
+        let users = (0..count).map(|number| (user(number), vec!["gold".to_owned()])).collect();
+        Self { users, page, refuses: false, asked: Vec::new() }
+    }
+
+    fn answer(&mut self, request: &Request) -> Answer {
+        self.asked.push(request.path.clone());
+        let record = |(id, tags): (&String, &Vec<String>)| json!({ "named_user_id": id, "tags": { "g": tags } });
+        if let Some(id) = request.path.strip_prefix("/api/named_users/?id=") {
+            return match self.users.get_key_value(id) {
+                Some(found) => Answer::new(200, json!({ "ok": true, "named_user": record(found) })),
+                None => Answer::new(404, json!({})),
+            };
+        }
+        let start = match request.path.strip_prefix("/api/named_users") {
+            Some(query) if !self.refuses => query.strip_prefix("?start=").unwrap_or_default(),
+            _ => return Answer::new(403, json!({})),
+        };
+        let mut rest = self.users.range(start.to_owned()..);
+        let items: Vec<Value> = rest.by_ref().take(self.page).map(record).collect();
+        let next = rest.next().map(|(id, _)| format!("/api/named_users?start={id}"));
+        Answer::new(200, json!({ "named_users": items, "next_page": next }))
+    }
+
+    fn lists(&self) -> usize {
+        self.asked.iter().filter(|path| !path.contains("?id=")).count()
+    }
+
+    fn singles(&self) -> usize {
+        self.asked.len() - self.lists()
+    }
+}
+
+fn user(number: usize) -> String {
+    format!("u-{number:07}")
+}
+
+fn address(user: &str) -> Address {
+    Address::new("tag_groups", format!("g/named_users/{user}"))
+}
+
+/// A ledger that remembers the tag `gold` of these.
+fn ledger(users: impl IntoIterator<Item = usize>) -> Ledger {
+    let mut ledger = Ledger::default();
+    for user in users.into_iter().map(user) {
+        let owned = Owned {
+            id: user.clone(),
+            spec: json!({ "group": "g", "named_user_id": user, "tags": ["gold"] }).into(),
+            refs: BTreeMap::new(),
+            stamp: None,
+            protect: false,
+            past: false,
+            push_ids: Vec::new(),
+            applied: Timestamp::UNIX_EPOCH,
+        };
+        ledger.owned.insert(address(&user), owned);
+    }
+    ledger
+}
+
+fn fetched(service: &mut Service, ledger: &Ledger) -> Live {
+    let look = Look {
+        level: Level::Extended,
+        origin: "https://messaging.example",
+        settle: SignedDuration::from_secs(10),
+        desired: &BTreeMap::new(),
+        ledger,
+        all_kinds: false,
+        contents: &BTreeSet::new(),
+        confirm_absence: true,
+    };
+    let now: Timestamp = "2030-01-01T00:00:00Z".parse().expect("a time");
+    let (mut fetch, mut asks) = Fetch::start(look, now);
+    while let Some(ask) = asks.pop() {
+        let Ask::Get(number, request) = ask else { panic!("nothing is waited for") };
+        let answer = service.answer(&request);
+        asks.extend(fetch.on(number, &answer, now).expect("an answer that makes sense"));
+    }
+    assert!(fetch.is_done());
+    fetch.finish()
+}
+
+/// The tags that were found; `None` where there are none.
+fn tags(live: &Live, user: &str) -> Option<Vec<String>> {
+    match live.of(&address(user)) {
+        Seen::There(found) => {
+            let tags = found.spec.as_ref().expect("a spec")["tags"].as_array().expect("tags").iter();
+            Some(tags.map(|tag| tag.as_str().expect("a text").to_owned()).collect())
+        }
+        Seen::Absent => None,
+        Seen::Untold => panic!("the service tells"),
+    }
+}
+
+#[test]
+fn many_people_cost_a_request_for_each_page() {
+    let mut service = Service::new(2_500, 1_000);
+    let live = fetched(&mut service, &ledger(0..2_500));
+    assert_eq!((service.lists(), service.singles()), (3, 0));
+    assert!((0..2_500).all(|number| tags(&live, &user(number)).is_some()));
+}
+
+#[test]
+fn what_is_not_as_it_was_applied_is_asked_for_alone() {
+    let mut service = Service::new(1_000, 100);
+    service.users.insert(user(3), vec!["silver".to_owned()]);
+    service.users.remove(&user(500));
+    let mut ledger = ledger(0..1_000);
+    // A change whose answer was lost.
+    let spec = json!({ "group": "g", "named_user_id": user(700), "tags": ["vip"] }).into();
+    let (refs, seen, now) = (BTreeMap::new(), BTreeSet::new(), Timestamp::UNIX_EPOCH);
+    let (address, verb) = (address(&user(700)), Verb::Update);
+    let intent = Intent {
+        address: address.clone(),
+        verb,
+        id: None,
+        spec: Some(spec),
+        refs,
+        seen,
+        deadline: now,
+        protect: false,
+    };
+    ledger.open.insert(address, Open { intent, at: now, why: None });
+    let live = fetched(&mut service, &ledger);
+    assert_eq!((service.lists(), service.singles()), (10, 3));
+    assert_eq!(tags(&live, &user(3)), Some(vec!["silver".to_owned()]));
+    assert_eq!(tags(&live, &user(500)), None);
+}
+
+#[test]
+fn a_few_of_a_great_many_are_not_looked_for_from_page_to_page() {
+    let mut service = Service::new(100_000, 100);
+    fetched(&mut service, &ledger([7, 70_000, 90_000]));
+    assert_eq!((service.lists(), service.singles()), (0, 3));
+    service.asked.clear();
+    fetched(&mut service, &ledger((0..100_000).step_by(2_000)));
+    assert!(service.lists() < 3 && service.singles() >= 49, "{} and {}", service.lists(), service.singles());
+    service.asked.clear();
+    // All of them are at the end of the list, which nobody can know.
+    fetched(&mut service, &ledger(90_000..100_000));
+    assert!(service.asked.len() < 10_500, "{}", service.asked.len());
+    service.asked.clear();
+    fetched(&mut service, &ledger((0..100_000).step_by(5)));
+    assert_eq!((service.lists(), service.singles()), (1_000, 0));
+}
+
+#[test]
+fn without_the_list_everybody_is_asked_for_alone() {
+    let mut service = Service { refuses: true, ..Service::new(20, 10) };
+    let live = fetched(&mut service, &ledger(0..20));
+    assert_eq!((service.lists(), service.singles()), (1, 20));
+    assert!((0..20).all(|number| tags(&live, &user(number)).is_some()));
+}
+
+proptest! {
+    #[test]
+    fn lists_change_no_answer(
+        edits in proptest::collection::btree_map(0..60_usize, proptest::option::of(0..3_usize), 0..20),
+        owned in proptest::collection::btree_set(0..70_usize, 0..60),
+        page in 1..30_usize,
+    ) {
+        let mut service = Service::new(60, page);
+        for (number, tags) in &edits {
+            match tags {
+                Some(count) => drop(service.users.insert(user(*number), vec!["silver".to_owned(); *count])),
+                None => drop(service.users.remove(&user(*number))),
+            }
+        }
+        let live = fetched(&mut service, &ledger(owned.iter().copied()));
+        prop_assert!(service.asked.len() <= owned.len() + 8, "{:?}", service.asked);
+        for number in owned {
+            let there = service.users.get(&user(number)).filter(|tags| !tags.is_empty()).cloned();
+            prop_assert_eq!(tags(&live, &user(number)), there);
+        }
+    }
+}

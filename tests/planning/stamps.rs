@@ -1,0 +1,83 @@
+//! A segment's content is read by itself only where it may have changed since the ledger last knew it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+use pushplan::address::Address;
+use pushplan::exchange::Answer;
+use pushplan::ledger::{Done, Entry, Intent, Ledger, Outcome, Record, Resolution, Verb};
+use pushplan::live::{Ask, Fetch, Look, Seen};
+use pushplan::model::level::Level;
+use serde_json::{Value, json};
+
+const MADE: i64 = 1_795_770_000_000;
+
+fn spec() -> Value {
+    json!({ "display_name": "a", "criteria": { "tag": "a" } })
+}
+
+/// A ledger in which `segments/a` was created, by an answer or by what a person said.
+fn ledger(end: Record) -> Ledger {
+    let intent = Intent {
+        address: Address::new("segments", "a"),
+        verb: Verb::Create,
+        id: None,
+        spec: Some(spec().into()),
+        refs: BTreeMap::new(),
+        seen: BTreeSet::new(),
+        deadline: Timestamp::UNIX_EPOCH,
+        protect: false,
+    };
+    let records = [Record::Intents(vec![intent]), end];
+    let entry = |(seq, record)| Entry { seq, at: Timestamp::UNIX_EPOCH, actor: "ada".into(), record };
+    Ledger::replay((1..).zip(records).map(entry))
+}
+
+fn answered() -> Ledger {
+    let result = Done::Done { id: Some("one".into()), push_ids: Vec::new() };
+    let outcome = Outcome { address: Address::new("segments", "a"), verb: Verb::Create, result, unsettled: None };
+    ledger(Record::Outcomes(vec![outcome]))
+}
+
+fn said() -> Ledger {
+    ledger(Record::Resolve { address: Address::new("segments", "a"), found: Resolution::Created { id: "one".into() } })
+}
+
+/// What is asked for where the segment was changed at a time, and the tag that it is found to have.
+fn asked(ledger: &Ledger, changed: i64, now: i64) -> (Vec<String>, Value) {
+    let look = Look {
+        level: Level::Extended,
+        origin: "https://messaging.example",
+        settle: SignedDuration::from_secs(10),
+        desired: &BTreeMap::new(),
+        ledger,
+        all_kinds: false,
+        contents: &BTreeSet::new(),
+        confirm_absence: true,
+    };
+    let now = Timestamp::from_millisecond(now).expect("a time");
+    let item = json!({ "id": "one", "display_name": "a", "creation_date": MADE, "modification_date": changed });
+    let (mut fetch, mut asks) = Fetch::start(look, now);
+    let mut paths = Vec::new();
+    while let Some(Ask::Get(number, request)) = asks.pop() {
+        let body = match request.path.as_str() {
+            "/api/segments" => json!({ "segments": [item] }),
+            _ => json!({ "display_name": "a", "criteria": { "tag": "read" } }),
+        };
+        paths.push(request.path);
+        asks.extend(fetch.on(number, &Answer::new(200, body), now).expect("an answer that makes sense"));
+    }
+    let live = fetch.finish();
+    let Seen::There(found) = live.of(&Address::new("segments", "a")) else { panic!("it is there") };
+    (paths, found.spec.as_ref().expect("a spec")["criteria"]["tag"].clone())
+}
+
+#[test]
+fn what_was_never_changed_since_it_was_made_is_as_it_was_made() {
+    let long_after = MADE + 3_600_000;
+    assert_eq!(asked(&answered(), MADE, long_after), (vec!["/api/segments".into()], json!("a")));
+    let both = vec!["/api/segments".to_owned(), "/api/segments/one".to_owned()];
+    assert_eq!(asked(&answered(), MADE + 1, long_after), (both.clone(), json!("read")), "somebody changed it");
+    assert_eq!(asked(&answered(), MADE, MADE + 5_000), (both.clone(), json!("read")), "a change may not show yet");
+    assert_eq!(asked(&said(), MADE, long_after), (both, json!("read")), "nobody has seen what it says");
+}
