@@ -97,9 +97,12 @@ impl Site {
         command
     }
 
-    /// What was planned, if it is right: there is nothing to change.
+    /// What was planned, if it is right: all resources are there, and nothing is to be changed.
     pub fn planned(&self, ran: Ran) -> Ran {
-        ran.well("plan").saying("plan", "No changes.")
+        let ran = ran.well("plan").saying("plan", "No changes.");
+        let all = format!("({} resources)", self.resources);
+        assert!(ran.said.replace(',', "").contains(&all), "the plan is of another number of resources: {}", ran.said);
+        ran
     }
 
     /// What the floor says, if it is right, and what it asked for.
