@@ -42,7 +42,7 @@ fn step(number: usize, address: &str, verb: Verb, spec: Value) -> Step {
         address: Address::try_from(address.to_owned()).unwrap(),
         verb,
         id: None,
-        spec: Some(spec),
+        spec: Some(spec.into()),
         before: None,
         refs: BTreeMap::new(),
         seen: Default::default(),
@@ -79,7 +79,7 @@ fn owning(address: &str, id: &str) -> Ledger {
     let adopted = Adopted {
         address: Address::try_from(address.to_owned()).unwrap(),
         id: id.to_owned(),
-        spec: json!({}),
+        spec: json!({}).into(),
         refs: BTreeMap::new(),
         stamp: None,
         protect: false,

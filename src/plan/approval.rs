@@ -282,11 +282,11 @@ mod tests {
         assert_eq!(other(&|plan| plan.basis = Basis::Ledger), Vec::<String>::new());
         let desired = json!({"tag": "y"});
         assert_eq!(
-            other(&|plan| plan.changes[0].desired = Some(desired.clone())),
+            other(&|plan| plan.changes[0].desired = Some(desired.clone().into())),
             ["the files say something else of segments/a"]
         );
         assert_eq!(
-            other(&|plan| plan.changes[0].live = Some(desired.clone())),
+            other(&|plan| plan.changes[0].live = Some(desired.clone().into())),
             ["segments/a was changed on the service"]
         );
         assert_eq!(other(&|plan| plan.changes[0].id = None), ["segments/a was changed on the service"]);

@@ -6,7 +6,7 @@ use serde_json::json;
 const STYLE: Style = Style { width: 80, ..Style::PLAIN };
 
 fn found(name: &str, spec: serde_json::Value) -> Found {
-    Found { id: "id-1".into(), name: name.into(), spec: Some(spec), ..Found::default() }
+    Found { id: "id-1".into(), name: name.into(), spec: Some(spec.into()), ..Found::default() }
 }
 
 #[test]

@@ -74,7 +74,8 @@ pub struct View<'p> {
     pub plan: &'p Plan,
     pub again: &'p Again,
     pub review: Review<'p>,
-    pub collisions: Near,
+    /// What no form asks for is not worked out: that takes as long as all the rest.
+    near: OnceCell<Near>,
     /// What happens, the riskiest first.
     pub blocks: Vec<Block<'p>>,
     /// What was changed on the service alone and is put back at no risk.
@@ -241,13 +242,12 @@ impl<'p> View<'p> {
             block.risk >= Risk::Audience && puts_back && block.changes().all(is_drift)
         });
         let past = plan.changes.iter().filter(|change| change.action == Action::Past).collect();
-        let collisions = Near::new(review.collisions());
         let stands_in = Cell::new(false);
         Self {
             plan,
             again,
             review,
-            collisions,
+            near: OnceCell::new(),
             blocks,
             drift,
             past,
@@ -257,6 +257,11 @@ impl<'p> View<'p> {
             digest: OnceCell::new(),
             stands_in,
         }
+    }
+
+    /// Messages that one person would get shortly after each other, also among those that stay as they are.
+    pub fn collisions(&self) -> &Near {
+        self.near.get_or_init(|| Near::new(self.review.collisions()))
     }
 
     /// Shows something of it with a word in the place of all ids that the service chose. So two targets show the same where

@@ -67,7 +67,7 @@ fn set_off(view: &View, change: &Change) -> Option<Row> {
 
 /// Other messages that the same people would get shortly before or after.
 pub fn near(view: &View, change: &Change) -> Vec<Row> {
-    let told = view.collisions.of(&change.address);
+    let told = view.collisions().of(&change.address);
     let mut rows: Vec<Row> = Vec::new();
     let mut said: Vec<String> = Vec::new();
     for (collision, earlier) in told.iter() {

@@ -33,7 +33,7 @@ impl Report<'_> {
         let refused = self.ahead.refusals();
         let blocks = &self.view.blocks;
         let asked = |risk: Risk| blocks.iter().filter(move |block| block.risk == risk);
-        let near: Vec<&Collision> = self.view.collisions.all.found.iter().filter(|one| one.news).collect();
+        let near: Vec<&Collision> = self.view.collisions().all.found.iter().filter(|one| one.news).collect();
         let is_calm =
             refused.is_empty() && near.is_empty() && RISKS.iter().all(|(risk, ..)| asked(*risk).next().is_none());
         html! {

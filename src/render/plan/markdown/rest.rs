@@ -57,7 +57,7 @@ pub fn compared_with(plan: &Plan) -> String {
 
 /// Messages that one person would get shortly after each other.
 pub fn near(view: &View, most: usize) -> Cut {
-    let all = &view.collisions.all;
+    let all = &view.collisions().all;
     let mut found = all.found.iter().filter(|one| one.news).peekable();
     if found.peek().is_none() && all.uncompared == 0 {
         return Cut::default();
