@@ -92,20 +92,20 @@ impl Building {
     }
 
     pub fn desired(mut self, spec: Value) -> Self {
-        self.change.desired = Some(spec);
+        self.change.desired = Some(spec.into());
         self
     }
 
     /// What the service has, which is what was last applied.
     pub fn live(mut self, spec: Value) -> Self {
-        self.change.ledger = Some(spec.clone());
-        self.change.live = Some(spec);
+        self.change.live = Some(spec.into());
+        self.change.ledger.clone_from(&self.change.live);
         self
     }
 
     /// What the service has, whatever was last applied.
     pub fn on_service(mut self, spec: Value) -> Self {
-        self.change.live = Some(spec);
+        self.change.live = Some(spec.into());
         self
     }
 
@@ -115,7 +115,7 @@ impl Building {
     }
 
     pub fn ledger(mut self, spec: Value) -> Self {
-        self.change.ledger = Some(spec);
+        self.change.ledger = Some(spec.into());
         self
     }
 
