@@ -406,7 +406,7 @@ fn what_could_not_be_read_is_never_written() {
     }
     let mut entry = adopt(2, "deep");
     if let Record::Adopt(all) = &mut entry.record {
-        all[0].spec = deep;
+        all[0].spec = deep.into();
     }
     assert!(matches!(log.write(&entry), Err(AppendError::NotWritten(why)) if why.contains("recursion limit")));
     assert_eq!(read(folder.path()).unwrap().len(), 1);
