@@ -136,7 +136,7 @@ impl World {
 
 fn seen_spec(seen: &Seen) -> Option<&Value> {
     match seen {
-        Seen::There(found) => found.spec.as_ref(),
+        Seen::There(found) => found.spec.as_deref(),
         _ => None,
     }
 }
