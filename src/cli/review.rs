@@ -131,6 +131,14 @@ impl Review {
                  pushplan ci comment --plan FILE. Or look at the plan yourself and leave --approved out",
             ));
         }
+        if hidden.state == State::Applied {
+            return Err(Failure::new(format!("what was reviewed in {sign} is applied already, which uses its approval up"))
+                .exit(Exit::Stale)
+                .help(format!(
+                    "nothing was changed; what would be done now came since, or undoes what was merged later. Open another {noun}: its \
+                     plan shows all that is left to do, and its merge applies that"
+                )));
+        }
         match hidden.judge(plan) {
             Verdict::Moved(moved) => {
                 let lines: String = told(&moved, &hidden, plan).iter().map(|line| format!("\n       {line}")).collect();

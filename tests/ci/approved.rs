@@ -186,6 +186,67 @@ fn what_is_approved_can_be_read_to_its_end() {
 }
 
 #[test]
+fn who_is_meant_can_be_read_to_the_end() {
+    let (team, _service) = Team::new(Kind::GitHub);
+    let who = |tag: &str, user: &str| {
+        let users: String = (0..100).map(|number| format!("{{named_user: {user}-{number}}}, ")).collect();
+        format!(
+            "segments:\n  tagged: {{criteria: {{tag: customers-who-bought-in-the-last-thirty-days-in-{tag}}}}}\n  \
+             many: {{criteria: {{or: [{users}]}}}}\npipelines:\n  greets:\n    enabled: true\n    immediate_trigger: {{tag_added: \
+             people-who-did-something-long-ago-in-{tag}}}\n    outcome: {{push: {{audience: triggered, device_types: [ios], \
+             notification: {{alert: Hi}}}}}}\n"
+        )
+    };
+    for (pull, tag, user) in [(7, "europe", "old"), (8, "the-whole-world", "new")] {
+        team.host.open(pull);
+        team.project.write(&who(tag, user));
+        team.commented(pull);
+        let body = team.host.only(pull);
+        let tagged = format!("thirty-days-in-{tag}");
+        says(&body, &[&tagged, &format!("long-ago-in-{tag}"), &format!("{user}-0\""), &format!("{user}-99\"")]);
+        assert!(!body.contains("--accept-truncated"), "{body}");
+        assert_eq!(team.merge_and_apply(pull, &[]).code, 0);
+    }
+}
+
+#[test]
+fn many_requests_leave_an_approval_whole() {
+    let (team, _service) = Team::new(Kind::GitHub);
+    let members: String = (0..60).map(|number| format!("        u-{number}: [gold]\n")).collect();
+    team.project
+        .write(&format!("tag_groups:\n  loyalty:\n    tags: [gold]\n    members:\n      named_users:\n{members}"));
+    team.commented(7);
+    let body = team.host.only(7);
+    says(&body, &["u-0", "u-59", "more request"]);
+    assert!(!body.contains("--accept-truncated"), "{body}");
+    assert_eq!(team.merge_and_apply(7, &[]).code, 0);
+}
+
+#[test]
+fn an_approval_is_used_up() {
+    for kind in KINDS {
+        let (team, service) = Team::new(kind);
+        team.project.edit("Hello", "Good evening");
+        team.commented(7);
+        let commit = team.host.merge(7);
+        assert_eq!(team.apply(&commit, &[]).code, 0);
+        let applied = team.host.only(7);
+        team.host.open(8);
+        team.project.edit("Good evening", "Hello");
+        team.commented(8);
+        assert_eq!(team.merge_and_apply(8, &[]).code, 0);
+        // The job of the first merge is run once more, with the files of that merge.
+        team.project.edit("Hello", "Good evening");
+        service.forget();
+        let ran = team.apply(&commit, &[]);
+        assert_eq!(ran.code, 5, "{ran}");
+        says(&ran.stderr, &["is applied already, which uses its approval up", "Open another"]);
+        assert_eq!(service.writes(), Vec::<String>::new());
+        assert_eq!(team.host.only(7), applied);
+    }
+}
+
+#[test]
 fn a_comment_made_from_an_offline_plan_is_no_approval() {
     for kind in KINDS {
         let (team, service) = Team::new(kind);

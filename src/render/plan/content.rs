@@ -81,7 +81,7 @@ pub fn as_written(change: &Change) -> Vec<Row> {
 }
 
 /// Whether a field is told elsewhere: its audience, or its times.
-fn is_told(change: &Change, path: &str) -> bool {
+pub(super) fn is_told(change: &Change, path: &str) -> bool {
     let api = kinds::api(&change.address);
     let within = |at: &&str| {
         let at = at.trim_start_matches('/').replace('/', ".");

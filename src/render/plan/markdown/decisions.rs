@@ -19,12 +19,13 @@ const CHARACTERS: [usize; 3] = [300, 120, 20];
 /// How many bytes one of them has at the most.
 const LARGEST: usize = 1_800;
 
-/// The decisions, in at most so many bytes. Nothing where there are none.
+/// The decisions, in at most so many bytes, and how many of those had no room that stand nowhere else. Nothing where there are
+/// none.
 pub fn decisions(view: &View, ahead: &Ahead, most: usize) -> Cut {
     const OPEN: &str = "> [!CAUTION]\n";
     // What is left out has a line at the end.
     let most = most.saturating_sub(OPEN.len() + 400);
-    let (mut out, mut left) = (String::new(), 0);
+    let (mut out, mut left, mut untold) = (String::new(), 0, 0);
     let mut add = |text: &str| {
         let quoted: String = text.lines().map(|line| format!("> {line}\n")).collect();
         let fits = out.len() + quoted.len() <= most;
@@ -34,7 +35,7 @@ pub fn decisions(view: &View, ahead: &Ahead, most: usize) -> Cut {
         fits
     };
     for refused in ahead.refusals() {
-        left += usize::from(!add(&refusal(refused)));
+        untold += usize::from(!add(&refusal(refused)));
     }
     for (risk, word) in RISKS {
         let mut told = 0;
@@ -50,13 +51,14 @@ pub fn decisions(view: &View, ahead: &Ahead, most: usize) -> Cut {
             left += all - told;
         }
     }
+    left += untold;
     if out.is_empty() && left == 0 {
         return Cut::default();
     }
     if left > 0 {
         out.push_str(&format!("> - and {left} more to decide\n"));
     }
-    Cut { text: format!("{OPEN}{out}\n"), left }
+    Cut { text: format!("{OPEN}{out}\n"), left: untold }
 }
 
 fn refusal(Refused { message, help, .. }: &Refused) -> String {

@@ -85,16 +85,17 @@ fn page_of(view: &View, ahead: &Ahead, most: usize) -> Page {
     // Where there is more room, every part may have more of it.
     let times = (most / LIMIT).max(1);
     let mut truncated = !room.take(heading.len() + footer.len() + NOTES);
+    // What is repeated here from the changes, or follows from them, may be cut: they themselves are all told.
     let decisions = room.part(&mut truncated, times * DECISIONS, &|most| decisions::decisions(view, ahead, most));
     // What sends or deletes is named before anything else is told of the plan.
     let all = view.blocks.iter().chain(&view.drift).filter(|block| is_grave(block));
     let grave = all.map(|block| details::line(block).len()).sum::<usize>().min(room.left);
     room.left -= grave;
-    let glance = room.part(&mut truncated, times * GLANCE, &|most| glance::glance(view, most));
+    let glance = room.part(&mut false, times * GLANCE, &|most| glance::glance(view, most));
     let near = room.part(&mut truncated, times * NEAR, &|most| rest::near(view, most));
     let past = room.part(&mut truncated, times * PAST, &|most| rest::past(view, most));
     let left_out = room.part(&mut truncated, times * LEFT_OUT, &|most| rest::left_out(view, most));
-    let requests = room.part(&mut truncated, times * REQUESTS, &|most| rest::requests(view, most));
+    let requests = room.part(&mut false, times * REQUESTS, &|most| rest::requests(view, most));
     room.left += grave;
     let changes = Changes::of(view, room);
     truncated |= changes.truncated;

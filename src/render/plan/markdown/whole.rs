@@ -3,11 +3,12 @@
 use serde_json::Value;
 
 use super::Cut;
+use crate::kinds;
 use crate::look::page::is_page;
 use crate::look::wrap;
 use crate::plan::{Action, Change};
 use crate::render::escape::markdown;
-use crate::render::plan::content::FIELDS;
+use crate::render::plan::content::{FIELDS, is_told};
 use crate::render::plan::rows::PARTS;
 use crate::render::plan::text::NAME;
 use crate::render::plan::{Block, View};
@@ -19,6 +20,11 @@ use crate::text::{count, short};
 const SHOWN: usize = 200;
 /// How many items of a list are.
 const ITEMS: usize = 12;
+/// How many characters of a value are shown where an audience is told in words.
+const IN_WORDS: usize = 40;
+/// How many conditions of an audience, as it was and as it will be, are surely told, and in how many characters.
+const CONDITIONS: usize = 24;
+const SENTENCE: usize = 800;
 /// How wide the lines of a block are: hosts do not break them.
 const COLUMNS: usize = 100;
 /// How many characters of an address or a path are shown.
@@ -50,8 +56,16 @@ fn changes<'p>(block: &Block<'p>) -> Vec<(&'p Change, bool)> {
 fn told(change: &Change, is_left_out: bool) -> Vec<String> {
     let fields = Difference::between(before(change), after(change)).fields;
     let all = is_left_out || before(change).is_none() && fields.len() > FIELDS;
-    let made = fields.iter().filter_map(|Field { path, new, .. }| Some((path, (*new)?)));
-    let (long, brief): (Vec<_>, Vec<_>) = made.partition(|(path, value)| is_cut(path, value));
+    let audiences = audiences(change);
+    let within = |path: &str| {
+        let below =
+            |at: &str| path.strip_prefix(at).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+        audiences.iter().any(|(at, _)| below(at))
+    };
+    let made = fields.iter().filter_map(|Field { path, new, .. }| Some((path.clone(), (*new)?)));
+    let (mut long, brief): (Vec<_>, Vec<_>) =
+        made.filter(|(path, _)| !within(path)).partition(|(path, value)| is_cut(change, path, value));
+    long.splice(0..0, audiences);
     let mut out = Vec::new();
     if all && !brief.is_empty() {
         let lines: String = brief.iter().map(|(path, value)| of_line(&format!("{path}: {}", written(value)))).collect();
@@ -60,18 +74,53 @@ fn told(change: &Change, is_left_out: bool) -> Vec<String> {
     for (path, value) in long {
         let text = written(value);
         let size = format!("{}, {}", count(text.lines().count(), "line"), count(text.chars().count(), "character"));
-        let head = format!("{} — {size}", short(path, PLACE));
+        let head = format!("{} — {size}", short(&path, PLACE));
         out.push(folded(change, &head, &text.lines().map(of_line).collect::<String>()));
     }
     out
 }
 
+/// The audiences that a change makes and that are long, or name something long: each is told in words and by what differs, of
+/// which both may be shown in part.
+fn audiences(change: &Change) -> Vec<(String, &Value)> {
+    let pointers = kinds::api(&change.address).audiences();
+    let made = pointers.iter().filter_map(|at| Some((*at, after(change)?.pointer(at)?)));
+    let cut = made.filter(|(at, new)| {
+        let old = before(change).and_then(|spec| spec.pointer(at));
+        let are_many = conditions(new) + old.map_or(0, conditions) > CONDITIONS;
+        old != Some(*new) && (are_many || new.to_string().len() > SENTENCE || names_long(new))
+    });
+    cut.map(|(at, new)| (at.trim_start_matches('/').replace('/', "."), new)).collect()
+}
+
+/// How many maps there are: each is a condition.
+fn conditions(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => items.iter().map(conditions).sum(),
+        Value::Object(map) => 1 + map.values().map(conditions).sum::<usize>(),
+        _ => 0,
+    }
+}
+
+fn names_long(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.chars().nth(IN_WORDS).is_some(),
+        Value::Array(items) => items.iter().any(names_long),
+        Value::Object(map) => map.iter().any(|(key, value)| key.chars().nth(IN_WORDS).is_some() || names_long(value)),
+        _ => false,
+    }
+}
+
 /// Whether a value may be shown in part, or without its line breaks and its markup.
-fn is_cut(path: &str, value: &Value) -> bool {
+fn is_cut(change: &Change, path: &str, value: &Value) -> bool {
     let is_name = ["name", "display_name"].contains(&path);
     match value {
         Value::String(text) => {
-            let most = if is_name { NAME } else { SHOWN };
+            let most = match is_name {
+                true => NAME,
+                false if is_told(change, path) => IN_WORDS,
+                false => SHOWN,
+            };
             text.chars().nth(most).is_some() || text.contains('\n') || is_page(text)
         }
         Value::Array(items) if items.len() > ITEMS => true,
