@@ -32,6 +32,12 @@ impl Ran {
         self
     }
 
+    /// The same, if these words are all it said: `10 differences` has `0 differences` in it.
+    pub fn saying_only(self, what: &str, words: &str) -> Self {
+        assert_eq!(self.said.trim(), words, "{what}");
+        self
+    }
+
     /// The same, if what it said has these words.
     pub fn saying(self, what: &str, words: &str) -> Self {
         assert!(self.said.contains(words), "{what} does not say `{words}`: {}", start(&self.said));

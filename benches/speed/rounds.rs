@@ -159,7 +159,12 @@ impl<'p> Prepared<'p> {
             && let Some(peers) = &self.peers
         {
             let script = timed(&mut site.command(peers.script(&site.messages(), false))).well("the script");
-            measured.add(Work::ScriptPlan, resources, layout, script.saying("the script", "0 differences").seconds);
+            measured.add(
+                Work::ScriptPlan,
+                resources,
+                layout,
+                script.saying_only("the script", "0 differences").seconds,
+            );
         }
         let events = timed(&mut site.events()).well("the events");
         assert!(events.said.trim().parse::<usize>().is_ok_and(|events| events > resources), "events");

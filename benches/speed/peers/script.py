@@ -58,6 +58,13 @@ def wire_time(schedule):
     return {"scheduled_time": re.sub(":", "", str(schedule["scheduled_time"])[:16]).replace(" ", "T")}
 
 
+def lowered(selector):
+    """The service writes AND, OR and NOT."""
+    if isinstance(selector, dict):
+        return {key.lower(): lowered(value) for key, value in selector.items()}
+    return [lowered(one) for one in selector] if isinstance(selector, list) else selector
+
+
 def same(wanted, found, fields):
     return all(wanted.get(field) == found.get(field) for field in fields)
 
@@ -78,7 +85,7 @@ def main(folder, apply):
         if name in segments:
             ids[key] = segments[name]["id"]
             # The list has no criteria.
-            if get(f"{ORIGIN}/api/segments/{ids[key]}")["criteria"] == spec["criteria"]:
+            if lowered(get(f"{ORIGIN}/api/segments/{ids[key]}")["criteria"]) == spec["criteria"]:
                 continue
         elif apply:
             body = {"display_name": name, "criteria": spec["criteria"]}
