@@ -8,6 +8,7 @@ mod fetch;
 mod leaving;
 mod origin;
 mod pause;
+mod struck;
 mod transport;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use jiff::Timestamp;
 pub use credentials::{Credentials, From as FoundIn, Keyring, Secret, credentials, only_its_owner};
 pub use fetch::{fetch, fetch_from, list};
 pub use origin::{Origin, is_plain, shown};
+pub use struck::Struck;
 pub use transport::{Clients, Patience, Timing, Transport, Whole, connections};
 
 use crate::exchange::{Answer, Loss, Method, Request};

@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::credentials::Credentials;
 use super::leaving::{Departed, Departure, Leaving};
 use super::origin::Origin;
+use super::struck::Struck;
 use crate::exchange::{Answer, Loss, Method, Request};
 
 const MIB: usize = 1024 * 1024;
@@ -57,6 +58,8 @@ pub struct Transport {
     media_type: HeaderValue,
     patience: Patience,
     clients: Clients,
+    /// What no failure repeats.
+    struck: Struck,
 }
 
 /// Connections, which ways to several applications can share: to make what makes them takes longer than a request.
@@ -111,13 +114,15 @@ impl Transport {
             HeaderValue::from_str(&basic).map_err(|_| "the credentials cannot be sent".to_owned())?;
         authorization.set_sensitive(true);
         let headers = HeaderMap::from_iter([(AUTHORIZATION, authorization), (ACCEPT, media_type.clone())]);
-        Ok(Arc::new(Self { origin, headers, media_type, patience, clients: clients.clone() }))
+        let struck = Struck::of(credentials);
+        Ok(Arc::new(Self { origin, headers, media_type, patience, clients: clients.clone(), struck }))
     }
 
     /// The same without credentials: to ask somebody who they are.
     pub fn anonymous(origin: Origin, patience: Patience) -> Self {
         let media_type = HeaderValue::from_static("application/json");
-        Self { origin, headers: HeaderMap::new(), media_type, patience, clients: Clients::default() }
+        let (clients, struck) = (Clients::default(), Struck::default());
+        Self { origin, headers: HeaderMap::new(), media_type, patience, clients, struck }
     }
 
     pub fn origin(&self) -> &Origin {
@@ -195,7 +200,7 @@ impl Transport {
             let within = if error.is_connect() { self.patience.connect } else { self.patience.whole };
             return format!("nothing came within {within:?}");
         }
-        innermost(error)
+        self.struck.text(&innermost(error)).to_lowercase()
     }
 
     async fn read(&self, mut response: Response, limit: usize) -> Result<Whole, Loss> {
@@ -217,7 +222,9 @@ impl Transport {
             }
         }
         let body = if bytes.is_empty() { Some(Value::Null) } else { serde_json::from_slice(&bytes).ok() };
-        Ok(Whole { answer: Answer { status, body, location, retry_after }, headers, bytes })
+        let mut whole = Whole { answer: Answer { status, body, location, retry_after }, headers, bytes };
+        self.struck.whole(&mut whole);
+        Ok(whole)
     }
 
     fn client(&self) -> Result<&Client, String> {
@@ -248,7 +255,7 @@ pub fn connections(origin: &Origin, patience: Patience) -> Result<Client, String
         // Nothing is encrypted, so a machine without certificates will do.
         builder = builder.tls_certs_only([]);
     }
-    builder.build().map_err(|error| format!("no connection can be made: {}", innermost(&error)))
+    builder.build().map_err(|error| format!("no connection can be made: {}", innermost(&error).to_lowercase()))
 }
 
 /// The innermost reason of an error, which says what happened. It names no header and no body.
@@ -258,7 +265,7 @@ fn innermost(error: &reqwest::Error) -> String {
         innermost = source;
     }
     let text = innermost.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
 const TOO_LATE: &str = "it was too late to send it";

@@ -9,7 +9,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
 use super::{Comment, Method, PAGE, Place, Pull, Put, Reply, Request, merged_with};
-use crate::client::{self, Patience};
+use crate::client::{self, Patience, Struck};
 use crate::exchange::Answer;
 use crate::failure::{Exit, Failure};
 
@@ -29,6 +29,8 @@ pub struct Forge<'n> {
     pub place: Place,
     client: Client,
     headers: HeaderMap,
+    /// What no failure repeats.
+    struck: Struck,
     /// How long is waited in all where the host has too much to do, and how many milliseconds that were so far.
     patience: Duration,
     waited: AtomicU64,
@@ -61,7 +63,8 @@ impl<'n> Forge<'n> {
         }
         let client = client::connections(&place.base.origin, Patience::default())
             .map_err(|why| Failure::new(format!("no connection to {} can be made: {why}", place.base.origin)))?;
-        Ok(Self { place, client, headers, patience, waited: AtomicU64::new(0), note })
+        let struck = Struck::new([place.token.clone()]);
+        Ok(Self { place, client, headers, struck, patience, waited: AtomicU64::new(0), note })
     }
 
     /// Says what of the environment could not be read.
@@ -302,7 +305,8 @@ impl<'n> Forge<'n> {
             bytes.extend_from_slice(&part);
         }
         let body = if bytes.is_empty() { Some(Value::Null) } else { serde_json::from_slice(&bytes).ok() };
-        let answer = Answer { status: response.status().as_u16(), body, location: None, retry_after: None };
+        let mut answer = Answer { status: response.status().as_u16(), body, location: None, retry_after: None };
+        self.struck.answer(&mut answer);
         Ok(Reply { answer, headers })
     }
 

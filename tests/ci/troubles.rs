@@ -2,10 +2,12 @@
 
 use std::time::Instant;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::hosts::{KINDS, Kind, Trouble};
+use crate::hosts::{KINDS, Kind, TOKEN, Trouble};
 use crate::team::{Env, Team, outside};
 use crate::world::{Service, says};
 
@@ -86,6 +88,27 @@ fn a_wrong_token_is_told_and_not_shown() {
         assert_eq!(ran.code, 4, "{ran}");
         says(&ran.stderr, &["does not know this token (HTTP 401"]);
         assert!(!ran.to_string().contains("hunter2"), "{ran}");
+    }
+}
+
+#[test]
+fn a_host_that_repeats_the_token_is_told_without_it() {
+    for kind in KINDS {
+        let (team, _service) = team(kind);
+        // A host with a problem is asked four times.
+        for (status, times) in [(401, 1), (403, 1), (422, 1), (429, 1), (503, 4)] {
+            let coded = BASE64_STANDARD.encode(format!("bot:{TOKEN}"));
+            let message = format!("Denied for {TOKEN}, {}, {coded}", TOKEN.replace('-', "%2D"));
+            let headers = vec![("x-got", TOKEN.to_owned()), ("retry-after", "900".to_owned())];
+            let headers = if status == 429 { headers } else { Vec::new() };
+            let trouble = Trouble::Answer(status, headers, json!({"message": message}));
+            (0..times).for_each(|_| team.host.trouble("GET", "/7/", trouble.clone()));
+            let ran = team.comment_on(7, &[]);
+            assert_ne!(ran.code, 0, "{ran}");
+            says(&ran.stderr, &[&format!("HTTP {status}: Denied for [hidden], [hidden], ")]);
+            assert!(!ran.stderr.contains(&coded[8..16]), "{ran}");
+        }
+        assert_eq!(team.host.own(7), Vec::<String>::new());
     }
 }
 

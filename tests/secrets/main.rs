@@ -3,6 +3,7 @@
 
 mod canary;
 mod commands;
+mod echoed;
 mod wrong_places;
 
 #[path = "../ci/hosts/mod.rs"]

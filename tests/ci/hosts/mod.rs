@@ -2,7 +2,7 @@
 
 mod github;
 mod gitlab;
-mod http;
+pub mod http;
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
