@@ -85,8 +85,9 @@ fn with_values(arg: Arg, command: &[&str]) -> Arg {
         (_, _, "WHAT" | "WHICH") if arg.is_positional() => from(arg, values::kinds_and_addresses),
         (_, _, "ZONE") => from(arg, values::zones),
         (["api"], "path", _) => arg,
-        (_, _, "DIR") => arg.value_hint(ValueHint::DirPath),
-        (_, _, "FILE" | "PATH" | "PLAN" | "FILE|NAME") => arg.value_hint(ValueHint::AnyPath),
+        (_, _, "DIR") => from(arg, values::folders),
+        (_, _, "FILE" | "PATH" | "PLAN" | "FILE|NAME") => from(arg, values::paths),
+        _ if arg.get_value_hint() == ValueHint::AnyPath => from(arg, values::paths),
         _ => arg,
     }
 }
