@@ -133,8 +133,7 @@ pub fn folders(current: &OsStr) -> Found {
 
 /// Files and folders. What is typed is what its author meant; what is added to it comes from whoever named the file.
 fn found_at(paths: &PathCompleter, current: &OsStr) -> Found {
-    // These write a name with the quotes that it needs.
-    let quotes = env::var_os(super::ASKED).is_some_and(|shell| shell == "zsh" || shell == "fish" || shell == "elvish");
+    let quotes = super::QUOTES.get().is_some_and(|quotes| *quotes);
     let is_shown = |c: char| !c.is_control() && !text::is_hidden(c) && c != char::REPLACEMENT_CHARACTER;
     let is_fine = |c: char| if quotes { is_shown(c) } else { is_plain(c) };
     let is_offered = |found: &CompletionCandidate| {
