@@ -421,3 +421,22 @@ fn of_many_targets_a_few_are_named() {
         assert!(ran.stderr.len() < 500 && ran.stderr.contains(", and 992 more"), "{ran}");
     }
 }
+
+#[test]
+fn a_target_has_a_name_that_shells_and_workflows_take_for_itself() {
+    for (name, help) in [
+        ("$(touch made)", "write [targets.touch-made]"),
+        ("${{ secrets.X }}", "write [targets.\"secrets.x\"]"),
+        ("a b,c", "write [targets.a-b-c]"),
+        ("-x", "write [targets.x]"),
+        ("../up", "write [targets.up]"),
+        ("production!", "such as [targets.production]"),
+        ("", "begins with a letter or a digit"),
+    ] {
+        let ran = told(&format!("[targets.production]\n[targets.\"{name}\"]\n"), "segments: {}\n");
+        assert_eq!((ran.code, times(&ran, "YM303")), (3, 1), "{name}\n{ran}");
+        assert_says(&ran, &["pushplan.toml:2:10\n", &format!("`{name}` cannot be the name of a target"), help]);
+    }
+    let ran = told("[targets.\"shop.de\"]\n[targets.Shop_2]\n[targets.9-x]\n", "segments: {}\n");
+    assert_eq!(ran.code, 0, "{ran}");
+}

@@ -2,6 +2,7 @@ mod comment;
 mod init;
 mod outputs;
 mod summary;
+mod words;
 
 use std::path::PathBuf;
 

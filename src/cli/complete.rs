@@ -7,6 +7,7 @@ mod values;
 use std::env;
 use std::io;
 use std::panic;
+use std::sync::OnceLock;
 
 use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::CompleteEnv;
@@ -20,6 +21,10 @@ use crate::render::Out;
 /// Set by the scripts: the name of the shell that asks.
 const ASKED: &str = "PUSHPLAN_COMPLETE";
 const NAME: &str = "pushplan";
+/// Shells that write a value with the quotes that it needs.
+const QUOTING: [&str; 3] = ["elvish", "fish", "zsh"];
+/// Whether the shell that asks is one of them. The variable is gone by the time that values are looked for.
+static QUOTES: OnceLock<bool> = OnceLock::new();
 /// What bash runs around what it would run without it.
 const BASH: &str = include_str!("complete/bash.sh");
 
@@ -32,6 +37,7 @@ pub fn answer() -> Option<Exit> {
         Out::new(anstream::ColorChoice::Auto).failure(&failure.help("it is for the scripts of `pushplan completions`"));
         return Some(Exit::Usage);
     }
+    QUOTES.get_or_init(|| QUOTING.iter().any(|name| shell == *name));
     // Somebody is typing: whatever goes wrong is no reason to write over the line.
     panic::set_hook(Box::new(|_| {}));
     let complete = || {
@@ -85,8 +91,9 @@ fn with_values(arg: Arg, command: &[&str]) -> Arg {
         (_, _, "WHAT" | "WHICH") if arg.is_positional() => from(arg, values::kinds_and_addresses),
         (_, _, "ZONE") => from(arg, values::zones),
         (["api"], "path", _) => arg,
-        (_, _, "DIR") => arg.value_hint(ValueHint::DirPath),
-        (_, _, "FILE" | "PATH" | "PLAN" | "FILE|NAME") => arg.value_hint(ValueHint::AnyPath),
+        (_, _, "DIR") => from(arg, values::folders),
+        (_, _, "FILE" | "PATH" | "PLAN" | "FILE|NAME") => from(arg, values::paths),
+        _ if arg.get_value_hint() == ValueHint::AnyPath => from(arg, values::paths),
         _ => arg,
     }
 }

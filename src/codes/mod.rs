@@ -80,6 +80,7 @@ codes! {
     YM209 Error Fixed "a resource's key begins with x-"
     YM301 Error Fixed "the project file is not valid TOML"
     YM302 Error Fixed "a file or folder cannot be read"
+    YM303 Error Fixed "a target's name has other characters than letters, digits, -, _ and ."
     RF101 Error Fixed "no segment has this name"
     RF102 Error Fixed "no template has this name"
     RF103 Error Free "no tag group has this name"

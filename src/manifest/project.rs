@@ -336,7 +336,9 @@ impl Project {
                 findings.push(bodies::refused(&self.root, name, name.span, refused));
             }
         }
-        for target in file.targets.values() {
+        let names = self.target_names();
+        for (name, target) in &file.targets {
+            findings.extend(target::wrong_name(name, &names));
             target.inspect(findings);
             for name in target.variables.keys().filter(|name| !is_name(name)) {
                 findings.push(

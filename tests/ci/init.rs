@@ -103,6 +103,95 @@ fn a_password_is_written_into_no_workflow() {
 }
 
 #[test]
+fn a_branch_is_one_that_git_has_and_stands_for_itself_in_a_pattern() {
+    let folder = project("");
+    let file = ".github/workflows/pushplan.yml";
+    let run = |branch: &str| {
+        let option = format!("--branch={branch}");
+        folder.run_in("shop", &["ci", "init", "github", "--force", &option], b"")
+    };
+    for wrong in [
+        "",
+        "feature/*",
+        "a\nb",
+        "a b",
+        "a~1",
+        "a^",
+        "a:b",
+        "a?",
+        "[a]",
+        "a\\b",
+        "a..b",
+        "-a",
+        "/a",
+        "a/",
+        "a//b",
+        "a.",
+        "a.lock",
+        "x.lock/a",
+        ".a",
+        "a/.b",
+        "@",
+        "HEAD",
+        "a@{1}",
+        "a${{x}}",
+        "a\u{7f}",
+        "a\u{85}b",
+    ] {
+        let ran = run(wrong);
+        assert_eq!(ran.code, 64, "{wrong:?}: {ran}");
+        says(&ran.stderr, &["is not the name of one branch: ", "--branch main"]);
+        assert!(!folder.path().join(".github").exists(), "{wrong:?}");
+    }
+    for (branch, pattern) in [
+        ("rel+x", "rel\\+x"),
+        ("!main", "\\!main"),
+        ("a!b", "a!b"),
+        ("c++", "c\\+\\+"),
+        ("release/1.2", "release/1.2"),
+        ("@TARGET@", "@TARGET@"),
+        ("größe", "größe"),
+    ] {
+        let ran = run(branch);
+        assert_eq!(ran.code, 0, "{branch}: {ran}");
+        says(&ran.stdout, &[&format!("Protect the branch {branch},")]);
+        assert_eq!(document(&folder.read(file))["on"]["push"]["branches"], json!([pattern]), "{branch}");
+    }
+}
+
+#[test]
+fn no_name_becomes_an_expression_in_a_workflow() {
+    for (host, file, wrong) in [
+        ("github", ".github/workflows/pushplan.yml", ["${{ secrets.X }}", "a\nb"]),
+        ("gitlab", ".gitlab-ci.yml", ["$GITLAB_TOKEN", "a\u{1b}b"]),
+    ] {
+        let target = "base_url = \"https://push.example\"\n";
+        let folder = Folder::new();
+        folder.write(".git/HEAD", "ref: refs/heads/main\n");
+        for below in wrong {
+            folder.write(&format!("{below}/pushplan.toml"), format!("[targets.production]\n{target}"));
+            let ran = folder.run_in(below, &["ci", "init", host], b"");
+            assert_eq!(ran.code, 64, "{below:?}: {ran}");
+            says(&ran.stderr, &["cannot be named in a workflow", "another name"]);
+        }
+        for name in ["${{ secrets.X }}", "a b,c"] {
+            folder.write("shop/pushplan.toml", format!("[targets.\"{name}\"]\n{target}"));
+            for more in [&[][..], &["--target", "*"]] {
+                let ran = folder.run_in("shop", &[&["ci", "init", host], more].concat(), b"");
+                assert_eq!(ran.code, 3, "{name}: {ran}");
+                says(&ran.stderr, &[&format!("`{name}` cannot be the name of a target"), "pushplan validate"]);
+            }
+        }
+        assert!(!folder.path().join(file).exists());
+        // A folder that is called as a mark of the template is a folder.
+        folder.write("@CREDENTIALS@/pushplan.toml", format!("[targets.production]\n{target}"));
+        let ran = folder.run_in("@CREDENTIALS@", &["ci", "init", host, "--target", " production , prod* "], b"");
+        assert_eq!(ran.code, 0, "{ran}");
+        says(&folder.read(file), &["project: \"@CREDENTIALS@\"", "target: \"production,prod*\""]);
+    }
+}
+
+#[test]
 fn a_workflow_asks_for_no_more_than_it_needs() {
     for (ledger, contents) in [("", "read"), ("ledger = \"git\"", "write"), ("ledger = \"s3://bucket/x\"", "read")] {
         let folder = project(ledger);

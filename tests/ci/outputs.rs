@@ -111,6 +111,8 @@ fn several_plans_are_added_up_and_two_of_one_target_are_refused() {
     assert_eq!(ran.code, 0, "{ran}");
     let all = variables(&ran.stdout);
     assert_eq!((all["PUSHPLAN_CHANGES"].as_str(), all["PUSHPLAN_CREATES"].as_str()), ("4", "4"));
+    let changed = team.run(&["ci", "outputs", "--plan", "plans", "--failed", "2"], &[]);
+    assert_eq!(variables(&changed.stdout)["PUSHPLAN_FAILURE_REASON"], "changes: the plans have 4 changes");
     assert_eq!(all["PUSHPLAN_DIGEST"].len(), 64);
     let one_by_one = team.run(&["ci", "outputs", "--plan", "plans/first.plan", "--plan", "plans/second.plan"], &[]);
     assert_eq!(variables(&one_by_one.stdout)["PUSHPLAN_DIGEST"], all["PUSHPLAN_DIGEST"]);

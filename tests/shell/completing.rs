@@ -247,6 +247,61 @@ fn completing_is_silent_whatever_the_project_is_like() {
     }
 }
 
+/// Bash and PowerShell put what they are given on the command line as it is.
+#[test]
+fn nothing_is_offered_that_a_shell_would_run_or_split() {
+    let folder = Folder::new();
+    let odd = [
+        "$(touch made)",
+        "a b",
+        "`made`",
+        "a;b",
+        "a'b",
+        "a&b",
+        "~a",
+        "-a",
+        "a\\\\b",
+        "a|b",
+        "a>b",
+        "a*",
+        "{a,b}",
+        "#a",
+        "!a",
+    ];
+    let targets: String = odd.iter().map(|name| format!("[targets.\"{name}\"]\n[groups.\"{name}g\"]\n")).collect();
+    folder.write("pushplan.toml", format!("[targets.staging]\n[targets.shop_2]\n{targets}"));
+    let segments: String = odd.iter().map(|name| format!("  \"{name}\": {{criteria: {{tag: a}}}}\n")).collect();
+    folder.write("files/messages.yaml", format!("segments:\n  news: {{criteria: {{tag: a}}}}\n{segments}"));
+    for name in odd {
+        folder.write(&format!("files/{name}.yaml"), "");
+    }
+    folder.write("files/größe+1.yaml", "");
+    let asks: [(&[&str], &[&str]); 5] = [
+        (&["plan", "--target", ""], &["shop_2", "staging"]),
+        (&["plan", "--target", "$"], &[]),
+        (&["show", "segments/"], &["segments/news"]),
+        (&["lookup", "segment", ""], &["news"]),
+        (&["plan", "--out", "files/"], &["files/-a.yaml", "files/größe+1.yaml", "files/messages.yaml"]),
+    ];
+    for shell in ["bash", "powershell"] {
+        for (words, expected) in asks {
+            let mut asked = command(env!("CARGO_BIN_EXE_pushplan"), &folder);
+            let index = words.len().to_string();
+            asked.env("PUSHPLAN_COMPLETE", shell).env("_CLAP_COMPLETE_INDEX", index).env("_CLAP_IFS", "\n");
+            asked.args(["--", "pushplan"]).args(words);
+            let ran = ran(asked);
+            let lines = ran.stdout.lines().map(|line| line.split('\t').next().unwrap_or_default());
+            let mut found: Vec<&str> = lines.filter(|line| !line.starts_with("--")).collect();
+            found.sort_unstable();
+            assert_eq!((ran.code, found), (0, expected.to_vec()), "{shell} {words:?}");
+        }
+    }
+    // Fish writes the quotes that a name needs.
+    let mut asked = command(env!("CARGO_BIN_EXE_pushplan"), &folder);
+    asked.env("PUSHPLAN_COMPLETE", "fish").args(["--", "pushplan", "plan", "--out", "files/a b"]);
+    assert_eq!(ran(asked).stdout, "files/a b.yaml\n");
+}
+
 #[test]
 fn another_project_is_completed_from_where_it_is_named() {
     let (folder, _listener) = project();

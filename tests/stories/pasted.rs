@@ -12,9 +12,9 @@ use crate::world::{Project, Service, ended, says};
 
 const ONE: &str = "segments:\n  a: {criteria: {tag: a}}\n";
 const SLOW: &str = "[[fault]]\nkind = \"delay\"\nms = 2500\nmethod = \"POST\"\n";
-/// Neither the folder nor the target has a name that a shell would leave as it is.
+/// The folder has a name that a shell would not leave as it is.
 const FOLDER: &str = "q em3";
-const TARGET: &str = "e&f";
+const TARGET: &str = "e-f";
 
 /// Somebody who stands above a project whose ledger is in a folder that several share.
 struct Above {
@@ -29,7 +29,7 @@ impl Above {
         let above = Self { outer, service };
         fs::create_dir(above.shared()).expect("a folder");
         let settings = format!(
-            "[targets.{TARGET:?}]\nbase_url = {:?}\nledger = \"file:{}\"\nsettle = \"1s\"\nsend_within = \"30s\"\n\
+            "[targets.{TARGET}]\nbase_url = {:?}\nledger = \"file:{}\"\nsettle = \"1s\"\nsend_within = \"30s\"\n\
              [targets.other]\n",
             above.service.origin,
             above.shared().display()
@@ -139,11 +139,11 @@ fn every_command_that_is_named_has_the_project_and_the_target() {
     assert_eq!(ran.code, 64, "{ran}");
     above.run(&["apply", "--yes"]);
     let ran = above.run(&["forget", "segments/nothing-of-this-name"]);
-    says(&ran.stderr, &["`pushplan history --project 'q em3' --target 'e&f'` names them"]);
+    says(&ran.stderr, &["`pushplan history --project 'q em3' --target e-f` names them"]);
     above.outer.folder.write(&format!("{FOLDER}/messages.yaml"), "segments:\n  a: {criteria: {}}\n");
     let ran = above.run(&["plan"]);
-    says(&ran.stderr, &["`pushplan validate 'q em3' --target 'e&f'` shows them"]);
-    let pasted = above.paste("pushplan validate 'q em3' --target 'e&f'");
+    says(&ran.stderr, &["`pushplan validate 'q em3' --target e-f` shows them"]);
+    let pasted = above.paste("pushplan validate 'q em3' --target e-f");
     assert_eq!(pasted.code, 3, "{pasted}");
 }
 

@@ -3,8 +3,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use serde_json::Value;
 
+use super::words::{self, quoted};
+use crate::address::is_key;
 use crate::cli::many;
 use crate::cli::planning::Place;
 use crate::cli::review::beneath;
@@ -67,6 +68,14 @@ impl Host {
         }
     }
 
+    /// What begins something else than a text in its workflow.
+    fn sign(self) -> &'static str {
+        match self {
+            Self::Github => words::EXPRESSION,
+            Self::Gitlab => "$",
+        }
+    }
+
     /// What does the work, of this release.
     fn uses(self) -> &'static str {
         match self {
@@ -107,12 +116,18 @@ impl Init {
 
     fn team(&self, root: &Path) -> Result<Team, Failure> {
         let project = Project::open(root);
-        let asked = self.target.as_ref().map(|names| names.split(',').map(|name| name.trim().to_owned()).collect());
-        let asked = asked.map(|names: Vec<String>| many::select(&project, &names)).transpose()?;
+        let words = self.target.as_ref().map(|names| names.split(',').map(|name| name.trim().to_owned()).collect());
+        let words: Option<Vec<String>> = words;
+        let asked = words.as_ref().map(|names| many::select(&project, names)).transpose()?;
+        let is_asked =
+            |name: &&str| asked.as_ref().is_none_or(|asked: &Vec<String>| asked.iter().any(|other| other == name));
+        if let Some(name) = project.target_names().into_iter().filter(is_asked).find(|name| !is_key(name)) {
+            return Err(words::wrong_target(name));
+        }
         let known: Vec<(String, String, Option<String>)> = project
             .target_names()
             .into_iter()
-            .filter(|name| asked.as_ref().is_none_or(|asked| asked.iter().any(|other| other == name)))
+            .filter(is_asked)
             .filter_map(|name| {
                 let target = project.target(name)?;
                 let origin = target.base_url.as_ref()?.value.clone();
@@ -129,10 +144,13 @@ impl Init {
         }
         let names: Vec<&str> = known.iter().map(|(name, ..)| name.as_str()).collect();
         let branch = self.branch.clone().or_else(|| Repository::of(root).ok()?.main_branch());
+        let branch = branch.unwrap_or_else(|| "main".to_owned());
+        words::check_branch(&branch)?;
         let folder = beneath(root);
+        words::check_folder(&folder, self.host.sign())?;
         Ok(Team {
-            targets: self.target.clone().unwrap_or_else(|| names.join(",")),
-            branch: branch.unwrap_or_else(|| "main".to_owned()),
+            targets: words.map_or_else(|| names.join(","), |words| words.join(",")),
+            branch,
             folder: if folder.is_empty() { ".".to_owned() } else { folder },
             known,
         })
@@ -207,13 +225,16 @@ impl Team {
             (Host::Github, None) => secret("PUSHPLAN_CREDENTIALS_TOML"),
             (Host::Gitlab, origin) => format!("      origin: {}", quoted(origin.unwrap_or_default())),
         };
-        text.replace("@USES@", uses)
-            .replace("@BRANCH@", &quoted(&self.branch))
-            .replace("@GROUP@", &self.group())
-            .replace("@CONTENTS@", if self.pushes() { "write" } else { "read" })
-            .replace("@TARGET@", &quoted(&self.targets))
-            .replace("@PROJECT@", &quoted(&self.folder))
-            .replace("@CREDENTIALS@", &credentials)
+        let values = [
+            ("@USES@", uses.to_owned()),
+            ("@BRANCH@", quoted(&words::pattern(&self.branch))),
+            ("@GROUP@", self.group()),
+            ("@CONTENTS@", if self.pushes() { "write" } else { "read" }.to_owned()),
+            ("@TARGET@", quoted(&self.targets)),
+            ("@PROJECT@", quoted(&self.folder)),
+            ("@CREDENTIALS@", credentials),
+        ];
+        words::filled(text, &values)
     }
 
     /// What is left to people.
@@ -283,11 +304,6 @@ impl Team {
         });
         steps
     }
-}
-
-/// A text that YAML reads as itself.
-fn quoted(text: &str) -> String {
-    Value::from(text).to_string()
 }
 
 fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {

@@ -10,7 +10,9 @@ use crate::cli::apply::saved;
 use crate::cli::{Context, Ended};
 use crate::failure::{Exit, Failure};
 use crate::manifest::files::describe;
+use crate::plan::Plan;
 use crate::render::outputs::{self, Counts};
+use crate::text;
 
 /// Hand on what a plan comes to: numbers, files and a digest, for the next steps of a job.
 ///
@@ -55,13 +57,14 @@ impl Outputs {
         }
         let shown = |path: &PathBuf| path.display().to_string();
         let files: Vec<String> = self.plans.iter().map(shown).collect();
+        let changes = counts.as_ref().filter(|counts| counts.changes > 0).map(|counts| changes(&plans, counts.changes));
         let outputs = outputs::Outputs {
             drifted,
             counts,
             plan_file: (!files.is_empty()).then(|| files.join(" ")),
             report_html: self.report_html.as_ref().map(shown),
             digest: outputs::digest(&plans),
-            failure_reason: self.failed.and_then(|code| reason(code, self.log.as_deref())),
+            failure_reason: self.failed.and_then(|code| reason(code, changes, self.log.as_deref())),
         };
         let Some(file) = env::var_os("GITHUB_OUTPUT").filter(|file| !file.is_empty()) else {
             context.out.exact(outputs.dotenv().as_bytes());
@@ -96,8 +99,17 @@ fn drifted(file: &Path) -> Result<usize, Failure> {
     Ok(sum("changed") + sum("removed") + sum("added"))
 }
 
-/// Why something failed: a word for its exit code, and its first error.
-fn reason(code: u8, log: Option<&Path>) -> Option<String> {
+fn changes(plans: &[Plan], number: usize) -> String {
+    let number = text::count(number, "change");
+    match plans {
+        [_] => format!("the plan has {number}"),
+        _ => format!("the plans have {number}"),
+    }
+}
+
+/// Why something failed: a word for its exit code, and its first error. What has changes did not fail: there it is what they
+/// come to.
+fn reason(code: u8, changes: Option<String>, log: Option<&Path>) -> Option<String> {
     let word = match code {
         0 => return None,
         2 => "changes",
@@ -114,8 +126,9 @@ fn reason(code: u8, log: Option<&Path>) -> Option<String> {
     let said = said.unwrap_or_default();
     let error = said.lines().find_map(|line| line.strip_prefix("error").filter(|rest| rest.starts_with([':', '['])));
     let error = error.map(|error| error.trim_start_matches(": ").to_owned());
-    let usage = said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned);
-    Some(match error.or(usage) {
+    let first = || said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned);
+    let why = if code == 2 { changes.or(error) } else { error.or_else(first) };
+    Some(match why {
         Some(error) => format!("{word}: {error}"),
         None => word.to_owned(),
     })

@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
-use clap_complete::engine::CompletionCandidate;
+use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 
 use crate::cli::{Arguments, help};
 use crate::codes::{CODES, LIMITS};
@@ -24,9 +24,17 @@ const MANY: usize = 100;
 fn fitting<S: Into<String>>(current: &OsStr, all: impl IntoIterator<Item = (S, Option<&'static str>)>) -> Found {
     let Some(typed) = current.to_str() else { return Found::new() };
     let all = all.into_iter().map(|(value, about)| (value.into(), about)).filter(|(value, _)| value.starts_with(typed));
-    // A sign that ends a line or moves the cursor is nothing to type.
-    let plain = all.filter(|(value, _)| !value.chars().any(|c| c.is_control() || text::is_hidden(c)));
+    let plain = all.filter(|(value, _)| is_word(value));
     plain.map(|(value, about)| CompletionCandidate::new(value).help(about.map(Into::into))).collect()
+}
+
+/// Whether every shell reads a text as one word, and as nothing else: some put it on the command line as it is.
+fn is_word(text: &str) -> bool {
+    !text.starts_with('-') && text.chars().all(is_plain)
+}
+
+fn is_plain(c: char) -> bool {
+    c.is_alphanumeric() || "-_./+".contains(c)
 }
 
 /// The project that the command line means: the one that `--project` names, or the nearest.
@@ -54,7 +62,7 @@ fn manifests() -> Option<Manifests> {
 /// Names of targets and groups. A pattern that means some is good as it is.
 pub fn targets(current: &OsStr) -> Found {
     let Some(project) = root().map(|root| Project::open(&root)) else { return Found::new() };
-    let names = project.target_names();
+    let names: Vec<&str> = project.target_names().into_iter().filter(|name| is_word(name)).collect();
     if let Some(pattern) = current.to_str().filter(|typed| typed.contains('*')) {
         let means_some = names.iter().any(|name| text::is_like(pattern, name));
         return means_some.then(|| CompletionCandidate::new(pattern)).into_iter().collect();
@@ -113,6 +121,27 @@ pub fn explained(current: &OsStr) -> Found {
 /// Names of time zones.
 pub fn zones(current: &OsStr) -> Found {
     fitting(current, jiff::tz::db().available().map(|name| (name.to_string(), None)))
+}
+
+pub fn paths(current: &OsStr) -> Found {
+    found_at(&PathCompleter::any(), current)
+}
+
+pub fn folders(current: &OsStr) -> Found {
+    found_at(&PathCompleter::dir(), current)
+}
+
+/// Files and folders. What is typed is what its author meant; what is added to it comes from whoever named the file.
+fn found_at(paths: &PathCompleter, current: &OsStr) -> Found {
+    let quotes = super::QUOTES.get().is_some_and(|quotes| *quotes);
+    let is_shown = |c: char| !c.is_control() && !text::is_hidden(c) && c != char::REPLACEMENT_CHARACTER;
+    let is_fine = |c: char| if quotes { is_shown(c) } else { is_plain(c) };
+    let is_offered = |found: &CompletionCandidate| {
+        let (path, typed) = (found.get_value().to_string_lossy(), current.to_string_lossy());
+        let added = path.strip_prefix(&*typed).unwrap_or(&path);
+        added.chars().all(is_fine) && !(typed.is_empty() && added.starts_with('-'))
+    };
+    paths.complete(current).into_iter().filter(is_offered).collect()
 }
 
 /// Commands and topics.

@@ -2,13 +2,33 @@
 
 use super::super::variables::Variables;
 use super::{FINGERPRINT, Target};
+use crate::address::{is_key, to_key};
 use crate::client::Origin;
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::ledger::place;
 use crate::model::delay::Delay;
 use crate::model::recipient::Recipient;
+use crate::node::At;
 use crate::text;
+
+/// The finding for a name that a shell, a workflow or a ledger could take for something else. `names` are those of all targets.
+pub(super) fn wrong_name(name: &At<String>, names: &[&str]) -> Option<Finding> {
+    if is_key(name) {
+        return None;
+    }
+    let message = format!("`{}` cannot be the name of a target", text::short(name, 60));
+    let finding = Finding::new(&codes::YM303, name.span, message)
+        .label("letters, digits, -, _ and . only, at most 128")
+        .note("a target's name stands on command lines and in workflows, and is the name of its ledger too");
+    Some(match to_key(name) {
+        near if near.is_empty() || names.contains(&near.as_str()) => {
+            finding.help("give it a name that begins with a letter or a digit, such as [targets.production]")
+        }
+        near if near.contains('.') => finding.help(format!("write [targets.\"{near}\"]")),
+        near => finding.help(format!("write [targets.{near}]")),
+    })
+}
 
 impl Target {
     /// How near the time of a new push may be.
