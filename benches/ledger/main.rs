@@ -67,7 +67,7 @@ async fn measure(name: &str, places: &[Box<dyn Place>], resources: usize, report
         // However it came to be so, it is the same but for when.
         let ledger = Ledger::replay(place.chain().read(0).await.expect("records"));
         let known: Vec<(Address, Value)> =
-            ledger.owned.into_iter().map(|(address, owned)| (address, owned.spec)).collect();
+            ledger.owned.into_iter().map(|(address, owned)| (address, owned.spec.into_value())).collect();
         assert_eq!(known.len(), resources);
         assert!(expected.get_or_insert_with(|| known.clone()) == &known, "{name}: all of them end alike");
     }

@@ -110,7 +110,8 @@ fn strike_value(value: &mut Value, forms: &[Vec<u8>]) -> bool {
             is_struck
         }
         Value::String(text) => strike(text, forms),
-        Value::Array(items) => items.iter_mut().fold(false, |any, item| strike_value(item, forms) || any),
+        // All of them, also behind the first.
+        Value::Array(items) => items.iter_mut().filter_map(|item| strike_value(item, forms).then_some(())).count() > 0,
         Value::Object(fields) => {
             let mut any = false;
             for (mut name, mut field) in std::mem::take(fields) {

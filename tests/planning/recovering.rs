@@ -20,7 +20,7 @@ pub fn in_doubt_in(mut world: World, yaml: &str, name: &str) -> World {
         address: address(name),
         verb: Verb::Create,
         id: None,
-        spec: Some(spec.into()),
+        spec: Some(spec),
         refs: Default::default(),
         seen: BTreeSet::from(["before".to_owned()]),
         deadline: world.now,
@@ -145,7 +145,7 @@ scheduled_pushes:
 fn listed(push_ids: &[&str]) -> Found {
     let spec = declared(PUSH)[&address("scheduled_pushes/sale")].spec.clone();
     let push_ids = push_ids.iter().map(|id| (*id).to_owned()).collect();
-    Found { id: "new".into(), name: "sale".into(), spec: Some(spec.into()), push_ids, ..Found::default() }
+    Found { id: "new".into(), name: "sale".into(), spec: Some(spec), push_ids, ..Found::default() }
 }
 
 #[test]
