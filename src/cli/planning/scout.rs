@@ -3,6 +3,7 @@
 //! It is only ever a head start. Where anything is unusual, nothing was seen ahead, and whoever plans looks for itself and says
 //! what is wrong.
 
+use jiff::{SignedDuration, Timestamp};
 use tokio::task::JoinHandle;
 
 use super::{Place, same_app, settle_of};
@@ -43,8 +44,12 @@ impl Scout {
             let opened = target::open_running(&project, &name).await?;
             let ledger = Ledger::replay(log.read(0).await.ok()?);
             same_app(&ledger, &opened).ok()?;
+            let settle = settle_of(Some(target));
+            if !is_quiet(&ledger, settle, Timestamp::now()) {
+                return None;
+            }
             let remembered = Some((ledger, log.known()));
-            let early = list(&opened.reading(), opened.level, settle_of(Some(target))).await;
+            let early = list(&opened.reading(), opened.level, settle).await;
             Some(Glimpse { opened, head: Head { remembered, early } })
         };
         Some(Self(runtime().ok()?.spawn(look)))
@@ -53,5 +58,27 @@ impl Scout {
     /// What was seen of a target.
     pub async fn glimpse(self, target: &str) -> Option<Glimpse> {
         self.0.await.ok().flatten().filter(|seen| seen.opened.name == target)
+    }
+}
+
+/// Whether nobody is at work and all that was lost on its way has taken effect or never will, before the service is asked:
+/// later is too late for lists that are had already.
+fn is_quiet(ledger: &Ledger, settle: SignedDuration, now: Timestamp) -> bool {
+    ledger.run.is_none() && ledger.settled_at(settle).is_none_or(|at| at <= now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_listed_early_while_something_may_be_on_its_way() {
+        let at = |text: &str| text.parse::<Timestamp>().expect("a time");
+        let settle = SignedDuration::from_secs(10);
+        let is_quiet = |ledger: &Ledger, now: &str| is_quiet(ledger, settle, at(now));
+        assert!(is_quiet(&Ledger::default(), "2030-01-01T00:00:00Z"));
+        let lost = Ledger { unsettled: Some(at("2030-01-01T00:00:00Z")), ..Ledger::default() };
+        assert!(!is_quiet(&lost, "2030-01-01T00:00:09Z"));
+        assert!(is_quiet(&lost, "2030-01-01T00:00:10Z"));
     }
 }
