@@ -220,6 +220,17 @@ fn many_requests_leave_an_approval_whole() {
     says(&body, &["u-0", "u-59", "more request"]);
     assert!(!body.contains("--accept-truncated"), "{body}");
     assert_eq!(team.merge_and_apply(7, &[]).code, 0);
+    // Who is taken out is named as well, all of them.
+    team.host.open(8);
+    team.project
+        .write("tag_groups:\n  loyalty:\n    tags: [gold]\n    members:\n      named_users:\n        u-0: [gold]\n");
+    team.commented(8);
+    let body = team.host.only(8);
+    let full = body.split("### In full").nth(1).expect("a part of its own");
+    let named = full.lines().filter(|line| line.starts_with("- tag_groups/loyalty/named_users/u-")).count();
+    assert_eq!(named, 59 - 20, "twenty stand with their group, the others here:\n{body}");
+    assert!(!body.contains("--accept-truncated"), "{body}");
+    assert_eq!(team.merge_and_apply(8, &["--allow-deletes", "100"]).code, 0);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::look::page::is_page;
 use crate::look::wrap;
 use crate::plan::{Action, Change};
 use crate::render::escape::markdown;
+use crate::render::one_line;
 use crate::render::plan::content::{FIELDS, is_told};
 use crate::render::plan::rows::PARTS;
 use crate::render::plan::text::NAME;
@@ -34,8 +35,11 @@ const PLACE: usize = 160;
 pub fn whole(view: &View, most: usize) -> Cut {
     const HEAD: &str = "### In full\n\nWhat is shown above in part, as it will be:\n\n";
     let (mut text, mut left) = (String::new(), 0);
-    let changes = view.blocks.iter().chain(&view.drift).flat_map(changes);
-    for told in changes.flat_map(|(change, is_left_out)| told(change, is_left_out)) {
+    let of_block = |block| -> Vec<String> {
+        let made = changes(block).into_iter().flat_map(|(change, is_left_out)| told(change, is_left_out));
+        made.chain(gone(block)).collect()
+    };
+    for told in view.blocks.iter().chain(&view.drift).flat_map(of_block) {
         let room = most.saturating_sub(HEAD.len() + text.len());
         if left == 0 && told.len() <= room { text.push_str(&told) } else { left += 1 }
     }
@@ -50,6 +54,14 @@ fn changes<'p>(block: &Block<'p>) -> Vec<(&'p Change, bool)> {
     let makes =
         |change: &Change| matches!(change.action, Action::Create | Action::Update | Action::Replace | Action::ByHand);
     whole.chain(parts).filter(|(change, _)| makes(change)).collect()
+}
+
+/// The parts that are deleted and that the details of their block do not name.
+fn gone(block: &Block) -> Option<String> {
+    let unnamed = block.parts.iter().skip(PARTS).filter(|change| change.action == Action::Delete);
+    let lines: Vec<String> = unnamed.map(|change| format!("- {}\n", one_line(&change.address.to_string()))).collect();
+    let head = format!("{} — {} deleted", short(&block.address.to_string(), PLACE), count(lines.len(), "more part"));
+    (!lines.is_empty()).then(|| details(&head, &lines.concat()))
 }
 
 /// What a change makes of which its details show a part: a long text by itself, and all short values together.
@@ -140,8 +152,12 @@ fn written(value: &Value) -> String {
 }
 
 fn folded(change: &Change, what: &str, lines: &str) -> String {
-    let head = format!("{} {what}", short(&change.address.to_string(), PLACE));
-    let (head, block) = (markdown::text(&head), markdown::block("diff", lines));
+    details(&format!("{} {what}", short(&change.address.to_string(), PLACE)), lines)
+}
+
+/// Lines of a difference, folded up.
+fn details(head: &str, lines: &str) -> String {
+    let (head, block) = (markdown::text(head), markdown::block("diff", lines));
     format!("<details><summary>{head}</summary>\n\n{block}\n</details>\n\n")
 }
 
