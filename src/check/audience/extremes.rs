@@ -10,7 +10,7 @@ use crate::finding::{Finding, Findings};
 use crate::kinds::{self, Segment};
 use crate::manifest::Desired;
 use crate::model::audience::{SegmentRef, Selector, Tag};
-use crate::model::vocabulary;
+use crate::model::vocabulary::{self, Values};
 use crate::node::At;
 
 /// How many segments are followed for one audience. What is in others is taken for anything.
@@ -59,13 +59,15 @@ pub fn extremes(subject: &Subject, one: &One, findings: &mut Findings) {
 }
 
 /// Whether some can be in an audience and some outside, as is nearly always seen at once: nothing is both asked for and
-/// refused, and at most one condition is about a thing of which each device has one.
+/// refused, of what each device has one of no two values are named, and at most one condition is about a thing that says
+/// something of others.
 fn is_ordinary(desired: &Desired, audience: &Selector) -> bool {
     // What can be wrong with a single condition is found where it is looked at.
     if audience.members().is_empty() {
         return true;
     }
     let (mut asked, mut followed, mut bound) = (HashMap::new(), HashSet::new(), 0);
+    let mut single: HashMap<&str, &str> = HashMap::new();
     let mut open = vec![(audience, false)];
     while let Some((selector, negated)) = open.pop() {
         let name = match selector {
@@ -95,7 +97,19 @@ fn is_ordinary(desired: &Desired, audience: &Selector) -> bool {
             Selector::SubscriptionList(name) => ("subscription", "", name.as_str()),
             // Of a place, a longer period holds the shorter ones.
             Selector::Location(place) => ("place", "", place.id.as_str()),
-            Selector::Tag(_) | Selector::NamedUser(_) if bound == 0 => {
+            Selector::Tag(Tag { tag, group: Some(group) }) if stands_alone(group, tag) => {
+                if *single.entry(group.as_str()).or_insert(tag.as_str()) != tag.as_str() {
+                    return false;
+                }
+                ("property", group.as_str(), "")
+            }
+            Selector::NamedUser(id) => {
+                if *single.entry("").or_insert(id.as_str()) != id.as_str() {
+                    return false;
+                }
+                ("named user", "", "")
+            }
+            Selector::Tag(_) if bound == 0 => {
                 bound += 1;
                 continue;
             }
@@ -106,6 +120,14 @@ fn is_ordinary(desired: &Desired, audience: &Selector) -> bool {
         }
     }
     true
+}
+
+/// Whether a tag is one of many values, or of two, in a group that every kind of device has and that says nothing of others.
+fn stands_alone(group: &str, tag: &str) -> bool {
+    vocabulary::group(group).is_some_and(|group| {
+        let is_free = matches!(group.values, Values::TimeZone | Values::Language | Values::Country);
+        group.platform.is_none() && is_free && group.accepts(tag)
+    })
 }
 
 /// An audience with the segments that it names, except for some.
@@ -156,4 +178,76 @@ fn nobody_left_out(selector: &At<Selector>) -> Finding {
         .label("matches every device there can be")
         .note("whatever a device is, one of the conditions holds for it")
         .help("write `all` if everybody is meant; otherwise look for an `or` or a `not` that should be another")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Findings;
+    use crate::manifest::{self, From, Input, Project};
+    use crate::source::Sources;
+    use proptest::prelude::*;
+    use std::path::Path;
+
+    /// What a manifest with one segment declares.
+    fn declared(criteria: &str) -> Desired {
+        let text = format!("segments:\n  one:\n    display_name: One\n    criteria: {criteria}\n");
+        let input = Input { name: "one.yaml".into(), from: From::Bytes(text.into_bytes()) };
+        let read = manifest::read(Project::bare(Path::new(".")), vec![input], Sources::default(), Findings::default());
+        read.resolve(None).0
+    }
+
+    fn condition() -> impl Strategy<Value = String> {
+        let single = prop::sample::select(vec![
+            "{tag: a}",
+            "{tag: b, group: g}",
+            "{tag: US, group: ua_locale_country}",
+            "{tag: CA, group: ua_locale_country}",
+            "{tag: fr, group: ua_locale_language}",
+            "{tag: Europe/Paris, group: timezone}",
+            "{tag: \"true\", group: ua_opt_in}",
+            "{tag: \"false\", group: ua_opt_in}",
+            "{tag: 8.3.X, group: ua_ios_version}",
+            "{tag: \"true\", group: ua_location_enabled}",
+            "{named_user: u}",
+            "{named_user: v}",
+            "{static_list: l}",
+        ]);
+        single.prop_map(str::to_owned).prop_recursive(3, 12, 4, |inner| {
+            let joined = (prop::sample::select(vec!["and", "or"]), prop::collection::vec(inner.clone(), 1..4));
+            prop_oneof![
+                joined.prop_map(|(join, members)| format!("{{{join}: [{}]}}", members.join(", "))),
+                inner.prop_map(|member| format!("{{not: {member}}}")),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_is_ordinary_has_some_in_it_and_some_outside(criteria in condition()) {
+            let desired = declared(&criteria);
+            let segment = desired.get::<Segment>("one").expect("it can be read");
+            if is_ordinary(&desired, &segment.criteria) {
+                let whole = kinds::Audience { selector: &segment.criteria, devices: None, role: kinds::Role::Criteria };
+                let audience = followed(&desired, &whole, &HashSet::new());
+                prop_assert!(matches!(nobody(&audience), Answer::No(_)), "nobody: {}", criteria);
+                prop_assert!(matches!(everyone(&audience), Answer::No(_)), "everyone: {}", criteria);
+            }
+        }
+    }
+
+    #[test]
+    fn conditions_of_different_sorts_are_ordinary() {
+        let is_ordinary = |criteria: &str| {
+            let desired = declared(criteria);
+            let segment = desired.get::<Segment>("one").expect("it can be read");
+            is_ordinary(&desired, &segment.criteria)
+        };
+        let (us, fr) = ("{tag: US, group: ua_locale_country}", "{tag: fr, group: ua_locale_language}");
+        assert!(is_ordinary(&format!("{{and: [{us}, {{named_user: u}}, {{not: {fr}}}]}}")));
+        assert!(!is_ordinary(&format!("{{and: [{us}, {{tag: CA, group: ua_locale_country}}]}}")));
+        assert!(!is_ordinary(&format!("{{or: [{us}, {{not: {us}}}]}}")));
+    }
 }
