@@ -24,7 +24,7 @@ pub use choose::{LeftOut, choose, matches};
 /// The changes in the order of their addresses, and the steps that carry them out. What is left out is not touched.
 pub fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOut) -> (Vec<Change>, Vec<Step>) {
     cascade(&mut compared, situation, left);
-    let wanted = Wanted::new(&compared);
+    let wanted = Wanted::new(&compared, situation.ledger);
     let went = wanted.hand_over(&mut compared);
     let (made, last) = (BTreeMap::new(), BTreeMap::new());
     let old = old_versions(&compared, &wanted, situation);

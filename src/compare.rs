@@ -5,14 +5,17 @@
 
 mod applied;
 mod fields;
+mod kept;
+mod known;
 mod recovery;
 mod renames;
 mod situation;
 mod units;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::address::Address;
@@ -24,6 +27,8 @@ use crate::model::audience::written;
 use crate::model::level::Level;
 use crate::node::Shared;
 use crate::plan::{Action, Change, Moved, Reason};
+
+use known::Known;
 
 pub use applied::Applied;
 pub use fields::ignoring;
@@ -51,6 +56,9 @@ pub struct Compared {
     pub stamp: Option<String>,
 }
 
+/// So many are compared side by side.
+const TOGETHER: usize = 256;
+
 /// Every address that is declared, ours or in doubt.
 pub fn compare(situation: &Situation) -> Vec<Compared> {
     let Situation { units, ledger, .. } = situation;
@@ -60,8 +68,11 @@ pub fn compare(situation: &Situation) -> Vec<Compared> {
     let found =
         |address: &Address| Some((address.clone(), One::new(situation, address, &known).compared().recovered?.id));
     known.renewed = ledger.open.keys().filter(|address| is_segment(address)).filter_map(found).collect();
-    let mut compared: Vec<Compared> =
-        addresses.into_iter().map(|address| One::new(situation, address, &known).compared()).collect();
+    let one = |address| One::new(situation, address, &known).compared();
+    let mut compared: Vec<Compared> = match addresses.len() {
+        0..TOGETHER => addresses.into_iter().map(one).collect(),
+        _ => Vec::from_iter(addresses).into_par_iter().map(one).collect(),
+    };
     renames::tell(&mut compared, situation);
     compared
 }
@@ -106,64 +117,30 @@ fn is_segment(address: &Address) -> bool {
     address.kind == <kinds::Segment as kinds::Resource>::KEY
 }
 
-/// What every comparison needs, worked out once.
-struct Known<'s> {
-    names: Names<'s>,
-    /// Every id that is ours, by kind.
-    ids: BTreeSet<(&'s str, &'s str)>,
-    /// What is ours under any address, where that is ours to choose.
-    identities: BTreeSet<(&'s str, String)>,
-    /// The ids of segments that were found again after their answers were lost.
-    renewed: BTreeMap<Address, String>,
-    /// What is listed, by kind and name.
-    named: HashMap<(&'static str, &'s str), Vec<&'s Found>>,
+fn segment_address(key: &str) -> Address {
+    Address::new(<kinds::Segment as kinds::Resource>::KEY, key)
 }
 
-impl<'s> Known<'s> {
-    fn new(situation: &'s Situation<'s>) -> Self {
-        let mut named: HashMap<_, Vec<_>> = HashMap::new();
-        for (kind, all) in &situation.live.listed {
-            for found in all.values() {
-                named.entry((*kind, found.name.as_str())).or_default().push(found);
-            }
-        }
-        let ledger = situation.ledger;
-        let identity = |(address, owned): (&'s Address, &Owned)| {
-            Some((&*address.kind, kinds::api(address).identity(&owned.spec)?))
-        };
-        let identities = ledger.owned.iter().filter_map(identity).collect();
-        Self { names: Names::new(ledger), ids: ledger.ids(), identities, renewed: BTreeMap::new(), named }
-    }
-
-    /// Things of a name that are not ours.
-    fn others(&self, address: &Address, name: &str) -> Vec<&'s Found> {
-        let kind = kinds::kind(&address.kind).map_or("", |kind| kind.key);
-        let all = self.named.get(&(kind, name)).into_iter().flatten().copied();
-        all.filter(|found| !self.ids.contains(&(kind, found.id.as_str()))).collect()
-    }
-}
-
-struct One<'s> {
+struct One<'k, 's> {
     situation: &'s Situation<'s>,
-    address: &'s Address,
+    address: &'k Address,
     api: &'static dyn Api,
-    known: &'s Known<'s>,
+    known: &'k Known<'s>,
 }
 
-impl<'s> One<'s> {
-    fn new(situation: &'s Situation<'s>, address: &'s Address, known: &'s Known<'s>) -> Self {
+impl<'k, 's> One<'k, 's> {
+    fn new(situation: &'s Situation<'s>, address: &'k Address, known: &'k Known<'s>) -> Self {
         Self { situation, address, api: kinds::api(address), known }
     }
 
-    fn compared(&self) -> Compared {
-        let unit = self.situation.units.get(self.address);
-        let mut owned = self.situation.ledger.owned.get(self.address).cloned();
-        let spec = unit.map(|unit| &unit.spec).or(owned.as_ref().map(|owned| &owned.spec));
-        let mut out = Compared {
+    /// Before anything is decided.
+    fn blank(&self, unit: Option<&Unit>, owned: Option<&Owned>) -> Compared {
+        let spec = unit.map(|unit| &unit.spec).or(owned.map(|owned| &owned.spec));
+        Compared {
             change: Change {
                 address: self.address.clone(),
                 action: Action::Keep,
-                name: spec.map(|spec| self.api.name(spec)).unwrap_or_default(),
+                name: spec.map(|spec| self.api.called(spec)).unwrap_or_default(),
                 place: unit.and_then(|unit| unit.place.clone()),
                 id: None,
                 desired: unit.map(|unit| unit.spec.clone()),
@@ -172,7 +149,7 @@ impl<'s> One<'s> {
                 moved: None,
                 reasons: Vec::new(),
                 sends: Vec::new(),
-                protect: owned.as_ref().is_some_and(|owned| owned.protect),
+                protect: owned.is_some_and(|owned| owned.protect),
                 broadcast: unit.is_some_and(|unit| unit.broadcast),
                 ignored: Vec::new(),
             },
@@ -183,7 +160,16 @@ impl<'s> One<'s> {
             close: false,
             released: false,
             stamp: None,
-        };
+        }
+    }
+
+    fn compared(&self) -> Compared {
+        if let Some(kept) = self.kept() {
+            return kept;
+        }
+        let unit = self.situation.units.get(self.address);
+        let mut owned = self.situation.ledger.owned.get(self.address).cloned();
+        let mut out = self.blank(unit, owned.as_ref());
         if self.situation.under_way.contains(self.address) {
             out.change.id = owned.as_ref().map(|owned| owned.id.clone());
             out.owned = owned;
@@ -242,8 +228,8 @@ impl<'s> One<'s> {
         }
         if let Seen::There(found) = seen {
             out.change.live = found.spec.as_ref().map(|spec| self.known.names.by_key(self.api, spec));
-            let identity = self.api.identity(&unit.spec).map(|identity| (&*self.address.kind, identity));
-            let is_ours = identity.is_some_and(|identity| self.known.identities.contains(&identity));
+            let identity = self.api.identity(&unit.spec);
+            let is_ours = identity.is_some_and(|identity| self.known.is_ours(&self.address.kind, identity));
             if ids.is_empty() && !is_ours {
                 ids.push(found.id.clone());
             }
@@ -344,7 +330,7 @@ impl<'s> One<'s> {
             return false;
         }
         let others = self.known.others(self.address, &self.api.name(desired));
-        let ids = in_the_way(self.api, others);
+        let ids = in_the_way(self.api, others.iter().copied());
         if ids.is_empty() {
             return false;
         }
@@ -360,7 +346,7 @@ impl<'s> One<'s> {
         let read: Option<BTreeSet<&str>> = read.map(|spec| segments(self.api.audiences(), spec).into_iter().collect());
         let mut stale = Vec::new();
         for key in segments(self.api.audiences(), desired) {
-            let address = Address::new(<kinds::Segment as kinds::Resource>::KEY, key);
+            let address = segment_address(key);
             let now = ledger.owned.get(&address).map(|target| &target.id);
             let Some(now) = self.known.renewed.get(&address).or(now) else { continue };
             let points = match &read {

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::node::sorted;
+
 /// The SHA-256 of something, in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -28,12 +30,12 @@ impl Digest {
 
     /// The digest of anything that can be written as JSON.
     pub fn of_data(data: &impl Serialize) -> Self {
-        Self::of_value(&sorted(data))
+        Self::of(written(data).as_bytes())
     }
 
     /// The same of what is sorted already, as JSON values and lists of them are: no copy of it is made.
     pub fn of_sorted(data: &impl Serialize) -> Self {
-        Self::of(&written(data))
+        Self::of(&serde_json::to_vec(data).expect("what is kept has text keys only"))
     }
 
     /// Enough of it for people to tell two apart: `7c1e-03fa`.
@@ -48,13 +50,8 @@ impl Digest {
 }
 
 /// Anything that can be written as JSON, with its keys sorted.
-fn sorted(data: &impl Serialize) -> Value {
-    serde_json::to_value(data).expect("what is kept has text keys only")
-}
-
-/// Anything as JSON, with its keys as they come.
-fn written(data: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(data).expect("what is kept has text keys only")
+pub fn written(data: &impl Serialize) -> String {
+    sorted(data).expect("what is kept has text keys only")
 }
 
 /// A JSON object that is digested field by field, in the order of the keys. Its digest is that of the whole object.
@@ -65,18 +62,24 @@ pub struct Keyed {
 
 impl Keyed {
     /// A field of any form.
-    pub fn field(self, key: &str, data: &impl Serialize) -> Self {
-        self.sorted(key, &sorted(data))
+    pub fn field(mut self, key: &str, data: &impl Serialize) -> Self {
+        self.key(key);
+        self.text.extend_from_slice(written(data).as_bytes());
+        self
     }
 
     /// A field that is sorted already.
     pub fn sorted(mut self, key: &str, data: &impl Serialize) -> Self {
+        self.key(key);
+        serde_json::to_writer(&mut self.text, data).expect("what is kept has text keys only");
+        self
+    }
+
+    fn key(&mut self, key: &str) {
         self.text.push(if self.text.is_empty() { b'{' } else { b',' });
         self.text.push(b'"');
         self.text.extend_from_slice(key.as_bytes());
         self.text.extend_from_slice(b"\":");
-        serde_json::to_writer(&mut self.text, data).expect("what is kept has text keys only");
-        self
     }
 
     pub fn digest(mut self) -> Digest {
@@ -93,9 +96,9 @@ pub struct Listed {
 }
 
 impl Listed {
-    fn add(&mut self, item: &impl Serialize) {
+    fn add(&mut self, item: &str) {
         self.hash.update(if self.begun { "," } else { "[" });
-        self.hash.update(sorted(item).to_string());
+        self.hash.update(item);
         self.begun = true;
     }
 
@@ -104,6 +107,12 @@ impl Listed {
     }
 
     pub fn item(mut self, item: &impl Serialize) -> Self {
+        self.add(&written(item));
+        self
+    }
+
+    /// An item that is written already, in sorted form.
+    pub fn text(mut self, item: &str) -> Self {
         self.add(item);
         self
     }
@@ -112,7 +121,7 @@ impl Listed {
     pub fn items(mut self, items: &[impl Serialize]) -> Self {
         self.hash.update(if self.begun { "," } else { "[" });
         let mut within = Self { hash: self.hash, begun: false };
-        items.iter().for_each(|item| within.add(item));
+        items.iter().for_each(|item| within.add(&written(item)));
         within.end();
         Self { hash: within.hash, begun: true }
     }

@@ -23,6 +23,7 @@ use crate::exchange::{Answer, Meaning, Request};
 use crate::kinds::{self, Census, Counted, Found, KINDS, Kind, Read};
 use crate::ledger::Ledger;
 use crate::model::level::Level;
+use crate::node::Shared;
 
 /// What is looked for.
 #[derive(Clone, Debug)]
@@ -33,7 +34,7 @@ pub struct Look<'l> {
     /// How long the service may take until everybody sees what was done.
     pub settle: SignedDuration,
     /// What the manifests declare.
-    pub desired: &'l BTreeMap<&'l Address, &'l Value>,
+    pub desired: &'l BTreeMap<&'l Address, &'l Shared>,
     pub ledger: &'l Ledger,
     /// Whether kinds are listed that nothing here is of: all that the service lists, but not what there is one of for each
     /// person.

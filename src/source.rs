@@ -125,6 +125,19 @@ impl Source {
         mark
     }
 
+    /// The line of a place, which is had sooner than its column.
+    pub fn line(&self, offset: usize) -> usize {
+        let offset = self.floor(offset);
+        let marks = self.marks();
+        let mark = marks[(offset / BLOCK).min(marks.len() - 1)];
+        let before = &self.text.as_bytes()[mark.at as usize..offset];
+        // One that ends before a `\n` is ended by that.
+        if before.contains(&b'\r') {
+            return self.position(offset).line;
+        }
+        mark.line as usize + before.iter().filter(|byte| **byte == b'\n').count() + 1
+    }
+
     pub fn position(&self, offset: usize) -> Position {
         let offset = self.floor(offset);
         let marks = self.marks();
@@ -256,6 +269,7 @@ mod tests {
         for (at, c) in text.char_indices() {
             let column = text[start..at].chars().count() + 1;
             assert_eq!(source.position(at), Position { line, column }, "byte {at}");
+            assert_eq!(source.line(at), line, "byte {at}");
             if c == '\n' || (c == '\r' && !text[at + 1..].starts_with('\n')) {
                 assert_eq!(source.line_range(line, line), start..start + text[start..at].trim_end_matches('\r').len());
                 (line, start) = (line + 1, at + 1);

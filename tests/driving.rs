@@ -59,7 +59,7 @@ impl World {
     async fn plan(&self, yaml: &str) -> (Plan, Ledger) {
         let units = declared(yaml);
         let ledger = Ledger::replay(self.log().read(0).await.expect("a ledger"));
-        let desired = units.iter().map(|(address, unit)| (address, &*unit.spec)).collect();
+        let desired = units.iter().map(|(address, unit)| (address, &unit.spec)).collect();
         let (level, settle) = (Level::Extended, SignedDuration::from_secs(1));
         let origin = self.reading.origin().to_string();
         let look = Look {

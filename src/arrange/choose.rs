@@ -6,7 +6,7 @@ use super::hand_over::Wanted;
 use crate::address::Address;
 use crate::compare::{Compared, Situation};
 use crate::kinds;
-use crate::kinds::remote::segments;
+use crate::kinds::remote::{may_name, segments};
 use crate::kinds::{Resource, Segment};
 use crate::ledger::Retired;
 use crate::plan::{Action, Choice};
@@ -27,6 +27,12 @@ pub struct LeftOut {
 /// is left out by name, and is not there yet, is left out with it.
 pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situation) -> LeftOut {
     let ledger = situation.ledger;
+    let stays = |one: &Compared| {
+        one.change.action == Action::Keep && !(one.refresh || one.close || one.released || one.recovered.is_some())
+    };
+    if choice.only.is_empty() && choice.except.is_empty() && ledger.retired.is_empty() && compared.iter().all(stays) {
+        return LeftOut::default();
+    }
     let is = |patterns: &[String], address: &Address| patterns.iter().any(|pattern| matches(pattern, address));
     let mut taken: BTreeSet<Address> = BTreeSet::new();
     let mut open: Vec<&Address> = compared.iter().map(|one| &one.change.address).collect();
@@ -42,7 +48,7 @@ pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situati
         }
         open.extend(needed.get(&address).into_iter().flatten().cloned());
     }
-    let wanted = Wanted::new(compared);
+    let wanted = Wanted::new(compared, ledger);
     loop {
         let before = taken.len();
         for one in compared.iter() {
@@ -110,8 +116,10 @@ pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situati
 
 /// The segments that something names.
 fn needs(one: &Compared) -> Vec<Address> {
-    let Some(spec) = &one.change.desired else { return Vec::new() };
-    let named = segments(kinds::api(&one.change.address).audiences(), spec);
+    let audiences = kinds::api(&one.change.address).audiences();
+    let Some(spec) = one.change.desired.as_ref().filter(|spec| may_name(audiences, spec)) else { return Vec::new() };
+    let spec = spec.tree();
+    let named = segments(audiences, &spec);
     named.into_iter().map(|key| Address::new(Segment::KEY, key)).collect()
 }
 

@@ -12,10 +12,14 @@ use crate::plan::Action;
 pub struct Wanted(BTreeMap<(String, String), Address>);
 
 impl Wanted {
-    pub fn new(compared: &[Compared]) -> Self {
+    pub fn new(compared: &[Compared], ledger: &Ledger) -> Self {
+        // Nobody asks unless something goes.
+        if ledger.retired.is_empty() && compared.iter().all(|one| one.change.action == Action::Keep) {
+            return Self(BTreeMap::new());
+        }
         let declared = compared.iter().filter_map(|one| {
             let address = &one.change.address;
-            let identity = kinds::api(address).identity(one.change.desired.as_ref()?)?;
+            let identity = kinds::api(address).identity(&one.change.desired.as_ref()?.tree())?;
             Some(((address.kind.to_string(), identity), address.clone()))
         });
         Self(declared.collect())

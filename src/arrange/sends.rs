@@ -26,9 +26,12 @@ impl Arranging<'_> {
     /// Marks every change that sets off a message. What a pipeline would hear of that this plan turns off waits until it is.
     pub(super) fn sends(&mut self, changes: &mut [Change], senders: &[Sender]) {
         for change in changes.iter_mut() {
+            let makes = matches!(change.action, Action::Create | Action::Update | Action::Replace);
+            if !makes && change.action != Action::Delete {
+                continue;
+            }
             let api = kinds::api(&change.address);
             let desired = change.desired.as_deref();
-            let makes = matches!(change.action, Action::Create | Action::Update | Action::Replace);
             if makes && desired.and_then(|spec| api.runs(spec)).is_some_and(|runs| runs.first.is_none()) {
                 let (by, to) = (change.address.clone().into(), "its whole audience".to_owned());
                 change.sends.push(Send { by, tag: None, removed: false, after_seconds: 0, to });
@@ -37,8 +40,7 @@ impl Arranging<'_> {
                 Action::Create | Action::Update => api.taggings(change.live.as_deref(), desired),
                 // What it stands in for is another one.
                 Action::Replace => api.taggings(None, desired),
-                Action::Delete => Vec::new(),
-                _ => continue,
+                _ => Vec::new(),
             };
             if matches!(change.action, Action::Delete | Action::Replace) {
                 // What is taken away is what came from here.
@@ -64,6 +66,10 @@ impl Arranging<'_> {
 
     /// All that is on or will be, ours or not.
     pub(super) fn senders(&self, compared: &[Compared]) -> Vec<Sender> {
+        // Nobody asks unless something is done.
+        if compared.iter().all(|one| one.change.action == Action::Keep) && self.changes.is_empty() {
+            return Vec::new();
+        }
         let mut senders: BTreeMap<Thing, Sender> = BTreeMap::new();
         let mut ours: BTreeMap<(&str, &str), &Address> = BTreeMap::new();
         for one in compared {

@@ -10,6 +10,7 @@ use crate::finding::{Finding, Findings};
 use crate::manifest::Desired;
 use crate::manifest::fields::Book;
 use crate::model::field_path::pointer;
+use crate::node::Shared;
 use crate::text;
 
 /// All fields that a manifest can have.
@@ -22,7 +23,7 @@ fn ignored(_: &Subject, one: &One, findings: &mut Findings) {
     let Some(paths) = &one.declared.lifecycle.ignore else { return };
     let units = one.declared.spec.units(&one.address.key);
     for path in paths {
-        let is_there = |(_, spec): &(String, serde_json::Value)| pointer(spec, path).is_some();
+        let is_there = |(_, spec): &(String, Shared)| pointer(spec, path).is_some();
         let own = without_places(path);
         let is_known = || !own.starts_with("lifecycle") && BOOK.find(&format!("{}.{own}", one.address.kind)).is_some();
         if units.iter().any(is_there) || is_known() {

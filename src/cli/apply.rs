@@ -161,7 +161,11 @@ impl Apply {
             }
         };
         let review = self.approved.review(&place.root()?);
-        let read = place.read_for(context, Timestamp::now(), self.wanted.how.format != Format::Text);
+        let (now, programs) = (Timestamp::now(), self.wanted.how.format != Format::Text);
+        let read = match saved {
+            Some(_) => place.read_for(context, now, programs),
+            None => place.read_to_plan(context, now, programs),
+        };
         if let (Err(failure), Some(review), Ok(name)) = (&read, &review, place.name()) {
             // Those who reviewed it learn that it is not applied.
             runtime()?.block_on(review.tell(&name, Became::Held(failure), context));

@@ -78,7 +78,7 @@ impl Plan {
     fn one(&self, place: &Place, wish: &Wish, command: &str, context: &Context) -> Ended {
         let programs = self.forms.printed() == Some(Format::Json);
         let scout = Scout::start(place);
-        let site = place.read_for(context, Timestamp::now(), programs)?;
+        let site = place.read_to_plan(context, Timestamp::now(), programs)?;
         let again = place.again(command, &wish.choice);
         let plan = make_from(scout, &site, wish, again, &self.forms, context)?;
         // Who asked to stop there has a plan to look at, and none to go on with.

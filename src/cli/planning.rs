@@ -19,6 +19,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::target::{self, Opened};
 use super::{Context, ledger, project};
 use crate::address::Address;
+use crate::check::Verdict;
 use crate::compare::{self, Unit};
 use crate::failure::{Exit, Failure};
 use crate::finding::{Finding, Severity};
@@ -157,14 +158,21 @@ impl Place {
     /// The same, where somebody else says what is wrong.
     pub fn read_telling(&self, now: Timestamp, wrong: &dyn Fn(&Report)) -> Result<Site, Failure> {
         let root = self.root()?;
-        self.site_of(&root, read_project(&root, None), now, wrong)
+        self.site_of(&root, read_project(&root, None), false, now, wrong)
     }
 
-    /// The same of manifests that were read.
+    /// The same as [`Self::read_for`], for somebody who plans what the manifests say and asks for nothing else.
+    pub fn read_to_plan(&self, context: &Context, now: Timestamp, programs: bool) -> Result<Site, Failure> {
+        let root = self.root()?;
+        self.site_of(&root, read_project(&root, None), true, now, &|errors| show(errors, programs, context))
+    }
+
+    /// The same of manifests that were read. Who asks `once` resolves them for no other target.
     pub fn site_of(
         &self,
         root: &Path,
-        manifests: Manifests,
+        mut manifests: Manifests,
+        once: bool,
         now: Timestamp,
         wrong: &dyn Fn(&Report),
     ) -> Result<Site, Failure> {
@@ -175,9 +183,9 @@ impl Place {
             Err(_) if unreadable => return Err(invalid(&manifests, &[None], now, wrong)),
             Err(failure) => return Err(failure),
         };
-        let (verdict, desired) = project::check_one(&manifests, &name, now);
+        let (verdict, desired) = project::check_one(&mut manifests, &name, once, now);
         if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
-            return Err(invalid(&manifests, &[Some(&name)], now, wrong));
+            return Err(refused(&manifests, &verdict, wrong));
         }
         Site::new(root, name, &desired, Arc::new(manifests))
     }
@@ -221,7 +229,10 @@ pub(super) fn invalid(
     now: Timestamp,
     wrong: &dyn Fn(&Report),
 ) -> Failure {
-    let verdict = project::check(manifests, targets, now);
+    refused(manifests, &project::check(manifests, targets, now), wrong)
+}
+
+fn refused(manifests: &Manifests, verdict: &Verdict, wrong: &dyn Fn(&Report)) -> Failure {
     let errors = verdict.findings.iter().filter(|finding| finding.severity == Severity::Error);
     wrong(&report(manifests, errors));
     Failure::new("the manifests have errors, so that nothing is done")

@@ -88,9 +88,10 @@ pub fn check(manifests: &Manifests, targets: &[Option<&str>], now: Timestamp) ->
     check::judge(general, resolved, &manifests.project, &manifests.sources)
 }
 
-/// The same for one target, with what it gets.
-pub fn check_one(manifests: &Manifests, target: &str, now: Timestamp) -> (Verdict, Desired) {
-    let (desired, mut found) = manifests.resolve(Some(target));
+/// The same for one target, with what it gets. Who asks `once` can ask for nothing else that is made of trees.
+pub fn check_one(manifests: &mut Manifests, target: &str, once: bool, now: Timestamp) -> (Verdict, Desired) {
+    let (desired, mut found) =
+        if once { manifests.resolve_once(Some(target)) } else { manifests.resolve(Some(target)) };
     let settings = manifests.project.target(target);
     found.extend(check::check(&Subject { desired: &desired, target: settings, now }));
     let judged = Known::new(&desired, &found).of(Some(target));

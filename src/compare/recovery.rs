@@ -10,7 +10,7 @@ use crate::live::Seen;
 use crate::node::Shared;
 use crate::plan::{Action, Reason};
 
-impl One<'_> {
+impl One<'_, '_> {
     /// An earlier run wrote down that it would create something, and no more. Says whether the rest can be decided.
     pub(super) fn recover(&self, owned: &mut Option<Owned>, seen: &mut Cow<Seen>, out: &mut Compared) -> bool {
         let Situation { ledger, level, live, adopt, now, .. } = self.situation;
@@ -61,8 +61,8 @@ impl One<'_> {
             out.change.reasons.push(doubt(Vec::new()));
             return false;
         }
-        let new: Vec<&Found> = self.known.others(self.address, &self.api.name(intended));
-        let new: Vec<&Found> = new.into_iter().filter(|found| !intent.seen.contains(&found.id)).collect();
+        let new = self.known.others(self.address, &self.api.name(intended)).iter().copied();
+        let new: Vec<&Found> = new.filter(|found| !intent.seen.contains(&found.id)).collect();
         let same = |spec: &Shared| self.known.names.by_key(self.api, spec) == *intended;
         let ours: Vec<&Found> = new.iter().copied().filter(|found| found.spec.as_ref().is_some_and(same)).collect();
         // What was sent is listed no longer, so that nothing says that it was not.

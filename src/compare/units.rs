@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Names;
 use crate::address::Address;
 use crate::codes;
-use crate::digest::Digest;
+use crate::digest::{Digest, Listed, written};
 use crate::kinds::{self, Parts, remote};
 use crate::ledger::Ledger;
 use crate::look;
@@ -38,14 +38,13 @@ pub struct Unit {
 
 /// What the manifests say, as far as a plan depends on it.
 pub fn digest(units: &BTreeMap<Address, Unit>) -> Digest {
-    let said: Vec<_> = units
-        .iter()
-        .map(|(address, unit)| {
-            let Unit { spec, place: _, protect, broadcast, ignore, record, renamed_from, aside: _ } = unit;
-            (address, spec, protect, broadcast, ignore, record, renamed_from)
-        })
-        .collect();
-    Digest::of_data(&said)
+    let mut said = Listed::default();
+    for (address, unit) in units {
+        let Unit { spec, place: _, protect, broadcast, ignore, record, renamed_from, aside: _ } = unit;
+        let rest = written(&(protect, broadcast, ignore, record, renamed_from));
+        said = said.text(&format!("[{},{},{}", written(address), spec.text(), &rest[1..]));
+    }
+    said.digest()
 }
 
 /// What the manifests declare, as single things.
@@ -59,9 +58,9 @@ pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
 /// What one resource is applied as.
 fn units_of(address: &Address, declared: &Declared, sources: &Sources) -> Vec<(Address, Unit)> {
     let (place, aside, lifecycle) = (place(declared, sources), aside(declared), &declared.lifecycle);
-    let unit = |(key, spec): (String, Value)| {
+    let unit = |(key, spec): (String, Shared)| {
         let unit = Unit {
-            spec: spec.into(),
+            spec,
             place: place.clone(),
             protect: lifecycle.protect,
             broadcast: lifecycle.broadcast.unwrap_or(false),
@@ -79,7 +78,9 @@ fn units_of(address: &Address, declared: &Declared, sources: &Sources) -> Vec<(A
 pub fn by_key<'u>(units: &'u BTreeMap<Address, Unit>, ledger: &Ledger) -> Cow<'u, BTreeMap<Address, Unit>> {
     let names = Names::new(ledger);
     let ids = |(address, unit): (&Address, &Unit)| {
-        remote::named_ids(kinds::api(address).audiences(), &unit.spec).into_iter().any(|id| names.key(id).is_some())
+        let audiences = kinds::api(address).audiences();
+        let is_ours = |spec: &Value| remote::named_ids(audiences, spec).into_iter().any(|id| names.key(id).is_some());
+        remote::may_name(audiences, &unit.spec) && is_ours(&unit.spec.tree())
     };
     let named: Vec<Address> = units.iter().filter(|one| ids(*one)).map(|(address, _)| address.clone()).collect();
     let mut units = Cow::Borrowed(units);
@@ -104,7 +105,7 @@ pub fn composites(desired: &Desired, units: &BTreeMap<Address, Unit>, sources: &
 fn place(declared: &Declared, sources: &Sources) -> Option<Place> {
     let span = declared.key.span;
     let source = sources.get(span.file()?);
-    Some(Place { file: source.path.clone(), line: source.position(span.range().start).line })
+    Some(Place { file: source.path.clone(), line: source.line(span.range().start) })
 }
 
 /// What its author said that the service never learns.

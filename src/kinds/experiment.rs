@@ -159,6 +159,8 @@ impl Remote for Experiment {
     }
 
     /// A variant without a schedule is sent as soon as the experiment exists.
+    const HAS_RUNS: bool = true;
+
     fn runs(spec: &Value) -> Option<Runs> {
         let variants: Vec<&Value> = spec["variants"].as_array().into_iter().flatten().collect();
         let schedules: Vec<&Value> = variants.iter().map(|variant| &variant["schedule"]).collect();

@@ -22,7 +22,7 @@ pub use remote::{Api, Create, Delete, Firing, Found, Lifecycle, Read, Remote, Ru
 
 use crate::address::Address;
 use crate::model::push::Push;
-use crate::node::{At, Decode, Node, Reader, from_json};
+use crate::node::{At, Decode, Node, Reader, Shared, from_json};
 use crate::source::{FileId, Span};
 
 /// All that the author of a kind writes.
@@ -71,7 +71,7 @@ pub trait Spec: Any + Debug + Send + Sync {
     /// The canonical form with its fields in the order of their declaration.
     fn in_order(&self) -> Node;
     /// The single things that it is applied as, each with its key and spec.
-    fn units(&self, key: &str) -> Vec<(String, serde_json::Value)>;
+    fn units(&self, key: &str) -> Vec<(String, Shared)>;
 }
 
 impl<R: Remote> Spec for R {
@@ -93,7 +93,7 @@ impl<R: Remote> Spec for R {
         let node = from_json(FileId::ONLY, &text).expect("what was written can be read");
         node.nowhere()
     }
-    fn units(&self, key: &str) -> Vec<(String, serde_json::Value)> {
+    fn units(&self, key: &str) -> Vec<(String, Shared)> {
         Remote::units(self, key)
     }
 }

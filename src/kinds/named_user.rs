@@ -6,7 +6,7 @@ use super::{Census, Counted, Create, Delete, Identity, Parts, Remote, Resource, 
 use crate::exchange::{Answer, Request};
 use crate::model::device::DeviceType;
 use crate::model::level::Level;
-use crate::node::{At, shape};
+use crate::node::{At, Shared, shape};
 
 shape! {
     /// A person with several channels. A push to the named user reaches each of them.
@@ -54,14 +54,14 @@ impl Remote for NamedUser {
         Lifecycle { read: Read::LookedUp, create: Create::Upsert, update: Update::InPlace, delete: Delete::Anytime }
     }
 
-    fn units(&self, key: &str) -> Vec<(String, Value)> {
+    fn units(&self, key: &str) -> Vec<(String, Shared)> {
         let unit = |channel: &UserChannel| {
             let spec = json!({
                 "named_user_id": self.named_user_id,
                 "channel_id": channel.channel_id,
                 "device_type": channel.device_type,
             });
-            (format!("{key}/{}", channel.channel_id), spec)
+            (format!("{key}/{}", channel.channel_id), Shared::of(&spec))
         };
         self.channels.iter().map(unit).collect()
     }

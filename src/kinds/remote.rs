@@ -97,6 +97,9 @@ pub trait Remote: Resource {
     /// Whether its key is what the service knows it by, so that it has no field for that: another key is another thing.
     const NAMED_BY_KEY: bool = false;
 
+    /// Whether things of the kind message people by themselves: whether `runs` ever says something.
+    const HAS_RUNS: bool = false;
+
     /// What there is one of for each person, in the plural, where that is not the kind itself.
     const SINGLES: Option<&'static str> = None;
 
@@ -108,8 +111,8 @@ pub trait Remote: Resource {
     }
 
     /// The single things that it is applied as, each with its key and spec.
-    fn units(&self, key: &str) -> Vec<(String, Value)> {
-        vec![(key.to_owned(), serde_json::to_value(self).expect("a resource has text keys only"))]
+    fn units(&self, key: &str) -> Vec<(String, Shared)> {
+        vec![(key.to_owned(), Shared::of(self))]
     }
 
     /// The resource that is made of these single things: the inverse of `units`. Null where there is none without them.
@@ -250,6 +253,10 @@ pub trait Api: Debug + Send + Sync {
     fn leaves_devices(&self, spec: &Value) -> bool;
     /// The name that the service knows it by.
     fn name(&self, spec: &Value) -> String;
+    /// The same, without a look at the rest.
+    fn called(&self, spec: &Shared) -> String;
+    /// Whether it messages people by itself, or may.
+    fn has_runs(&self) -> bool;
     /// The field with that name; `None` where it is its key.
     fn name_field(&self) -> Option<&'static str>;
     /// A spec as the resource that it says, segments by their keys; `None` where it is only a part of one.
@@ -348,6 +355,12 @@ impl<R: Remote> Api for Row<R> {
     fn name(&self, spec: &Value) -> String {
         text(&spec[R::NAME])
     }
+    fn called(&self, spec: &Shared) -> String {
+        spec.field(R::NAME).unwrap_or_default()
+    }
+    fn has_runs(&self) -> bool {
+        R::HAS_RUNS
+    }
     fn name_field(&self) -> Option<&'static str> {
         (!R::NAMED_BY_KEY).then_some(R::NAME)
     }
@@ -374,7 +387,7 @@ fn wire<R: Resource>(spec: &Value) -> Value {
 pub fn canonical<R: Resource>(object: &Value, name: &str) -> Option<Shared> {
     let mut read = R::decode(&Node::from_json_value(object), &mut Reader::lenient())?;
     read.settle(&At::new(name.to_owned(), Span::NONE));
-    Some(serde_json::to_value(read).expect("a resource has text keys only").into())
+    Some(Shared::of(&read))
 }
 
 /// A text, or nothing.
@@ -423,10 +436,19 @@ pub fn named_ids<'v>(audiences: &[&str], spec: &'v Value) -> Vec<&'v str> {
     audiences.iter().filter_map(|at| spec.pointer(at)).flat_map(written::ids).collect()
 }
 
+/// Whether a spec may name a segment. Most do not, as their texts show.
+pub fn may_name(audiences: &[&str], spec: &Shared) -> bool {
+    !audiences.is_empty() && spec.may_have("segment")
+}
+
 /// A spec with each reference to a segment replaced. One without any is the same.
 pub fn pointed(audiences: &[&str], spec: &Shared, to: &mut dyn FnMut(&Value) -> Value) -> Shared {
-    let mut named = audiences.iter().filter_map(|at| spec.pointer(at));
-    if named.any(written::names_any) { point(audiences, spec, to).into() } else { spec.clone() }
+    if !may_name(audiences, spec) {
+        return spec.clone();
+    }
+    let tree = spec.tree();
+    let mut named = audiences.iter().filter_map(|at| tree.pointer(at));
+    if named.any(written::names_any) { Shared::of(&point(audiences, &tree, to)) } else { spec.clone() }
 }
 
 /// A value with each reference to a segment replaced.

@@ -98,6 +98,8 @@ impl Remote for ScheduledPush {
         (level >= Level::Extended).then(|| Request::delete(format!("/api/schedules/{}", part(id))))
     }
 
+    const HAS_RUNS: bool = true;
+
     fn runs(spec: &Value) -> Option<Runs> {
         let schedules: Vec<&Value> = spec["schedule"].as_array().into_iter().flatten().collect();
         Some(moments(&schedules))

@@ -7,7 +7,7 @@ use crate::exchange::{Answer, Request, part};
 use crate::model::device::DeviceType;
 use crate::model::level::Level;
 use crate::model::many::Set;
-use crate::node::{At, shape};
+use crate::node::{At, Shared, shape};
 
 shape! {
     /// A tag of the legacy API. Its removal takes it from every device.
@@ -51,11 +51,12 @@ impl Remote for LegacyTag {
         Lifecycle { read: Read::Listed, create: Create::Upsert, update: Update::InPlace, delete: Delete::Anytime }
     }
 
-    fn units(&self, key: &str) -> Vec<(String, Value)> {
+    fn units(&self, key: &str) -> Vec<(String, Shared)> {
         let Self { tag, ios_channels, android_channels } = self;
-        let mut units = vec![(key.to_owned(), json!({ "tag": tag }))];
+        let mut units = vec![(key.to_owned(), Shared::of(&json!({ "tag": tag })))];
         for ((own, many), ids) in CHANNELS.iter().zip([ios_channels, android_channels]) {
-            let unit = |id: &At<String>| (format!("{key}/{many}/{id}"), json!({ "tag": tag, *own: id }));
+            let spec = |id: &At<String>| Shared::of(&json!({ "tag": tag, *own: id }));
+            let unit = |id: &At<String>| (format!("{key}/{many}/{id}"), spec(id));
             units.extend(ids.iter().flatten().map(unit));
         }
         units

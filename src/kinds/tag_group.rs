@@ -10,7 +10,7 @@ use crate::model::device::DeviceType;
 use crate::model::level::Level;
 use crate::model::many::{Many, Set};
 use crate::model::vocabulary::is_reserved;
-use crate::node::{At, shape};
+use crate::node::{At, Shared, shape};
 
 shape! {
     /// A group of tags: its vocabulary, and members whose tags are kept in git. The group itself is made in the dashboard.
@@ -81,12 +81,13 @@ impl Remote for TagGroup {
     }
 
     /// A member with no tags is one that has none from here: what it had is taken away, and nothing more is said of it.
-    fn units(&self, key: &str) -> Vec<(String, Value)> {
+    fn units(&self, key: &str) -> Vec<(String, Shared)> {
         let Some(Members { named_users, ios_channels, android_channels }) = &self.members else { return Vec::new() };
         let mut units = Vec::new();
         for ((own, many, _), members) in MEMBERS.iter().zip([named_users, ios_channels, android_channels]) {
             for (id, tags) in members.iter().filter(|(_, tags)| tags.into_iter().next().is_some()) {
-                units.push((format!("{key}/{many}/{id}"), json!({ "group": key, *own: id, "tags": tags })));
+                let spec = Shared::of(&json!({ "group": key, *own: id, "tags": tags }));
+                units.push((format!("{key}/{many}/{id}"), spec));
             }
         }
         units

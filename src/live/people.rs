@@ -52,8 +52,8 @@ impl<'l> Fetch<'l> {
         let in_doubt = in_doubt.map(|(address, _)| address);
         let all: BTreeSet<&Address> = desired.keys().copied().chain(ledger.owned.keys()).chain(in_doubt).collect();
         for address in all {
-            let Some((id, known)) = self.known(address).filter(|_| self.is_looked_up(address)) else { continue };
-            match kinds::api(address).get(&id, known, level) {
+            let Some((id, known)) = self.known_of(address) else { continue };
+            match kinds::api(address).get(&id, &known, level) {
                 Some(request) => self.lookups.open.entry(request).or_default().push(address.clone()),
                 None => drop(self.live.units.insert(address.clone(), Seen::Absent)),
             }
@@ -124,19 +124,23 @@ impl<'l> Fetch<'l> {
         }
     }
 
+    fn known_of(&self, address: &Address) -> Option<(Cow<'l, str>, Cow<'l, Value>)> {
+        if self.is_looked_up(address) { self.known(address) } else { None }
+    }
+
     /// The id and the content under which something is looked up.
-    fn known(&self, address: &Address) -> Option<(Cow<'l, str>, &'l Value)> {
+    fn known(&self, address: &Address) -> Option<(Cow<'l, str>, Cow<'l, Value>)> {
         let Look { desired, ledger, .. } = &self.look;
         if let Some(owned) = ledger.owned.get(address) {
-            return Some((owned.id.as_str().into(), &owned.spec));
+            return Some((owned.id.as_str().into(), owned.spec.tree()));
         }
-        let intended = ledger.open.get(address).and_then(|open| open.intent.spec.as_deref());
-        let spec = desired.get(address).copied().or(intended)?;
-        Some((kinds::api(address).own_id(spec).unwrap_or_default().into(), spec))
+        let intended = ledger.open.get(address).and_then(|open| open.intent.spec.as_ref());
+        let spec = desired.get(address).copied().or(intended)?.tree();
+        Some((kinds::api(address).own_id(&spec).unwrap_or_default().into(), spec))
     }
 
     pub(super) fn looked_up(&self, address: &Address, body: &Value) -> Result<Seen, String> {
         let Some((id, known)) = self.known(address) else { return Ok(Seen::Absent) };
-        Ok(kinds::api(address).got(&id, known, body)?.map_or(Seen::Absent, Seen::There))
+        Ok(kinds::api(address).got(&id, &known, body)?.map_or(Seen::Absent, Seen::There))
     }
 }

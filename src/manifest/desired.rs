@@ -1,16 +1,18 @@
 //! What the manifests say for one target.
 
+mod resolving;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
 use super::bodies::{self, Bodies};
-use super::collect::Declaration;
-use super::growth::{self, Growth, weight};
+use super::collect::{Collected, Declaration};
+use super::growth::{self, Growth};
 use super::layers::{Stack, Stacks};
 use super::meant::Meant;
-use super::variables::{self, Filling};
+use super::variables::{self, Filling, Variables};
 use super::{Lifecycle, Manifests, several};
 use crate::address::Address;
 use crate::codes;
@@ -21,11 +23,10 @@ use crate::model::placeholder;
 use crate::model::push::{Content, Push};
 use crate::node::{At, Entry, Node, Reader, Tree, missing};
 use crate::source::Span;
+use resolving::{Resolving, Typed};
 
 /// How many resources are read side by side before their problems are counted.
 const TOGETHER: usize = 8_192;
-/// How many problems are reported for a target; nobody reads more of them.
-const PROBLEM_LIMIT: usize = 100_000;
 
 /// One declared resource, typed.
 #[derive(Debug)]
@@ -86,98 +87,73 @@ impl Desired {
     }
 }
 
-/// What became of one declaration.
-struct Typed {
-    address: Address,
-    key: At<String>,
-    spec: Option<Box<dyn Spec>>,
-    lifecycle: Option<Lifecycle>,
-    /// Keys that a layer takes away.
-    taken: Vec<At<String>>,
-    findings: Findings,
-}
-
 impl Manifests {
     /// How many resources there are beneath all overlays.
     pub fn resource_count(&self) -> usize {
-        self.collected.base.resources.len()
+        self.resource_count
     }
 
     /// What a target gets: defaults under, overlays over, variables filled in, all of it typed. Without a target there are
     /// no overlays and no variables.
     pub fn resolve(&self, target: Option<&str>) -> (Desired, Vec<Finding>) {
-        let values = target.and_then(|name| self.project.target(name)).map(super::Target::values).unwrap_or_default();
         let Stacks { stacks, idle } = self.stacks(target);
         let meant = Meant::new(&self.collected.base, idle.len() + stacks.iter().filter(|it| it.is_only_there).count());
-        let growth = Growth::default();
-        let with = Filling { variables: &values, target, sources: &self.sources, growth: &growth };
-        let defaults = self.collected.defaults.iter().map(|(kind, node)| (*kind, (node, weight(node)))).collect();
-
-        let mut findings = Findings::default();
-        findings.extend(idle.into_iter().map(|it| meant.nothing_to_take(it)));
-        let mut taken = BTreeMap::new();
-        let mut resources = Vec::with_capacity(stacks.len());
-        let mut desired = Desired {
-            resources: BTreeMap::new(),
-            broken: BTreeSet::new(),
-            allowed: BTreeMap::new(),
-            warned: BTreeMap::new(),
-            complete: self.complete,
-            target: target.map(str::to_owned),
-            conditions: OnceLock::new(),
-            reach: OnceLock::new(),
-        };
+        let (growth, values) = (Growth::default(), self.values(target));
+        let mut resolving = Resolving::new(self, self.filling(target, &values, &growth));
+        resolving.findings.extend(idle.into_iter().map(|it| meant.nothing_to_take(it)));
         for (number, some) in stacks.chunks(TOGETHER).enumerate() {
-            let typed: Vec<Typed> = some
-                .par_iter()
-                .map(|stack| {
-                    let mut typed = self.typed(stack, &defaults, &with);
-                    if stack.is_only_there {
-                        only_in_overlay(stack.own, &meant, &mut typed);
-                    }
-                    typed
-                })
-                .collect();
-            for one in typed {
-                one.findings.into_vec().into_iter().for_each(|finding| findings.push(finding));
-                if let Some(Lifecycle { allow, warn, .. }) = &one.lifecycle {
-                    for (codes, into) in [(allow, &mut desired.allowed), (warn, &mut desired.warned)] {
-                        if let Some(codes) = codes {
-                            into.insert(one.address.clone(), codes.0.clone());
-                        }
-                    }
+            let typed = |stack: &Stack| {
+                let mut typed = resolving.typed(stack);
+                if stack.is_only_there {
+                    only_in_overlay(stack.own, &meant, &mut typed);
                 }
-                if !one.taken.is_empty() {
-                    taken.insert(one.address.clone(), one.taken);
-                }
-                match (one.spec, one.lifecycle) {
-                    (Some(spec), Some(lifecycle)) => {
-                        resources.push((one.address, Declared { key: one.key, spec, lifecycle }));
-                    }
-                    _ => {
-                        desired.broken.insert(one.address);
-                    }
-                }
-            }
+                typed
+            };
+            let typed: Vec<Typed> = some.par_iter().map(typed).collect();
+            resolving.take(typed);
             let rest = &stacks[(number * TOGETHER + some.len())..];
-            if findings.len() > PROBLEM_LIMIT && !rest.is_empty() {
-                findings.push(too_many(rest[0].own));
-                desired.complete = false;
-                desired.broken.extend(rest.iter().map(|it| Address::new(it.own.kind.key, it.own.key.value.clone())));
+            if resolving.stops_at(rest.iter().map(|it| it.own)) {
                 break;
             }
         }
-        desired.resources = resources.into_iter().collect();
-        fill_templates(&mut desired, &growth, &mut findings);
-        if growth.is_exceeded() {
-            findings = Findings::default();
-            findings.push(self.outgrown(&stacks));
-            desired.complete = false;
-            desired.broken.extend(std::mem::take(&mut desired.resources).into_keys());
+        resolving.end(|| self.outgrown(&stacks))
+    }
+
+    /// The same, by somebody who asks once: of a project without overlays, defaults, variables and bodies in files, each tree
+    /// is let go as soon as it was read.
+    pub fn resolve_once(&mut self, target: Option<&str>) -> (Desired, Vec<Finding>) {
+        let Collected { overlays, defaults, .. } = &self.collected;
+        let is_plain = overlays.is_empty() && defaults.is_empty() && !self.has_variables && !self.has_bodies;
+        if !is_plain || !self.complete {
+            return self.resolve(target);
         }
-        let mut findings = findings.into_vec();
-        findings.iter_mut().for_each(|finding| at_the_null(finding, &taken));
-        (desired, findings)
+        let mut declared = std::mem::take(&mut self.collected).base.resources;
+        let first = declared.first();
+        let first = first.map(|it| Declaration { kind: it.kind, key: it.key.clone(), node: Node::unread(it.key.span) });
+        let (growth, values) = (Growth::default(), self.values(target));
+        let mut resolving = Resolving::new(self, self.filling(target, &values, &growth));
+        declared.reverse();
+        while !declared.is_empty() {
+            let some = declared.split_off(declared.len().saturating_sub(TOGETHER));
+            let typed =
+                |own: Declaration| resolving.typed(&Stack { own: &own, over: Vec::new(), is_only_there: false });
+            let typed: Vec<Typed> = some.into_par_iter().rev().map(typed).collect();
+            resolving.take(typed);
+            if resolving.stops_at(declared.iter().rev()) {
+                break;
+            }
+        }
+        let first: Vec<Stack> = first.iter().map(|own| Stack { own, over: Vec::new(), is_only_there: false }).collect();
+        resolving.end(|| self.outgrown(&first))
+    }
+
+    /// The variables of a target.
+    fn values(&self, target: Option<&str>) -> Variables {
+        target.and_then(|name| self.project.target(name)).map(super::Target::values).unwrap_or_default()
+    }
+
+    fn filling<'f>(&'f self, target: Option<&'f str>, variables: &'f Variables, growth: &'f Growth) -> Filling<'f> {
+        Filling { variables, target, sources: &self.sources, growth }
     }
 
     /// The finding for a project that asks for far more than is written. It stands alone, and at the first resource that asks
@@ -298,30 +274,10 @@ fn only_in_overlay(declaration: &Declaration, meant: &Meant, typed: &mut Typed) 
     }));
 }
 
-/// What is missing because a layer took it away is reported where that happens.
-fn at_the_null(finding: &mut Finding, taken: &BTreeMap<Address, Vec<At<String>>>) {
-    let Some(taken) = finding.address.as_ref().and_then(|address| taken.get(address)) else { return };
-    let missing = |key: &&At<String>| finding.code == &codes::YM203 && finding.message == missing(key);
-    if let Some(key) = taken.iter().rev().find(missing) {
-        finding.at = key.span;
-        finding.label = "taken away here".to_owned();
-        finding.help = Some(format!("give another `{key}` in its place, or leave this line out"));
-    }
-}
-
 fn without_lifecycle(node: &Node, entry: Option<&Entry>) -> Option<Node> {
     entry?;
     let rest = node.entries()?.iter().filter(|entry| *entry.key != "lifecycle").cloned().collect();
     Some(Node { span: node.span, tree: Tree::Map(rest) })
-}
-
-fn too_many(first: &Declaration) -> Finding {
-    Finding::new(
-        &codes::YM106,
-        first.key.span,
-        format!("more than {PROBLEM_LIMIT} problems: from here on nothing is checked"),
-    )
-    .label("the first that is not checked")
 }
 
 /// Pushes that name a template get what it says, with its variables filled in. The schedule of the contract takes whole

@@ -26,6 +26,7 @@ mod seen;
 mod several;
 mod signs;
 mod slips;
+mod split;
 mod syntax;
 mod toml;
 mod unmanaged;
@@ -66,6 +67,8 @@ pub struct Manifests {
     /// Whether every file could be read to its end. If not, what is missing proves nothing.
     pub complete: bool,
     collected: Collected,
+    /// How many resources there are beneath all overlays.
+    resource_count: usize,
     project_file: Option<FileId>,
     /// Whether any text may hold a variable. Where none does, nobody looks for them.
     has_variables: bool,
@@ -279,9 +282,19 @@ pub fn trees(inputs: Vec<Input>, sources: &mut Sources, findings: &mut Findings)
 pub fn read(project: Project, inputs: Vec<Input>, mut sources: Sources, mut findings: Findings) -> Manifests {
     let Parsed { documents, complete, has_variables, has_bodies } = trees(inputs, &mut sources, &mut findings);
     let collected = collect::collect(documents, &project, &mut findings);
-    let findings = findings.into_vec();
-    let (project_file, given_bodies) = (None, BTreeMap::new());
-    Manifests { project, sources, findings, complete, collected, project_file, has_variables, has_bodies, given_bodies }
+    let resource_count = collected.base.resources.len();
+    Manifests {
+        project,
+        sources,
+        findings: findings.into_vec(),
+        complete,
+        collected,
+        resource_count,
+        project_file: None,
+        has_variables,
+        has_bodies,
+        given_bodies: BTreeMap::new(),
+    }
 }
 
 /// A path as people write it: relative to the project, with forward slashes.

@@ -3,9 +3,14 @@
 //! The parser's events become [`Node`]s; what it finds wrong becomes findings with the words of this project. A document
 //! that cannot be read does not hide the ones after it.
 
+mod anchors;
+
 use std::collections::HashMap;
+use std::ops::Range;
 
 use granit_parser::{Event, Parser, ScalarStyle};
+
+use anchors::Anchored;
 
 use super::seen::Seen;
 use crate::codes;
@@ -14,7 +19,7 @@ use crate::node::{At, Entry, Node, Scalar, Style, Tree};
 use crate::source::{FileId, Source, Span};
 
 use super::signs::{self, Role};
-use super::{merge, slips, syntax};
+use super::{merge, slips, split, syntax};
 
 /// The largest manifest that is read.
 pub const FILE_LIMIT: u64 = 96 * 1024 * 1024;
@@ -23,15 +28,11 @@ const SCALAR_LIMIT: usize = 5 * 1024 * 1024;
 /// How deep maps and lists may nest.
 pub(super) const DEPTH_LIMIT: usize = 64;
 /// How many values a file may hold: twice as many as 100,000 resources have.
-const VALUE_LIMIT: usize = 5_000_000;
+pub(super) const VALUE_LIMIT: usize = 5_000_000;
 /// How many documents a file may hold.
 const DOCUMENT_LIMIT: usize = 200_000;
 /// How many anchors a document may have.
 const ANCHOR_LIMIT: usize = 100_000;
-/// How many bytes aliases may add to one file, at [`NODE_WEIGHT`] and its text for each value.
-const ALIAS_LIMIT: usize = 8 * 1024 * 1024;
-/// How many bytes of anchored values are kept for aliases. What lies beyond is as if it were beyond [`ALIAS_LIMIT`].
-const KEPT_LIMIT: usize = 8 * ALIAS_LIMIT;
 /// What a node weighs, beside its text.
 const NODE_WEIGHT: usize = 64;
 /// How many problems of one file are reported; beyond that it is not a manifest.
@@ -72,13 +73,50 @@ pub fn to_text(mut bytes: Vec<u8>) -> (String, Option<&'static str>) {
     (text, wrong)
 }
 
+/// A part of a file that is a map of its own.
+#[derive(Debug)]
+pub struct Piece {
+    pub entries: Vec<Entry>,
+    pub span: Span,
+    pub values: usize,
+    pub has_variables: bool,
+    pub has_bodies: bool,
+}
+
 /// Reads all documents of a file.
 pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
+    split::parse(file, source).unwrap_or_else(|| whole(file, source, findings))
+}
+
+/// The same, one after the other.
+pub(super) fn whole(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
+    let (builder, complete) = run(file, source, 0..source.text.len());
+    let Builder { documents, has_variables, has_bodies, findings: found, .. } = builder;
+    findings.extend(found);
+    Parsed { documents, complete, has_variables, has_bodies }
+}
+
+/// The map that stands in a part of a file, where nothing is wrong with it or unusual.
+pub(super) fn piece(file: FileId, source: &Source, within: Range<usize>) -> Option<Piece> {
+    let (builder, complete) = run(file, source, within);
+    let Builder { mut documents, has_variables, has_bodies, findings, values, anchored, .. } = builder;
+    let Node { span, tree: Tree::Map(entries) } = documents.pop().filter(|_| documents.is_empty())? else {
+        return None;
+    };
+    let is_sound = complete && findings.is_empty() && !anchored;
+    is_sound.then_some(Piece { entries, span, values, has_variables, has_bodies })
+}
+
+/// Reads a file, or a part of it as if it stood alone. The second says whether all of it could be read.
+fn run(file: FileId, source: &Source, within: Range<usize>) -> (Builder<'_>, bool) {
+    let (from, is_part) = (within.start, within.len() < source.text.len());
+    let depth = DEPTH_LIMIT - usize::from(is_part);
     let mut builder = Builder {
         file,
         text: &source.text,
         stack: Vec::new(),
         anchors: HashMap::new(),
+        anchored: false,
         kept: 0,
         copied: 0,
         values: 0,
@@ -94,19 +132,26 @@ pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
     let mut options = granit_parser::options! {
         strict_indentation: true,
         emit_unresolved_aliases: true,
-        flow_nesting_limit: DEPTH_LIMIT,
-        block_nesting_limit: DEPTH_LIMIT,
+        flow_nesting_limit: depth,
+        block_nesting_limit: depth,
     };
     options.set_emit_comments(false);
-    let mut parser = Parser::new_from_str_with_options(&source.text, options);
+    let mut parser = Parser::new_from_str_with_options(&source.text[within], options);
     let mut complete = true;
     loop {
         match parser.next_event() {
             None => break,
             Some(Ok((Event::StreamEnd, _))) => break,
             Some(Ok((event, span))) => {
-                let range = span.byte_range().unwrap_or(0..0);
-                builder.event(event, Span::new(file, range), span.tag_span().and_then(|tag| tag.byte_range()));
+                let place = |range: Range<usize>| range.start + from..range.end + from;
+                let range = place(span.byte_range().unwrap_or(0..0));
+                let tag = span.tag_span().and_then(|tag| tag.byte_range()).map(place);
+                builder.event(event, Span::new(file, range), tag);
+            }
+            // Whoever reads the whole says what is wrong.
+            Some(Err(_)) if is_part => {
+                complete = false;
+                break;
             }
             Some(Err(error)) => {
                 let is_first = std::mem::take(&mut complete);
@@ -135,9 +180,7 @@ pub fn parse(file: FileId, source: &Source, findings: &mut Findings) -> Parsed {
         }
     }
     complete &= !builder.broken;
-    let Builder { documents, has_variables, has_bodies, findings: found, .. } = builder;
-    findings.extend(found);
-    Parsed { documents, complete, has_variables, has_bodies }
+    (builder, complete)
 }
 
 /// A collection that is not yet closed.
@@ -156,19 +199,13 @@ struct Open {
     dropped: bool,
 }
 
-/// What an alias would stand for.
-enum Anchored {
-    /// The node is still open: an alias would be part of what it stands for.
-    Open,
-    Kept(Node, usize),
-    TooLarge,
-}
-
 struct Builder<'t> {
     file: FileId,
     text: &'t str,
     stack: Vec<Open>,
     anchors: HashMap<usize, Anchored>,
+    /// Whether there was any anchor.
+    anchored: bool,
     /// What the anchored nodes weigh.
     kept: usize,
     /// What aliases have added.
@@ -190,7 +227,7 @@ struct Builder<'t> {
 }
 
 impl Builder<'_> {
-    fn event(&mut self, event: Event, span: Span, tag: Option<std::ops::Range<usize>>) {
+    fn event(&mut self, event: Event, span: Span, tag: Option<Range<usize>>) {
         let tagged = tag.is_some();
         if let Some(range) = tag {
             let finding =
@@ -300,7 +337,14 @@ impl Builder<'_> {
             Tree::Map(entries) if entries.is_empty() && text.starts_with("{{") => Node::filled(span, text),
             // All that stood in it was reported.
             Tree::Map(entries) if entries.is_empty() && open.dropped => Node::unread(span),
-            Tree::Map(entries) => self.without_merge_key(span, entries),
+            Tree::Map(mut entries) => {
+                entries.shrink_to_fit();
+                self.without_merge_key(span, entries)
+            }
+            Tree::List(mut items) => {
+                items.shrink_to_fit();
+                Node { span, tree: Tree::List(items) }
+            }
             tree => Node { span, tree },
         };
         self.node(node, open.weight, open.anchor);
@@ -336,39 +380,6 @@ impl Builder<'_> {
         // Of several, the first wins.
         let maps = shared.iter().filter(|node| node.entries().is_some());
         maps.fold(own, |over, under| merge::lay(under, &over))
-    }
-
-    fn alias(&mut self, id: usize, span: Span) {
-        let weight = match self.anchors.get(&id) {
-            Some(Anchored::Kept(_, weight)) => *weight,
-            Some(Anchored::TooLarge) => ALIAS_LIMIT + 1,
-            Some(Anchored::Open) | None => {
-                self.broken = true;
-                self.findings.push(
-                    Finding::new(&codes::YM104, span, "an alias to something that contains it")
-                        .label("never ends")
-                        .help("write out what is meant here"),
-                );
-                return self.nothing(span);
-            }
-        };
-        if self.copied + weight > ALIAS_LIMIT {
-            if self.copied <= ALIAS_LIMIT {
-                self.findings.push(
-                    Finding::new(&codes::YM104, span, "the aliases of this file copy too much")
-                        .label(format!("more than {} MiB", ALIAS_LIMIT / (1024 * 1024)))
-                        .help("write the values out, or put what resources share under `defaults:`"),
-                );
-            }
-            self.copied = ALIAS_LIMIT + 1;
-            self.broken = true;
-            return self.nothing(span);
-        }
-        self.copied += weight;
-        if let Some(Anchored::Kept(node, _)) = self.anchors.get(&id) {
-            let node = node.clone();
-            self.node(node, weight, 0);
-        }
     }
 
     /// Stands in for a value that was reported and cannot be had.
@@ -414,12 +425,6 @@ impl Builder<'_> {
         }
     }
 
-    fn keep(&mut self, node: &Node, weight: usize, anchor: usize) {
-        let fits = weight <= ALIAS_LIMIT && self.kept + weight <= KEPT_LIMIT;
-        self.kept += if fits { weight } else { 0 };
-        self.anchors.insert(anchor, if fits { Anchored::Kept(node.clone(), weight) } else { Anchored::TooLarge });
-    }
-
     /// Why nothing more of the file is read: there is too much of something.
     fn excess(&self) -> Option<Finding> {
         let at = |finding: &Finding| finding.at;
@@ -455,12 +460,6 @@ impl Builder<'_> {
         self.documents.truncate(self.begun);
         self.spoiled = false;
         self.forget();
-    }
-
-    /// Anchors end with their document.
-    fn forget(&mut self) {
-        self.anchors.clear();
-        self.kept = 0;
     }
 }
 

@@ -11,6 +11,7 @@ mod levels;
 mod scalar;
 mod shape;
 mod shared;
+mod sorted;
 mod words;
 
 pub use at::At;
@@ -20,6 +21,7 @@ pub use levels::Below;
 pub use scalar::{Plain, Scalar, Style, resolve};
 pub use shape::{ObjectSchema, field_name};
 pub use shared::Shared;
+pub use sorted::sorted;
 
 pub(crate) use shape::shape;
 pub(crate) use words::words;

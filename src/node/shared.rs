@@ -1,19 +1,32 @@
 //! JSON that many hold.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-/// What something says, as JSON. A copy costs nothing: all copies share one value, until one of them is changed.
+use super::sorted::{sorted, sorted_from};
+
+/// What something says, as JSON. A copy costs nothing: all copies share one text, until one of them is changed.
+///
+/// Most of what a plan is about is as it was, which the texts show. Only what somebody looks into becomes a tree.
 #[derive(Clone, Default)]
-pub struct Shared(Arc<Value>);
+pub struct Shared(Arc<Said>);
+
+/// One of the two is there; the other is made of it once somebody asks.
+#[derive(Clone, Default)]
+struct Said {
+    /// In sorted form: of two that say the same it is the same.
+    text: OnceLock<Box<str>>,
+    value: OnceLock<Value>,
+}
 
 impl From<Value> for Shared {
     fn from(value: Value) -> Self {
-        Self(Arc::new(value))
+        Self(Arc::new(Said { text: OnceLock::new(), value: value.into() }))
     }
 }
 
@@ -23,10 +36,62 @@ impl From<&Value> for Shared {
     }
 }
 
+impl From<Box<str>> for Said {
+    fn from(text: Box<str>) -> Self {
+        Self { text: text.into(), value: OnceLock::new() }
+    }
+}
+
 impl Shared {
+    /// What something is in JSON.
+    pub fn of(data: &impl Serialize) -> Self {
+        let text = sorted(data).expect("what is kept has text keys only");
+        Self(Arc::new(Said::from(text.into_boxed_str())))
+    }
+
+    /// The JSON, in sorted form.
+    pub fn text(&self) -> &str {
+        self.0.text.get_or_init(|| (**self).to_string().into_boxed_str())
+    }
+
+    /// The value for a short look: where it is a text alone, it stays one.
+    pub fn tree(&self) -> Cow<'_, Value> {
+        match self.0.value.get() {
+            Some(value) => Cow::Borrowed(value),
+            None => Cow::Owned(read(&self.0.text)),
+        }
+    }
+
+    /// Whether a key stands in it anywhere, as far as its text tells; a tree is not searched.
+    pub fn may_have(&self, key: &str) -> bool {
+        let Some(text) = self.0.text.get() else { return true };
+        let is_key =
+            |(at, _): (usize, &str)| text[..at].ends_with(['{', ',']) && text[at + key.len() + 2..].starts_with(':');
+        text.match_indices(&format!("\"{key}\"")).any(is_key)
+    }
+
+    /// The text of a field.
+    pub fn field(&self, key: &str) -> Option<String> {
+        match (self.0.value.get(), self.0.text.get()) {
+            (None, Some(text)) => serde_json::from_str(field(text, key)?).ok(),
+            _ => self[key].as_str().map(str::to_owned),
+        }
+    }
+
+    /// The same as a text alone: a tree of it, which takes far more room, is let go.
+    pub fn packed(self) -> Self {
+        match self.0.value.get() {
+            Some(value) => Self(Arc::new(Said::from(value.to_string().into_boxed_str()))),
+            None => self,
+        }
+    }
+
     /// The value itself; a copy of it where others hold it too.
     pub fn into_value(self) -> Value {
-        Arc::unwrap_or_clone(self.0)
+        match Arc::try_unwrap(self.0) {
+            Ok(mut said) => said.value.take().unwrap_or_else(|| read(&said.text)),
+            Err(shared) => Self(shared).deref().clone(),
+        }
     }
 
     /// Holds the value of another where both say the same, and lets go of its own: to compare them again costs nothing.
@@ -37,53 +102,103 @@ impl Shared {
     }
 }
 
+/// The value of a field of an object in sorted form, as it is written.
+fn field<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    let mut rest = text.strip_prefix('{')?;
+    loop {
+        let own = &rest[..closed(rest)?];
+        rest = rest[own.len()..].strip_prefix(':')?;
+        let value = &rest[..closed(rest)?];
+        if own.strip_prefix('"').and_then(|own| own.strip_suffix('"')) == Some(key) {
+            return Some(value);
+        }
+        rest = rest[value.len()..].strip_prefix(',')?;
+    }
+}
+
+/// Where the first value of a sorted text ends.
+fn closed(text: &str) -> Option<usize> {
+    let (mut depth, mut quoted, mut escaped) = (0, false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' | b',' | b':' if depth == 0 => return Some(at),
+            b'}' | b']' => depth -= 1,
+            _ => {}
+        }
+    }
+    Some(text.len())
+}
+
+/// The value of a text; null without one.
+fn read(text: &OnceLock<Box<str>>) -> Value {
+    let text = text.get();
+    text.map(|text| serde_json::from_str(text).expect("it was written by serde_json")).unwrap_or_default()
+}
+
 impl Deref for Shared {
     type Target = Value;
 
     fn deref(&self) -> &Value {
-        &self.0
+        self.0.value.get_or_init(|| read(&self.0.text))
     }
 }
 
 impl DerefMut for Shared {
     fn deref_mut(&mut self) -> &mut Value {
-        Arc::make_mut(&mut self.0)
+        let said = Arc::make_mut(&mut self.0);
+        let value = said.value.take().unwrap_or_else(|| read(&said.text));
+        *said = Said { text: OnceLock::new(), value: value.into() };
+        said.value.get_mut().expect("it was set just now")
     }
 }
 
 impl PartialEq for Shared {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || *self.0 == *other.0
+        if Arc::ptr_eq(&self.0, &other.0) {
+            return true;
+        }
+        match (self.0.value.get(), other.0.value.get()) {
+            (Some(one), Some(two)) => one == two,
+            _ => self.text() == other.text(),
+        }
     }
 }
 
 impl PartialEq<Value> for Shared {
     fn eq(&self, other: &Value) -> bool {
-        *self.0 == *other
+        **self == *other
     }
 }
 
 impl PartialEq<Shared> for Value {
     fn eq(&self, other: &Shared) -> bool {
-        *self == *other.0
+        *self == **other
     }
 }
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        f.write_str(self.text())
     }
 }
 
 impl Serialize for Shared {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        match self.0.value.get() {
+            Some(value) => value.serialize(serializer),
+            None => read(&self.0.text).serialize(serializer),
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for Shared {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Value::deserialize(deserializer).map(Self::from)
+        sorted_from(deserializer).map(|text| Self(Arc::new(Said::from(text.into_boxed_str()))))
     }
 }
 

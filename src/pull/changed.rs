@@ -85,7 +85,8 @@ pub fn changed(
     }
     let around = Around { units: declared.units, names: Names::new(&known), ledger, live, theirs, now };
     for (address, resource) in &declared.desired.resources {
-        let singles = resource.spec.units(&address.key);
+        let singles = resource.spec.units(&address.key).into_iter().map(|(key, spec)| (key, spec.into_value()));
+        let singles: Vec<(String, Value)> = singles.collect();
         let more = more.remove(address).unwrap_or_default();
         around.resource(address, &singles, &more, &|| resource.spec.canonical(), &mut out);
     }

@@ -12,7 +12,8 @@ use pushplan::failure::{Exit, Failure};
 use pushplan::ledger::Ledger;
 use pushplan::live::{Live, Look};
 use pushplan::model::level::Level;
-use serde_json::{Value, json};
+use pushplan::node::Shared;
+use serde_json::json;
 
 use super::{PATIENCE, Server, World, answer, transport};
 
@@ -79,9 +80,9 @@ async fn what_is_no_get_does_not_leave() {
 }
 
 /// A project with one segment that is declared and was never applied.
-fn declared() -> BTreeMap<Address, Value> {
+fn declared() -> BTreeMap<Address, Shared> {
     let spec = json!({"display_name": "vip", "criteria": {"tag": "vip"}});
-    BTreeMap::from([(Address::new("segments", "vip"), spec)])
+    BTreeMap::from([(Address::new("segments", "vip"), spec.into())])
 }
 
 async fn fetched(reading: &Reading) -> Result<Live, Failure> {

@@ -82,7 +82,7 @@ impl World {
     async fn plan(&self, units: &BTreeMap<Address, Unit>) -> (Plan, Ledger) {
         let log = self.log();
         let ledger = Ledger::replay(log.read(0).await.expect("a ledger"));
-        let desired = units.iter().map(|(address, unit)| (address, &*unit.spec)).collect();
+        let desired = units.iter().map(|(address, unit)| (address, &unit.spec)).collect();
         let level = self.level;
         let origin = self.reading.origin().to_string();
         let settle = SignedDuration::from_millis(20);

@@ -48,7 +48,7 @@ impl Site {
         contents: &BTreeSet<&'static str>,
         context: &Context,
     ) -> Result<Live, Failure> {
-        let desired = units.iter().map(|(address, unit)| (address, &*unit.spec)).collect();
+        let desired = units.iter().map(|(address, unit)| (address, &unit.spec)).collect();
         let origin = opened.origin().to_string();
         let look = Look {
             level: opened.level,

@@ -194,7 +194,8 @@ fn said(address: &Address, placed: &Placed) -> BTreeMap<String, Value> {
     let key = At::new(address.key.clone(), Span::NONE);
     let node = Node::from_json_value(&placed.expected);
     let read = kinds::kind(&address.kind).and_then(|kind| (kind.decode)(&key, &node, &mut Reader::default()));
-    read.map(|read| read.units(&address.key).into_iter().collect()).unwrap_or_default()
+    let units = read.map(|read| read.units(&address.key)).unwrap_or_default();
+    units.into_iter().map(|(key, spec)| (key, spec.into_value())).collect()
 }
 
 /// Texts that stand in for the files of their names.

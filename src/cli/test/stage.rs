@@ -137,7 +137,7 @@ async fn apply(site: &Site, level: Level, start: Timestamp, running: &Running) -
     let transport: Arc<Transport> =
         Transport::new(origin, &credentials, VENDOR, Patience::default()).map_err(Failure::new)?;
     let ledger = Ledger::default();
-    let desired = units.iter().map(|(address, unit)| (address, &*unit.spec)).collect();
+    let desired = units.iter().map(|(address, unit)| (address, &unit.spec)).collect();
     let look = Look {
         level,
         origin: &place,

@@ -14,7 +14,6 @@ use pushplan::exchange::{Loss, Meaning, Request};
 use pushplan::ledger::{Ledger, Record};
 use pushplan::live::{Ask, Fetch, Live, Look};
 use pushplan::plan::{About, Aim, Choice, Plan, Position};
-use serde_json::Value;
 
 use super::Protection;
 use super::network::{question, verb_word};
@@ -145,7 +144,7 @@ impl Own {
         if let Some(at) = ledger.settled_at(settle()).filter(|_| waits) {
             self.sleep_until(at).await;
         }
-        let desired: BTreeMap<&Address, &Value> = units.iter().map(|(address, unit)| (address, &*unit.spec)).collect();
+        let desired = units.iter().map(|(address, unit)| (address, &unit.spec)).collect();
         let look = Look {
             level,
             origin: super::ORIGIN,
