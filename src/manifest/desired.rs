@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
 
-use rayon::prelude::*;
-
 use super::bodies::{self, Bodies};
 use super::collect::Declaration;
 use super::growth::{self, Growth, weight};
@@ -14,6 +12,7 @@ use super::variables::{self, Filling};
 use super::{Lifecycle, Manifests, several};
 use crate::address::Address;
 use crate::codes;
+use crate::cores;
 use crate::finding::{Finding, Findings};
 use crate::kinds::{Resource, Spec, Template, of_kind};
 use crate::model::audience::Selector;
@@ -128,16 +127,13 @@ impl Manifests {
             reach: OnceLock::new(),
         };
         for (number, some) in stacks.chunks(TOGETHER).enumerate() {
-            let typed: Vec<Typed> = some
-                .par_iter()
-                .map(|stack| {
-                    let mut typed = self.typed(stack, &defaults, &with);
-                    if stack.is_only_there {
-                        only_in_overlay(stack.own, &meant, &mut typed);
-                    }
-                    typed
-                })
-                .collect();
+            let typed: Vec<Typed> = cores::each(some, |stack| {
+                let mut typed = self.typed(stack, &defaults, &with);
+                if stack.is_only_there {
+                    only_in_overlay(stack.own, &meant, &mut typed);
+                }
+                typed
+            });
             for one in typed {
                 one.findings.into_vec().into_iter().for_each(|finding| findings.push(finding));
                 if let Some(Lifecycle { allow, warn, .. }) = &one.lifecycle {
