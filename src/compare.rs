@@ -15,10 +15,10 @@ mod units;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::address::Address;
+use crate::cores;
 use crate::kinds::remote::{pointed, segments};
 use crate::kinds::{self, Api, Create, Delete, Found, Update};
 use crate::ledger::{Ledger, Owned};
@@ -56,9 +56,6 @@ pub struct Compared {
     pub stamp: Option<String>,
 }
 
-/// So many are compared side by side.
-const TOGETHER: usize = 256;
-
 /// Every address that is declared, ours or in doubt.
 pub fn compare(situation: &Situation) -> Vec<Compared> {
     let Situation { units, ledger, .. } = situation;
@@ -69,10 +66,7 @@ pub fn compare(situation: &Situation) -> Vec<Compared> {
         |address: &Address| Some((address.clone(), One::new(situation, address, &known).compared().recovered?.id));
     known.renewed = ledger.open.keys().filter(|address| is_segment(address)).filter_map(found).collect();
     let one = |address| One::new(situation, address, &known).compared();
-    let mut compared: Vec<Compared> = match addresses.len() {
-        0..TOGETHER => addresses.into_iter().map(one).collect(),
-        _ => Vec::from_iter(addresses).into_par_iter().map(one).collect(),
-    };
+    let mut compared: Vec<Compared> = cores::each_of(Vec::from_iter(addresses), one);
     renames::tell(&mut compared, situation);
     compared
 }

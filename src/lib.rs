@@ -26,6 +26,7 @@ pub mod cli;
 pub mod client;
 pub mod codes;
 pub mod compare;
+pub mod cores;
 pub mod digest;
 pub mod drift;
 pub mod exchange;

@@ -7,7 +7,7 @@ use pushplan::kinds::KINDS;
 
 /// From the words that everybody uses to what people see. Modules of one row may use each other.
 const LAYERS: &[&[&str]] = &[
-    &["address", "codes", "digest", "exchange", "failure", "finding", "node", "source", "text"],
+    &["address", "codes", "cores", "digest", "exchange", "failure", "finding", "node", "source", "text"],
     &["model"],
     &["service"],
     &["kinds"],

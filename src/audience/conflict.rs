@@ -108,7 +108,7 @@ fn laws(terms: &Terms, ids: &[Id]) -> Vec<String> {
     let facts: Vec<(&Fact, bool)> = (0..terms.len())
         .zip(terms.within(ids))
         .filter_map(|(id, needed)| match terms.get(id) {
-            Term::Is { fact, not } if needed => Some((fact, *not)),
+            Term::Is { fact, not } if needed => Some((&**fact, *not)),
             _ => None,
         })
         .collect();

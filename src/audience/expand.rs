@@ -1,7 +1,8 @@
 //! From a selector to terms. Segments are followed by their names, each once however often it is named, and nothing here
 //! calls itself: neither nesting nor a long chain of segments is too deep.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::facts::Fact;
 use super::terms::{Id, Join, Terms};
@@ -22,7 +23,7 @@ pub struct Expanded {
 #[derive(Debug)]
 enum Part {
     Constant(bool),
-    Fact(Fact),
+    Fact(Arc<Fact>),
     Joined(Join, Vec<usize>),
     Not(usize),
 }
@@ -87,10 +88,10 @@ impl Expanded {
                             tasks.extend([Task::Close(reference), Task::See(criteria)]);
                             continue;
                         }
-                        _ => Part::Fact(Fact::segment(reference)),
+                        _ => Part::Fact(Fact::segment(reference).into()),
                     }
                 }
-                Task::See(single) => Fact::of(single).map_or(Part::Constant(true), Part::Fact),
+                Task::See(single) => Fact::of(single).map_or(Part::Constant(true), |fact| Part::Fact(fact.into())),
                 // A compound of one is that one.
                 Task::Join(_, 1) => continue,
                 Task::Join(join, number) => Part::Joined(join, made.split_off(made.len() - number)),
@@ -116,10 +117,11 @@ impl Expanded {
 
     /// The terms of a part. `None` if there is too much of it.
     pub fn terms(&self, root: usize, terms: &mut Terms) -> Option<Id> {
-        let mut done: HashMap<(usize, bool), Id> = HashMap::new();
-        let (mut open, mut spent) = (vec![self.straight(root, false)], 0);
+        let mut done: Vec<Option<Id>> = vec![None; 2 * self.parts.len()];
+        let mut seen = vec![0; 2 * self.parts.len()];
+        let (mut open, mut spent, mut round) = (vec![self.straight(root, false)], 0, 0);
         while let Some(&(part, not)) = open.last() {
-            if done.contains_key(&(part, not)) {
+            if done[place(part, not)].is_some() {
                 open.pop();
                 continue;
             }
@@ -132,22 +134,24 @@ impl Expanded {
                     continue;
                 }
                 Part::Joined(join, _) => {
-                    let (members, looked_at) = self.flat(part, not);
+                    round += 1;
+                    let (members, looked_at) = self.flat(part, not, &mut seen, round);
                     spent += looked_at;
                     if spent > MOST_MEMBERS {
                         return None;
                     }
                     let before = open.len();
-                    open.extend(members.iter().copied().filter(|member| !done.contains_key(member)));
+                    open.extend(members.iter().copied().filter(|(part, not)| done[place(*part, *not)].is_none()));
                     if open.len() > before {
                         continue;
                     }
-                    terms.join(turned(*join, not), members.iter().map(|member| done[member]))
+                    terms.join(turned(*join, not), members.iter().filter_map(|(part, not)| done[place(*part, *not)]))
                 }
             };
-            done.insert((part, not), id);
+            done[place(part, not)] = Some(id);
         }
-        done.get(&self.straight(root, false)).copied()
+        let (part, not) = self.straight(root, false);
+        done[place(part, not)]
     }
 
     /// A part without the negations around it.
@@ -159,21 +163,28 @@ impl Expanded {
         }
     }
 
-    /// The members of a compound and of those in it that are joined alike, each once; and how many parts that took.
-    fn flat(&self, part: usize, not: bool) -> (Vec<(usize, bool)>, usize) {
-        let (mut members, mut seen) = (Vec::new(), HashSet::from([(part, not)]));
+    /// The members of a compound and of those in it that are joined alike, each once; and how many parts that took. What was
+    /// seen in this round has its number.
+    fn flat(&self, part: usize, not: bool, seen: &mut [usize], round: usize) -> (Vec<(usize, bool)>, usize) {
+        let (mut members, mut number) = (Vec::new(), 1);
+        seen[place(part, not)] = round;
         let mut open = vec![(part, not)];
         let own = self.join_of(part, not);
         while let Some((part, not)) = open.pop() {
             match &self.parts[part] {
                 Part::Joined(_, within) if self.join_of(part, not) == own => {
                     let within = within.iter().map(|member| self.straight(*member, not));
-                    open.extend(within.filter(|member| seen.insert(*member)));
+                    for (part, not) in within {
+                        if std::mem::replace(&mut seen[place(part, not)], round) != round {
+                            number += 1;
+                            open.push((part, not));
+                        }
+                    }
                 }
                 _ => members.push((part, not)),
             }
         }
-        (members, seen.len())
+        (members, number)
     }
 
     fn join_of(&self, part: usize, not: bool) -> Option<Join> {
@@ -182,6 +193,11 @@ impl Expanded {
             _ => None,
         }
     }
+}
+
+/// The place of what is known of a part, or of its opposite.
+fn place(part: usize, not: bool) -> usize {
+    2 * part + usize::from(not)
 }
 
 /// Not all of some is any of their opposites.

@@ -21,6 +21,7 @@ mod terms;
 mod words;
 
 use std::fmt;
+use std::sync::Arc;
 
 pub use conflict::Conflict;
 pub use example::Device;
@@ -35,7 +36,7 @@ use question::{Found, Question};
 use terms::{Id, Join, Term, Terms};
 
 /// How many steps one question may take: well under a tenth of a second.
-const STEPS: usize = 400_000;
+pub const STEPS: usize = 400_000;
 
 /// How many lines a canonical form may have.
 const MOST_LINES: usize = 10_000;
@@ -51,9 +52,28 @@ pub struct Audience {
 struct Forms {
     terms: Terms,
     root: Id,
-    /// The same without being simplified, for saying why.
-    said: Terms,
-    said_root: Id,
+    /// What it is made from, and the kinds of device that it is reached on: for saying why.
+    written: Arc<(Expanded, usize)>,
+    kinds: Vec<Arc<Fact>>,
+}
+
+impl Forms {
+    /// The same without being simplified.
+    fn as_said(&self) -> Option<(Terms, Id)> {
+        let (expanded, part) = &*self.written;
+        let mut terms = Terms::as_said();
+        let mut root = expanded.terms(*part, &mut terms)?;
+        for kinds in &self.kinds {
+            root = reached_on(&mut terms, root, kinds);
+        }
+        Some((terms, root))
+    }
+}
+
+/// Those of a term who have one of some kinds of device.
+fn reached_on(terms: &mut Terms, root: Id, kinds: &Arc<Fact>) -> Id {
+    let kinds = terms.is(kinds.clone(), false);
+    terms.join(Join::All, [kinds, root])
 }
 
 /// How the second of two audiences lies to the first, with a device that joins and one that leaves.
@@ -95,10 +115,9 @@ impl Audience {
     pub fn of<'s>(selector: &'s Selector, segments: impl Fn(&SegmentRef) -> Option<&'s Selector>) -> Self {
         let forms = || {
             let (expanded, part) = Expanded::of(selector, &segments)?;
-            let (mut terms, mut said) = (Terms::canonical(), Terms::as_said());
+            let mut terms = Terms::canonical();
             let root = expanded.terms(part, &mut terms)?;
-            let said_root = expanded.terms(part, &mut said)?;
-            Some(Forms { terms, root, said, said_root })
+            Some(Forms { terms, root, written: Arc::new((expanded, part)), kinds: Vec::new() })
         };
         Self { forms: forms() }
     }
@@ -106,11 +125,9 @@ impl Audience {
     /// Those of the audience who have one of these kinds of device: the ones that a push reaches.
     pub fn on(mut self, devices: &DeviceTypes) -> Self {
         if let (Some(forms), Some(kinds)) = (&mut self.forms, Fact::devices(devices)) {
-            let Forms { terms, root, said, said_root } = forms;
-            for (terms, root) in [(terms, root), (said, said_root)] {
-                let kinds = terms.is(kinds.clone(), false);
-                *root = terms.join(Join::All, [kinds, *root]);
-            }
+            let kinds = Arc::new(kinds);
+            forms.root = reached_on(&mut forms.terms, forms.root, &kinds);
+            forms.kinds.push(kinds);
         }
         self
     }
@@ -184,7 +201,10 @@ pub fn nobody(audience: &Audience) -> Answer<Conflict, Device> {
     let mut budget = Budget::new(STEPS);
     match Question::about(&forms.terms, &[forms.root]).ask(&[forms.root], &[], &mut budget) {
         Found::Device(found) => Answer::No(Device::of(&forms.terms, &[forms.root], &found)),
-        Found::None(_) => Answer::Yes(Conflict::of(&forms.said, forms.said_root, &mut budget)),
+        Found::None(_) => match forms.as_said() {
+            Some((said, root)) => Answer::Yes(Conflict::of(&said, root, &mut budget)),
+            None => Answer::TooComplex,
+        },
         Found::OverBudget => Answer::TooComplex,
     }
 }

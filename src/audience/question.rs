@@ -51,9 +51,14 @@ impl Question {
             // Values that no fact and no law tells apart are one: a thousand named users are few cases.
             let mut cases: HashMap<_, Lit> = HashMap::new();
             let mut lits = BTreeMap::new();
+            let is_one = values.len() == 1;
             for (value, ids) in values {
-                let lit = cases.entry((ids, about.case(value))).or_insert_with(|| solver.variable());
-                lits.insert(value.clone(), *lit);
+                // Most things have one value, which nothing needs to be told apart from.
+                let lit = match is_one {
+                    true => solver.variable(),
+                    false => *cases.entry((ids, about.case(value))).or_insert_with(|| solver.variable()),
+                };
+                lits.insert(value.clone(), lit);
             }
             known.insert(about.clone(), lits);
         }
@@ -161,7 +166,10 @@ fn laws(solver: &mut Solver, known: &mut BTreeMap<About, BTreeMap<Value, Lit>>) 
 
 /// Each of these once.
 fn distinct(lits: impl Iterator<Item = Lit>) -> Vec<Lit> {
-    lits.collect::<BTreeSet<Lit>>().into_iter().collect()
+    let mut lits: Vec<Lit> = lits.collect();
+    lits.sort_unstable();
+    lits.dedup();
+    lits
 }
 
 /// The kinds of device that somebody speaks of or that a law needs. Each device is of one.

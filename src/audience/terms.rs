@@ -6,7 +6,8 @@
 use std::cmp::Ordering;
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::sync::Arc;
 
 use super::facts::{About, Fact, Value};
 
@@ -17,7 +18,7 @@ pub type Id = usize;
 pub enum Term {
     Everyone,
     Nobody,
-    Is { fact: Fact, not: bool },
+    Is { fact: Arc<Fact>, not: bool },
     Joined(Join, Vec<Id>),
 }
 
@@ -45,11 +46,30 @@ impl Join {
     }
 }
 
+/// A mark is spread as it is.
+#[derive(Clone, Debug, Default)]
+struct Marked(u64);
+
+impl Hasher for Marked {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |mark, byte| mark.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, mark: u64) {
+        self.0 = mark;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// Terms, each once.
 #[derive(Clone, Debug)]
 pub struct Terms {
     terms: Vec<Term>,
-    ids: HashMap<Term, Id>,
+    /// By the mark of a term, or the next that is free.
+    ids: HashMap<u64, Id, BuildHasherDefault<Marked>>,
     /// What the order of compounds goes by: how many facts they have and what they are, whoever came first.
     marks: Vec<(usize, u64)>,
     /// Whether members are kept as they were said, for telling which of them exclude each other.
@@ -61,7 +81,7 @@ impl Terms {
     pub const NOBODY: Id = 1;
 
     pub fn canonical() -> Self {
-        let mut terms = Self { terms: vec![], ids: HashMap::new(), marks: vec![], as_said: false };
+        let mut terms = Self { terms: vec![], ids: HashMap::default(), marks: vec![], as_said: false };
         terms.put(Term::Everyone);
         terms.put(Term::Nobody);
         terms
@@ -81,9 +101,6 @@ impl Terms {
     }
 
     fn put(&mut self, term: Term) -> Id {
-        if let Some(id) = self.ids.get(&term) {
-            return *id;
-        }
         let mut hasher = DefaultHasher::new();
         let leaves = match &term {
             Term::Joined(join, members) => {
@@ -96,9 +113,17 @@ impl Terms {
                 1
             }
         };
+        let mark = hasher.finish();
+        let mut place = mark;
+        while let Some(id) = self.ids.get(&place) {
+            if self.terms[*id] == term {
+                return *id;
+            }
+            place = place.wrapping_add(1);
+        }
         let id = self.terms.len();
-        self.marks.push((leaves, hasher.finish()));
-        self.ids.insert(term.clone(), id);
+        self.marks.push((leaves, mark));
+        self.ids.insert(place, id);
         self.terms.push(term);
         id
     }
@@ -117,12 +142,15 @@ impl Terms {
     }
 
     /// A fact, or its opposite.
-    pub fn is(&mut self, mut fact: Fact, mut not: bool) -> Id {
+    pub fn is(&mut self, mut fact: Arc<Fact>, mut not: bool) -> Id {
         if self.as_said {
             return self.put(Term::Is { fact, not });
         }
-        let Fact { about, values } = &mut fact;
-        values.retain(|value| about.can_be(value));
+        if !fact.values.iter().all(|value| fact.about.can_be(value)) {
+            let Fact { about, values } = Arc::make_mut(&mut fact);
+            values.retain(|value| about.can_be(value));
+        }
+        let Fact { about, values } = &*fact;
         let (nobody, everyone) = match not {
             false => (Self::NOBODY, Self::EVERYONE),
             true => (Self::EVERYONE, Self::NOBODY),
@@ -135,7 +163,7 @@ impl Terms {
             // Who is not opted in is opted out.
             Some(2) if not => {
                 let said = values.contains(&Value::Text("true".to_owned()));
-                *values = BTreeSet::from([Value::Text((!said).to_string())]);
+                fact = Arc::new(Fact::new(about.clone(), [Value::Text((!said).to_string())]));
                 not = false;
             }
             _ => {}
@@ -194,7 +222,7 @@ impl Terms {
             }
         }
         for (fact, not) in merged {
-            let id = self.is(fact, not);
+            let id = self.is(fact.into(), not);
             rest.push(id);
         }
         rest.retain(|id| *id != join.empty());
@@ -238,6 +266,9 @@ impl Terms {
                 Term::Joined(_, within) => compounds.push((*id, within)),
                 Term::Everyone | Term::Nobody => {}
             }
+        }
+        if compounds.is_empty() {
+            return members;
         }
         let mut gone: HashSet<Id> = HashSet::new();
         for (id, within) in &compounds {

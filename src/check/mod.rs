@@ -18,10 +18,10 @@ pub mod sound;
 mod tags;
 
 use jiff::Timestamp;
-use rayon::prelude::*;
 
 use crate::address::Address;
 use crate::codes::Code;
+use crate::cores;
 use crate::finding::{Finding, Findings};
 use crate::kinds::Parts;
 use crate::manifest::{Declared, Desired, Target};
@@ -121,7 +121,7 @@ pub static CHECKS: &[Check] = &[
 /// Runs every check. The order of the findings says nothing.
 pub fn check(subject: &Subject) -> Vec<Finding> {
     let resources: Vec<_> = subject.desired.resources.iter().collect();
-    let each = resources.into_par_iter().flat_map_iter(|(address, declared)| {
+    let each = cores::each_of(resources, |(address, declared)| {
         let mut parts = Parts::new(&declared.key);
         declared.spec.parts(&mut parts);
         let one = One { address, declared, parts };
@@ -135,7 +135,7 @@ pub fn check(subject: &Subject) -> Vec<Finding> {
         }
         findings.into_vec()
     });
-    let mut all: Vec<Finding> = each.collect();
+    let mut all: Vec<Finding> = each.into_iter().flatten().collect();
     for check in CHECKS {
         if let Run::All(run) = check.run {
             let mut findings = Findings::default();

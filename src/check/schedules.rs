@@ -16,6 +16,7 @@ use crate::model::audience::{SegmentRef, Selector};
 use crate::model::clock::authored;
 use crate::model::level::Level;
 use crate::model::schedule::{Schedule, When};
+use crate::model::zone;
 use crate::source::Span;
 use crate::text;
 use crate::timing::{self, Country, Upcoming, Where, collisions, has_passed, places};
@@ -164,7 +165,7 @@ fn zones(schedule: &Schedule, audience: Where) -> BTreeMap<String, Place> {
     let own = name(&schedule.zone);
     let with_own = elsewhere && !without.contains_key(&own) && !named.contains_key(&own);
     let named = named.into_iter().filter_map(|(name, seen)| {
-        let zone = TimeZone::get(&name).ok()?;
+        let zone = zone::get(&name)?;
         Some((name, Place { zone, tag: Some(seen.at) }))
     });
     let own = with_own.then(|| (own.clone(), Place { zone: schedule.zone.clone(), tag: None }));

@@ -1,9 +1,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rayon::prelude::*;
 
 use super::{Context, Ended, project, scope};
+use crate::cores;
 use crate::failure::{Exit, Failure};
 use crate::manifest::layout::{Kept, layout};
 use crate::manifest::{FILE_LIMIT, Project, files, to_text};
@@ -43,17 +43,14 @@ impl Fmt {
         let (paths, unreadable) = self.manifests(&here)?;
         let shown =
             |path: &Path| one_line(&path.strip_prefix(&here).unwrap_or(path).to_string_lossy().replace('\\', "/"));
-        let laid: Vec<(String, Laid)> = paths
-            .par_iter()
-            .map(|path| {
-                let name = shown(path);
-                let laid = match files::read(path, FILE_LIMIT) {
-                    Ok(bytes) => lay_out(&name, bytes),
-                    Err(why) => Laid::Left(vec![cannot_read(&name, &why)]),
-                };
-                (name, laid)
-            })
-            .collect();
+        let laid: Vec<(String, Laid)> = cores::each_if(true, paths.iter().collect(), |path: &PathBuf| {
+            let name = shown(path);
+            let laid = match files::read(path, FILE_LIMIT) {
+                Ok(bytes) => lay_out(&name, bytes),
+                Err(why) => Laid::Left(vec![cannot_read(&name, &why)]),
+            };
+            (name, laid)
+        });
 
         let mut problems: Vec<String> =
             unreadable.iter().map(|file| cannot_read(&shown(&file.path), &file.why)).collect();

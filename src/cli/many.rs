@@ -15,13 +15,13 @@ use std::sync::Arc;
 
 use clap::Args;
 use jiff::Timestamp;
-use rayon::prelude::*;
 use tokio::task::JoinSet;
 
 use super::apply::saved;
 use super::planning::{Place, Site, Wish, invalid, show};
 use super::target::{self, Opened, Shared};
 use super::{Context, ledger, project};
+use crate::cores;
 use crate::failure::{Exit, Failure};
 use crate::finding::Severity;
 use crate::manifest::{Manifests, Project, read_project};
@@ -299,7 +299,7 @@ fn sites(root: &Path, names: Vec<String>, manifests: &Arc<Manifests>) -> Result<
         site.is_one_of_many = true;
         Ok(Arc::new(site))
     };
-    names.into_par_iter().map(site).collect()
+    cores::each_if(true, names, site).into_iter().collect()
 }
 
 /// Says which results of earlier runs are not in the ledgers yet. Where that cannot be read, the target fails in its turn.

@@ -59,23 +59,35 @@ mod unmanaged;
 mod validate;
 mod who;
 
+use std::ffi::OsStr;
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use tokio::runtime::Runtime;
 
+use crate::cores;
 use crate::failure::{Exit, Failure};
-use crate::render::Out;
+use crate::render::{Commands, Out};
+
+/// What the program is called.
+const NAME: &str = "pushplan";
 
 /// Configuration as code for a messaging service.
 #[derive(Debug, Parser)]
-#[command(name = "pushplan", version, max_term_width = 100, disable_help_subcommand = true, after_help = help::TOPICS)]
+#[command(name = NAME, version, max_term_width = 100, disable_help_subcommand = true, after_help = help::TOPICS)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
 
+    #[command(flatten)]
+    common: Common,
+}
+
+// What all commands take. A doc comment would be what the program is about.
+#[derive(Debug, Args)]
+struct Common {
     /// When to use colour
     #[arg(long, value_name = "WHEN", global = true, value_enum, default_value_t = Color::Auto)]
     color: Color,
@@ -88,77 +100,80 @@ enum Color {
     Never,
 }
 
-#[derive(Debug, Subcommand)]
-enum Command {
-    Adopt(adopt::Adopt),
-    Api(api::Api),
-    Apply(apply::Apply),
-    Calendar(calendar::Calendar),
-    Ci(ci::Ci),
-    Completions(completions::Completions),
-    Destroy(destroy::Destroy),
-    Diff(diff::Diff),
-    Doctor(doctor::Doctor),
-    Drift(drift::Drift),
-    Explain(explain::Explain),
-    Fmt(fmt::Fmt),
-    Forget(forget::Forget),
-    Graph(graph::Graph),
-    Help(help::Help),
-    History(history::History),
-    Init(init::Init),
-    Ledger(ledger::Ledger),
-    Lookup(lookup::Lookup),
-    Man(man::Man),
-    Mv(mv::Mv),
-    Outcome(outcome::Outcome),
-    Plan(plan::Plan),
-    Preview(preview::Preview),
-    Promote(promote::Promote),
-    Pull(pull::Pull),
-    Reconcile(reconcile::Reconcile),
-    Report(report::Report),
-    Resolve(resolve::Resolve),
-    Revert(revert::Revert),
-    Schema(schema::Schema),
-    Send(send::Send),
-    Serve(serve::Serve),
-    Show(show::Show),
-    Test(test::Test),
-    Unlock(unlock::Unlock),
-    Unmanaged(unmanaged::Unmanaged),
-    Validate(validate::Validate),
+/// Declares the commands, each in the module of its name. What some print is all that they are for: they answer.
+macro_rules! commands {
+    ($($module:ident::$name:ident $($answers:ident)?,)*) => {
+        #[derive(Debug, Subcommand)]
+        enum Command {
+            $($name($module::$name),)*
+        }
+
+        impl Command {
+            /// A command by its name, as the command line has it.
+            fn named(name: &OsStr) -> Option<clap::Command> {
+                $(if name == stringify!($module) {
+                    return Some($module::$name::augment_args(clap::Command::new(stringify!($module))));
+                })*
+                None
+            }
+
+            /// Whether what it prints is all that it is for.
+            fn is_answer(&self) -> bool {
+                match self {
+                    $(Self::$name(_) => commands!(@ $($answers)?),)*
+                }
+            }
+
+            fn run(&self, context: &Context) -> Ended {
+                match self {
+                    $(Self::$name(command) => command.run(context),)*
+                }
+            }
+        }
+    };
+    (@ answers) => { true };
+    (@) => { false };
 }
 
-impl Command {
-    /// Whether what it prints is all that it is for.
-    fn is_answer(&self) -> bool {
-        matches!(
-            self,
-            Self::Calendar(_)
-                | Self::Ci(_)
-                | Self::Completions(_)
-                | Self::Diff(_)
-                | Self::Doctor(_)
-                | Self::Drift(_)
-                | Self::Explain(_)
-                | Self::Fmt(_)
-                | Self::Graph(_)
-                | Self::Help(_)
-                | Self::History(_)
-                | Self::Lookup(_)
-                | Self::Man(_)
-                | Self::Outcome(_)
-                | Self::Plan(_)
-                | Self::Preview(_)
-                | Self::Report(_)
-                | Self::Schema(_)
-                | Self::Show(_)
-                | Self::Test(_)
-                | Self::Unmanaged(_)
-                | Self::Validate(_)
-        )
-    }
+commands! {
+    adopt::Adopt,
+    api::Api,
+    apply::Apply,
+    calendar::Calendar answers,
+    ci::Ci answers,
+    completions::Completions answers,
+    destroy::Destroy,
+    diff::Diff answers,
+    doctor::Doctor answers,
+    drift::Drift answers,
+    explain::Explain answers,
+    fmt::Fmt answers,
+    forget::Forget,
+    graph::Graph answers,
+    help::Help answers,
+    history::History answers,
+    init::Init,
+    ledger::Ledger,
+    lookup::Lookup answers,
+    man::Man answers,
+    mv::Mv,
+    outcome::Outcome answers,
+    plan::Plan answers,
+    preview::Preview answers,
+    promote::Promote,
+    pull::Pull,
+    reconcile::Reconcile,
+    report::Report answers,
+    resolve::Resolve,
+    revert::Revert,
+    schema::Schema answers,
+    send::Send,
+    serve::Serve,
+    show::Show answers,
+    test::Test answers,
+    unlock::Unlock,
+    unmanaged::Unmanaged answers,
+    validate::Validate answers,
 }
 
 /// What a command gets: where to print.
@@ -176,65 +191,19 @@ pub fn main() -> ExitCode {
         Out::new(anstream::ColorChoice::Auto).print(concat!("pushplan ", env!("CARGO_PKG_VERSION"), "\n"));
         return ExitCode::SUCCESS;
     }
-    // It is let go with the process, which is quicker.
-    let mut line = ManuallyDrop::new(Arguments::command());
-    let parsed = line.try_get_matches_from_mut(std::env::args_os()).and_then(|matches| {
-        let arguments = Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut line))?;
-        Ok((arguments, said::commands(&line, &matches)))
-    });
-    let (arguments, commands) = match parsed {
+    let (arguments, commands) = match parsed() {
         Ok(parsed) => parsed,
         Err(error) => return usage(&error),
     };
-    let color = match arguments.color {
+    let color = match arguments.common.color {
         Color::Auto => anstream::ColorChoice::Auto,
         Color::Always => anstream::ColorChoice::Always,
         Color::Never => anstream::ColorChoice::Never,
     };
     let context = Context { out: Out::new(color).saying(commands) };
-    // The main thread works with the others: its memory grows more cheaply than theirs. Failing that, they work alone.
-    let _ = rayon::ThreadPoolBuilder::new().use_current_thread().build_global();
+    cores::with_this_thread();
     let is_answer = arguments.command.is_answer();
-    let ended = match arguments.command {
-        Command::Adopt(command) => command.run(&context),
-        Command::Api(command) => command.run(&context),
-        Command::Apply(command) => command.run(&context),
-        Command::Calendar(command) => command.run(&context),
-        Command::Ci(command) => command.run(&context),
-        Command::Completions(command) => command.run(&context),
-        Command::Destroy(command) => command.run(&context),
-        Command::Diff(command) => command.run(&context),
-        Command::Doctor(command) => command.run(&context),
-        Command::Drift(command) => command.run(&context),
-        Command::Explain(command) => command.run(&context),
-        Command::Fmt(command) => command.run(&context),
-        Command::Forget(command) => command.run(&context),
-        Command::Graph(command) => command.run(&context),
-        Command::Help(command) => command.run(&context),
-        Command::History(command) => command.run(&context),
-        Command::Init(command) => command.run(&context),
-        Command::Ledger(command) => command.run(&context),
-        Command::Lookup(command) => command.run(&context),
-        Command::Man(command) => command.run(&context),
-        Command::Mv(command) => command.run(&context),
-        Command::Outcome(command) => command.run(&context),
-        Command::Plan(command) => command.run(&context),
-        Command::Preview(command) => command.run(&context),
-        Command::Promote(command) => command.run(&context),
-        Command::Pull(command) => command.run(&context),
-        Command::Reconcile(command) => command.run(&context),
-        Command::Report(command) => command.run(&context),
-        Command::Resolve(command) => command.run(&context),
-        Command::Revert(command) => command.run(&context),
-        Command::Send(command) => command.run(&context),
-        Command::Serve(command) => command.run(&context),
-        Command::Show(command) => command.run(&context),
-        Command::Schema(command) => command.run(&context),
-        Command::Test(command) => command.run(&context),
-        Command::Unlock(command) => command.run(&context),
-        Command::Unmanaged(command) => command.run(&context),
-        Command::Validate(command) => command.run(&context),
-    };
+    let ended = arguments.command.run(&context);
     let exit = match ended {
         Ok(exit) => exit,
         Err(failure) => {
@@ -243,6 +212,26 @@ pub fn main() -> ExitCode {
         }
     };
     ExitCode::from(told(&context.out, exit, is_answer) as u8)
+}
+
+/// What the command line says. Nearly always it begins with a command, and then that one is all that has to be known; whoever
+/// gets it wrong or asks for help is answered by all of them.
+fn parsed() -> Result<(Arguments, Commands), clap::Error> {
+    let one = std::env::args_os().nth(1).and_then(|word| Command::named(&word));
+    if let Some(parsed) =
+        one.and_then(|one| parsed_by(Common::augment_args(clap::Command::new(NAME)).subcommand(one)).ok())
+    {
+        return Ok(parsed);
+    }
+    parsed_by(Arguments::command())
+}
+
+fn parsed_by(line: clap::Command) -> Result<(Arguments, Commands), clap::Error> {
+    // It is let go with the process, which is quicker.
+    let mut line = ManuallyDrop::new(line);
+    let matches = line.try_get_matches_from_mut(std::env::args_os())?;
+    let arguments = Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut line))?;
+    Ok((arguments, said::commands(&matches)))
 }
 
 /// Whether the version is all that is asked for: it is told without a look at all the commands there are.
@@ -281,4 +270,24 @@ fn runtime() -> Result<&'static Runtime, Failure> {
         let _ = RUNTIME.set(made);
     }
     RUNTIME.get().ok_or_else(|| Failure::new("the runtime is gone"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_by_itself_is_the_one_among_all() {
+        for among in Arguments::command().get_subcommands() {
+            let name = among.get_name();
+            let alone = Command::named(OsStr::new(name)).expect("a command has its module's name");
+            let arguments = |command: &clap::Command| -> Vec<String> {
+                command.get_arguments().map(|argument| format!("{argument:?}")).collect()
+            };
+            assert_eq!(arguments(&alone), arguments(among), "{name}");
+            let help = |command: &clap::Command| command.clone().render_long_help().to_string();
+            assert_eq!(help(&alone), help(among), "{name}");
+        }
+        assert!(Command::named(OsStr::new("plans")).is_none());
+    }
 }

@@ -2,9 +2,11 @@
 
 use std::any::Any;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
-use clap::{ArgMatches, Command};
+use clap::{ArgMatches, Command, CommandFactory};
 
+use super::Arguments;
 use crate::render::{Commands, Known};
 
 /// The options that say which project and which of its targets.
@@ -16,9 +18,7 @@ const PATHS: &str = "paths";
 const PLAN: &str = "plan";
 
 /// All commands there are, and what the one that runs was given.
-pub fn commands(line: &Command, matches: &ArgMatches) -> Commands {
-    let mut known = Vec::new();
-    all(line, "", &mut known);
+pub fn commands(matches: &ArgMatches) -> Commands {
     let mut given = matches;
     while let Some((_, inner)) = given.subcommand() {
         given = inner;
@@ -30,6 +30,16 @@ pub fn commands(line: &Command, matches: &ArgMatches) -> Commands {
         _ => None,
     };
     Commands { project: project.first().map(|folder| folder.display().to_string()), target, known }
+}
+
+/// All commands there are. To find them takes longer than most of what a small command does.
+fn known() -> &'static [Known] {
+    static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
+        let mut known = Vec::new();
+        all(&Arguments::command(), "", &mut known);
+        known
+    });
+    &KNOWN
 }
 
 /// Every command beneath one, with the words that lead to it.

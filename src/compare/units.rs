@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
 use serde_json::Value;
 
 use super::Names;
 use crate::address::Address;
 use crate::codes;
+use crate::cores;
 use crate::digest::{Digest, Listed, written};
 use crate::kinds::{self, Parts, remote};
 use crate::ledger::Ledger;
@@ -50,9 +50,8 @@ pub fn digest(units: &BTreeMap<Address, Unit>) -> Digest {
 /// What the manifests declare, as single things.
 pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
     let resources: Vec<(&Address, &Declared)> = desired.resources.iter().collect();
-    let units: Vec<_> =
-        resources.into_par_iter().flat_map_iter(|(address, declared)| units_of(address, declared, sources)).collect();
-    units.into_iter().collect()
+    let units = cores::each_of(resources, |(address, declared)| units_of(address, declared, sources));
+    units.into_iter().flatten().collect()
 }
 
 /// What one resource is applied as.

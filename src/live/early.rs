@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
-use rayon::prelude::*;
 use serde_json::Value;
 
+use crate::cores;
 use crate::exchange::Request;
 use crate::kinds::{Found, Kind, Read};
 use crate::model::level::Level;
@@ -47,8 +47,5 @@ pub fn take_page(
 
 /// The items of a page. Many are understood side by side.
 fn found(kind: &Kind, items: &[Value]) -> Vec<Option<Found>> {
-    match items.len() {
-        0..32 => items.iter().map(|item| kind.api.found(item)).collect(),
-        _ => items.par_iter().map(|item| kind.api.found(item)).collect(),
-    }
+    cores::each(items, |item| kind.api.found(item))
 }

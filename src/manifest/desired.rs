@@ -5,8 +5,6 @@ mod resolving;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
 
-use rayon::prelude::*;
-
 use super::bodies::{self, Bodies};
 use super::collect::{Collected, Declaration};
 use super::growth::{self, Growth};
@@ -16,6 +14,7 @@ use super::variables::{self, Filling, Variables};
 use super::{Lifecycle, Manifests, several};
 use crate::address::Address;
 use crate::codes;
+use crate::cores;
 use crate::finding::{Finding, Findings};
 use crate::kinds::{Resource, Spec, Template, of_kind};
 use crate::model::audience::Selector;
@@ -109,7 +108,7 @@ impl Manifests {
                 }
                 typed
             };
-            let typed: Vec<Typed> = some.par_iter().map(typed).collect();
+            let typed: Vec<Typed> = cores::each(some, typed);
             resolving.take(typed);
             let rest = &stacks[(number * TOGETHER + some.len())..];
             if resolving.stops_at(rest.iter().map(|it| it.own)) {
@@ -134,10 +133,11 @@ impl Manifests {
         let mut resolving = Resolving::new(self, self.filling(target, &values, &growth));
         declared.reverse();
         while !declared.is_empty() {
-            let some = declared.split_off(declared.len().saturating_sub(TOGETHER));
+            let mut some = declared.split_off(declared.len().saturating_sub(TOGETHER));
+            some.reverse();
             let typed =
                 |own: Declaration| resolving.typed(&Stack { own: &own, over: Vec::new(), is_only_there: false });
-            let typed: Vec<Typed> = some.into_par_iter().rev().map(typed).collect();
+            let typed: Vec<Typed> = cores::each_of(some, typed);
             resolving.take(typed);
             if resolving.stops_at(declared.iter().rev()) {
                 break;

@@ -37,8 +37,6 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 pub use alike::Alike;
 pub use collect::{Declaration, TOP_LEVEL};
 pub use desired::{Conditions, Declared, Desired, Reach};
@@ -47,6 +45,7 @@ pub use parse::{FILE_LIMIT, Parsed, parse, to_text};
 pub use project::{FINGERPRINT, PROJECT_FILE, Project, ProjectFile, QuietHours, Target, no_code, not_free};
 
 use crate::codes;
+use crate::cores;
 use crate::finding::{Finding, Findings};
 use crate::git::Commit;
 use crate::kinds::Kind;
@@ -229,15 +228,15 @@ fn gather(
     read(project, inputs, sources, findings)
 }
 
+/// So many bytes of YAML are parsed side by side.
+const MUCH: usize = 1 << 16;
+
 /// Reads the given texts as YAML. What is wrong with them is reported.
 pub fn trees(inputs: Vec<Input>, sources: &mut Sources, findings: &mut Findings) -> Parsed {
-    let texts: Vec<_> = inputs
-        .into_par_iter()
-        .map(|Input { name, from }| match from {
-            From::Bytes(bytes) => (name, Ok(to_text(bytes))),
-            From::File(path) => (name, files::read(&path, FILE_LIMIT).map(to_text)),
-        })
-        .collect();
+    let texts = cores::each_of(inputs, |Input { name, from }| match from {
+        From::Bytes(bytes) => (name, Ok(to_text(bytes))),
+        From::File(path) => (name, files::read(&path, FILE_LIMIT).map(to_text)),
+    });
     let mut complete = true;
     let mut ids = Vec::with_capacity(texts.len());
     for (name, text) in texts {
@@ -260,13 +259,11 @@ pub fn trees(inputs: Vec<Input>, sources: &mut Sources, findings: &mut Findings)
             }
         }
     }
-    let parsed: Vec<(Parsed, Findings)> = ids
-        .par_iter()
-        .map(|id| {
-            let mut found = Findings::default();
-            (parse(*id, sources.get(*id), &mut found), found)
-        })
-        .collect();
+    let bytes: usize = ids.iter().map(|id| sources.get(*id).text.len()).sum();
+    let parsed: Vec<(Parsed, Findings)> = cores::each_if(bytes > MUCH, ids, |id| {
+        let mut found = Findings::default();
+        (parse(id, sources.get(id), &mut found), found)
+    });
     let mut read = Parsed { documents: Vec::new(), complete, has_variables: false, has_bodies: false };
     for (file, found) in parsed {
         read.complete &= file.complete;

@@ -7,9 +7,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::parse::{Parsed, Piece, VALUE_LIMIT, piece};
+use crate::cores;
 use crate::node::{At, Entry, Node, Tree};
 use crate::source::{FileId, Source, Span};
 
@@ -32,8 +31,8 @@ pub fn parse(file: FileId, source: &Source) -> Option<Parsed> {
     }
     let sections = sections(&source.text, PART)?;
     let parts: Vec<&Range<usize>> = sections.iter().flat_map(|section| &section.parts).collect();
-    let pieces: Option<Vec<Piece>> = parts.into_par_iter().map(|part| piece(file, source, part.clone())).collect();
-    joined(file, source, sections, pieces?)
+    let pieces = cores::each_if(true, parts, |part| piece(file, source, part.clone()));
+    joined(file, source, sections, pieces.into_iter().collect::<Option<_>>()?)
 }
 
 fn joined(file: FileId, source: &Source, sections: Vec<Section>, pieces: Vec<Piece>) -> Option<Parsed> {

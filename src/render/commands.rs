@@ -22,12 +22,19 @@ pub struct Known {
 }
 
 /// How commands are said: with the project and the target that the running one was given.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Commands {
     pub project: Option<String>,
     /// The target, where it was named and is one.
     pub target: Option<String>,
-    pub known: Vec<Known>,
+    /// All commands there are. Few texts need them.
+    pub known: fn() -> &'static [Known],
+}
+
+impl Default for Commands {
+    fn default() -> Self {
+        Self { project: None, target: None, known: || &[] }
+    }
 }
 
 impl Commands {
@@ -75,29 +82,28 @@ impl Commands {
     }
 
     /// The command that a text begins with.
-    fn known(&self, text: &str) -> Option<&Known> {
+    fn known(&self, text: &str) -> Option<&'static Known> {
         let is_word = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
         let is_it = |known: &&Known| text.strip_prefix(&*known.name).is_some_and(|rest| !rest.starts_with(is_word));
-        self.known.iter().filter(is_it).max_by_key(|known| known.name.len())
+        (self.known)().iter().filter(is_it).max_by_key(|known| known.name.len())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::LazyLock;
 
-    fn commands(project: Option<&str>, target: Option<&str>) -> Commands {
-        let known = |name: &str, has_project, has_target| Known {
-            name: name.to_owned(),
-            has_project,
-            has_target,
-            has_paths: name == "validate",
-            has_plan: name == "apply",
-        };
-        Commands {
-            project: project.map(str::to_owned),
-            target: target.map(str::to_owned),
-            known: vec![
+    fn known() -> &'static [Known] {
+        static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
+            let known = |name: &str, has_project, has_target| Known {
+                name: name.to_owned(),
+                has_project,
+                has_target,
+                has_paths: name == "validate",
+                has_plan: name == "apply",
+            };
+            vec![
                 known("plan", true, true),
                 known("ledger", false, false),
                 known("ledger restore", true, true),
@@ -106,8 +112,13 @@ mod tests {
                 known("forget", true, true),
                 known("validate", false, true),
                 known("apply", true, true),
-            ],
-        }
+            ]
+        });
+        &KNOWN
+    }
+
+    fn commands(project: Option<&str>, target: Option<&str>) -> Commands {
+        Commands { project: project.map(str::to_owned), target: target.map(str::to_owned), known }
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::manifest::{Declared, Desired};
 use crate::model::audience::SegmentRef;
 use crate::model::quiet::Quiet;
 use crate::model::schedule::When;
+use crate::model::zone;
 use crate::source::Span;
 
 /// What is asked of a calendar.
@@ -192,7 +193,7 @@ fn written_zone(all: &[One]) -> TimeZone {
         *counts.entry(name).or_default() += 1;
     }
     let most = counts.iter().max_by(|one, other| one.1.cmp(other.1).then(other.0.cmp(one.0)));
-    most.and_then(|(name, _)| TimeZone::get(name).ok()).unwrap_or(TimeZone::UTC)
+    most.and_then(|(name, _)| zone::get(name)).unwrap_or(TimeZone::UTC)
 }
 
 /// From when to when, without the end. It has a beginning only where one is asked for: else it begins now.

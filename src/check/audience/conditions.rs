@@ -3,13 +3,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use jiff::tz::TimeZone;
-
 use super::segment;
 use crate::kinds::Segment;
 use crate::manifest::{Conditions, Desired};
 use crate::model::audience::{Selector, Tag};
 use crate::model::vocabulary::{Values, group, iana};
+use crate::model::zone;
 use crate::node::At;
 
 /// How many conditions of a segment are kept. There are fewer groups of the service and listed time zones than this.
@@ -86,7 +85,7 @@ fn sort(selector: &Selector) -> Option<(&str, &str)> {
     match selector {
         Selector::Tag(Tag { tag, group: Some(id) }) => match group(id)? {
             group if group.values == Values::TimeZone => {
-                TimeZone::get(iana(tag)).is_ok().then_some((group.id, tag.as_str()))
+                zone::get(iana(tag)).is_some().then_some((group.id, tag.as_str()))
             }
             group => group.platform.map(|_| (group.id, "")),
         },

@@ -34,7 +34,7 @@ pub fn wrong(tag: &At<String>, now: Timestamp) -> Finding {
     let Some(near) = exact.or_else(|| text::nearest(tag, listed.chain(known.iter().map(String::as_str)))) else {
         return finding.help("`pushplan explain AU104` lists the tags");
     };
-    match TimeZone::get(near).ok().and_then(|zone| counterpart(near, &zone, now)) {
+    match crate::model::zone::get(near).and_then(|zone| counterpart(near, &zone, now)) {
         Some((zone, _)) if zone.tag == near => suggest(finding, tag, near),
         Some((zone, true)) => {
             suggest_with(finding, tag, zone.tag, format!("write `{}`, which has the same clock as {near}", zone.tag))
@@ -61,7 +61,7 @@ fn counterpart(name: &str, zone: &TimeZone, now: Timestamp) -> Option<(&'static 
     let region = |name: &str| name.split_once('/').map(|(region, _)| region.to_owned());
     let own: Vec<i32> = days().map(|day| zone.to_offset(day).seconds()).collect();
     let candidates = ZONES.iter().filter_map(|listed| {
-        let other = TimeZone::get(iana(listed.tag)).ok()?;
+        let other = crate::model::zone::get(iana(listed.tag))?;
         let difference: u32 = days().zip(&own).map(|(day, own)| other.to_offset(day).seconds().abs_diff(*own)).sum();
         Some((difference, listed.tag != name, region(listed.tag) != region(name), listed))
     });

@@ -4,13 +4,12 @@ mod circles;
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
-
 pub use circles::CIRCLES;
 
 use super::{Check, Run, Subject};
 use crate::address::Address;
 use crate::codes;
+use crate::cores;
 use crate::finding::{Finding, Findings};
 use crate::kinds::{Parts, Pipeline, Resource, Segment, TagGroup, Template, Trigger, of_kind};
 use crate::manifest::{Declared, Desired};
@@ -36,12 +35,8 @@ fn names(subject: &Subject, findings: &mut Findings) {
         return;
     }
     let resources: Vec<(&Address, &Declared)> = desired.resources.iter().collect();
-    let unknown: Vec<(&Address, Unknown)> = resources
-        .into_par_iter()
-        .flat_map_iter(|(address, declared)| {
-            unknown(desired, declared).into_iter().map(move |unknown| (address, unknown))
-        })
-        .collect();
+    let unknown = cores::each_of(resources, |(address, declared)| (address, unknown(desired, declared)));
+    let unknown = unknown.into_iter().flat_map(|(address, all)| all.into_iter().map(move |unknown| (address, unknown)));
     let mut suggestions = Suggestions { desired, left: COMPARISON_LIMIT, keys: HashMap::new(), found: HashMap::new() };
     for (address, unknown) in unknown {
         let mut finding = match unknown {

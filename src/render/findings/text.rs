@@ -1,10 +1,10 @@
 //! Findings for people, in the layout of compilers: what, where, why, and what to do.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use rayon::prelude::*;
 
 use super::excerpt::{self, Excerpt};
 use super::{Found, Report};
+use crate::cores;
 use crate::finding::Severity;
 use crate::render::{Style, one_line, visible};
 use crate::text::{count, goes_on};
@@ -13,7 +13,7 @@ use crate::text::{count, goes_on};
 pub fn text(report: &Report, style: Style) -> String {
     let renderer = if style.color { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.term_width(style.width);
-    let each: Vec<String> = report.found.par_iter().map(|found| one(found, &renderer, style)).collect();
+    let each: Vec<String> = cores::each(&report.found, |found| one(found, &renderer, style));
     let mut out = String::new();
     for one in each {
         out.push_str(&whole_characters(one));

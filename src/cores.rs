@@ -1,0 +1,65 @@
+//! Work on many things, side by side on all cores. A few things are done by whoever asks: it takes longer to start a thread.
+
+use std::sync::{Once, OnceLock};
+use std::thread::{self, ThreadId};
+
+use rayon::prelude::*;
+
+/// So many things are worth more than one thread.
+const MANY: usize = 64;
+
+/// The thread that works with the others.
+static MAIN: OnceLock<ThreadId> = OnceLock::new();
+
+/// The current thread is the one that works with the others, once there are any: the memory of the main thread grows more
+/// cheaply than theirs. Where nobody says so, they work alone.
+pub fn with_this_thread() {
+    let _ = MAIN.set(thread::current().id());
+}
+
+/// What becomes of each thing, in their order.
+pub fn each<T: Sync, R: Send>(all: &[T], one: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    each_of(all.iter().collect(), one)
+}
+
+/// The same with things of one's own.
+pub fn each_of<T: Send, R: Send>(all: Vec<T>, one: impl Fn(T) -> R + Sync) -> Vec<R> {
+    if all.len() < MANY { one_by_one(all, one) } else { side_by_side(all, one) }
+}
+
+/// The same where single things may be large: `heavy` says that all together are worth more than one thread.
+pub fn each_if<T: Send, R: Send>(heavy: bool, all: Vec<T>, one: impl Fn(T) -> R + Sync) -> Vec<R> {
+    if heavy && all.len() > 1 { side_by_side(all, one) } else { one_by_one(all, one) }
+}
+
+fn one_by_one<T, R>(all: Vec<T>, one: impl Fn(T) -> R) -> Vec<R> {
+    all.into_iter().map(one).collect()
+}
+
+fn side_by_side<T: Send, R: Send>(all: Vec<T>, one: impl Fn(T) -> R + Sync) -> Vec<R> {
+    static BEGUN: Once = Once::new();
+    BEGUN.call_once(|| {
+        if MAIN.get() == Some(&thread::current().id()) {
+            // One at least is another: who works beside the main thread must not wait for it. Failing that, the others work alone.
+            let threads = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).use_current_thread().build_global();
+        }
+    });
+    all.into_par_iter().map(&one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_the_order_of_what_they_are_of() {
+        for count in [0, 1, MANY - 1, MANY, 10 * MANY] {
+            let all: Vec<usize> = (0..count).collect();
+            let doubled: Vec<usize> = all.iter().map(|number| number * 2).collect();
+            assert_eq!(each(&all, |number| number * 2), doubled);
+            assert_eq!(each_if(true, all.clone(), |number| number * 2), doubled);
+            assert_eq!(each_if(false, all, |number| number * 2), doubled);
+        }
+    }
+}
