@@ -1,6 +1,6 @@
 //! Lives through many seeds of the simulation in `tests/simulation`.
 //!
-//! `tests/simulation/optimized run --example simulate -- --seeds 200000` prints how often each fault met each kind of step, and
+//! `tests/simulation/optimized run --example simulate -- --seeds 250000` prints how often each fault met each kind of step, and
 //! fails where something went wrong or never happened. `--from N` begins elsewhere, and `--long` takes the
 //! long stories alone; `--seed N` tells one seed's story; `--without Adopt` turns a protection off.
 

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// `segments/lapsed-buyers`: the kind's manifest key and the resource's own key.
 ///
 /// An address never contains an id chosen by the service. A part of a resource that is applied by itself has the resource's
 /// address and its own name behind it: `tag_groups/loyalty/named_users/u-1001`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Address {
     pub kind: Cow<'static, str>,
     pub key: String,
@@ -47,6 +47,12 @@ impl Address {
 impl From<Address> for String {
     fn from(address: Address) -> Self {
         address.to_string()
+    }
+}
+
+impl Serialize for Address {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

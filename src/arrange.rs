@@ -126,6 +126,10 @@ fn cascade(compared: &mut [Compared], situation: &Situation, left: &LeftOut) {
 
 /// What names a segment that neither exists nor is made by this plan, with what it waits for.
 fn blocked(compared: &[Compared], situation: &Situation) -> BTreeMap<Address, Vec<Address>> {
+    let writes = |one: &Compared| matches!(one.change.action, Action::Create | Action::Update | Action::Replace);
+    if !compared.iter().any(writes) {
+        return BTreeMap::new();
+    }
     let makes = |one: &Compared| matches!(one.change.action, Action::Create | Action::Replace) && !is_late(&one.change);
     let mut there: BTreeSet<&Address> = situation.ledger.owned.keys().collect();
     there.extend(compared.iter().filter(|one| makes(one) || one.owned.is_some()).map(|one| &one.change.address));
@@ -134,8 +138,7 @@ fn blocked(compared: &[Compared], situation: &Situation) -> BTreeMap<Address, Ve
     loop {
         let before = blocked.len();
         for one in compared {
-            let writes = matches!(one.change.action, Action::Create | Action::Update | Action::Replace);
-            let (true, Some(desired)) = (writes, &one.change.desired) else { continue };
+            let (true, Some(desired)) = (writes(one), &one.change.desired) else { continue };
             let api = kinds::api(&one.change.address);
             let named = segments(api.audiences(), desired).into_iter().map(segment);
             let by: Vec<Address> = named
@@ -293,8 +296,11 @@ impl Arranging<'_> {
 
     /// The ledger learns which versions it speaks of, where it is written to anyway.
     fn restamp(&mut self, compared: &[Compared]) {
+        if self.drafts.is_empty() {
+            return;
+        }
         let drafted: BTreeSet<Address> = self.drafts.iter().map(|draft| draft.step.address.clone()).collect();
-        for one in compared.iter().filter(|one| one.restamp && !drafted.is_empty()) {
+        for one in compared.iter().filter(|one| one.restamp) {
             if let Some(owned) = one.owned.as_ref().filter(|_| !drafted.contains(&one.change.address)) {
                 self.adopt(one, owned, owned.past);
             }

@@ -19,8 +19,13 @@ impl Digest {
     }
 
     fn hexadecimal(hash: &[u8]) -> Self {
-        let digits = hash.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-        Self(digits.map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])).collect())
+        let mut digits = String::with_capacity(2 * hash.len());
+        for byte in hash {
+            let digit = |four: u8| char::from(b"0123456789abcdef"[usize::from(four)]);
+            digits.push(digit(byte >> 4));
+            digits.push(digit(byte & 15));
+        }
+        Self(digits)
     }
 
     /// The digest of a JSON value. Keys are sorted, so that equal values have equal digests.
@@ -76,6 +81,7 @@ impl Keyed {
     }
 
     fn key(&mut self, key: &str) {
+        self.text.reserve(512);
         self.text.push(if self.text.is_empty() { b'{' } else { b',' });
         self.text.push(b'"');
         self.text.extend_from_slice(key.as_bytes());
@@ -88,46 +94,63 @@ impl Keyed {
     }
 }
 
+/// How much of a list waits until it is digested.
+const WAITING: usize = 64 * 1024;
+
 /// A JSON list that is digested item by item, so that no copy of all of it is made. Its digest is that of the whole list.
 #[derive(Clone, Debug, Default)]
 pub struct Listed {
     hash: Sha256,
+    /// What is still to be digested.
+    text: Vec<u8>,
     begun: bool,
 }
 
 impl Listed {
-    fn add(&mut self, item: &str) {
-        self.hash.update(if self.begun { "," } else { "[" });
-        self.hash.update(item);
+    fn before(&mut self) {
+        if self.text.len() >= WAITING {
+            self.hash.update(&self.text);
+            self.text.clear();
+        }
+        self.text.push(if self.begun { b',' } else { b'[' });
         self.begun = true;
     }
 
     fn end(&mut self) {
-        self.hash.update(if self.begun { "]" } else { "[]" });
+        self.text.extend_from_slice(if self.begun { b"]" } else { b"[]" });
     }
 
-    pub fn item(mut self, item: &impl Serialize) -> Self {
-        self.add(&written(item));
-        self
+    /// An item of any form.
+    pub fn item(self, item: &impl Serialize) -> Self {
+        self.text(&written(item))
     }
 
     /// An item that is written already, in sorted form.
     pub fn text(mut self, item: &str) -> Self {
-        self.add(item);
+        self.before();
+        self.text.extend_from_slice(item.as_bytes());
         self
     }
 
-    /// A list as one item.
+    /// An item that is sorted already.
+    pub fn sorted(mut self, item: &impl Serialize) -> Self {
+        self.before();
+        serde_json::to_writer(&mut self.text, item).expect("what is kept has text keys only");
+        self
+    }
+
+    /// A list as one item. All that it holds is sorted already.
     pub fn items(mut self, items: &[impl Serialize]) -> Self {
-        self.hash.update(if self.begun { "," } else { "[" });
-        let mut within = Self { hash: self.hash, begun: false };
-        items.iter().for_each(|item| within.add(&written(item)));
+        self.before();
+        self.begun = false;
+        let mut within = items.iter().fold(self, Self::sorted);
         within.end();
-        Self { hash: within.hash, begun: true }
+        Self { begun: true, ..within }
     }
 
     pub fn digest(mut self) -> Digest {
         self.end();
+        self.hash.update(&self.text);
         Digest::hexadecimal(&self.hash.finalize())
     }
 }
@@ -154,8 +177,10 @@ mod tests {
     #[test]
     fn a_list_has_the_same_digest_item_by_item() {
         let (number, texts, none) = (7, ["b", "a"], [0; 0]);
-        let listed = Listed::default().items(&texts).item(&number).items(&none).item(&json!({"b": 1, "a": []}));
+        let listed = Listed::default().items(&texts).sorted(&number).items(&none).item(&json!({"b": 1, "a": []}));
         assert_eq!(listed.digest(), Digest::of_data(&(texts, number, none, json!({"a": [], "b": 1}))));
+        let many: Vec<usize> = (0..2 * WAITING).collect();
+        assert_eq!(Listed::default().items(&many).digest(), Digest::of_data(&[&many]));
         assert_eq!(Listed::default().digest(), Digest::of_value(&json!([])));
     }
 

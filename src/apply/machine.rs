@@ -60,14 +60,15 @@ pub(super) enum Stop {
 impl Run {
     /// Begins to apply a plan that was worked out from this ledger.
     pub fn start(plan: Plan, ledger: &Ledger, settings: Settings, now: Now) -> (Self, Vec<Effect>) {
-        let counts = || Action::ALL.into_iter().map(|action| (action.word().to_owned(), plan.count(action)));
+        let counts =
+            || Action::ALL.into_iter().map(|action| (action, plan.count(action))).filter(|(_, count)| *count > 0);
         // An empty plan leaves no trace in the ledger.
         let begin = (!plan.steps.is_empty()).then(|| Begin {
             run: settings.run.clone(),
             plan: plan.digest(),
             app: plan.app.clone(),
             tool: plan.tool.clone(),
-            changes: counts().filter(|(_, count)| *count > 0).collect(),
+            changes: counts().map(|(action, count)| (action.word().to_owned(), count)).collect(),
             lease: Some(settings.lease.clone()),
             home: plan.told.home.clone().map(Box::new),
         });

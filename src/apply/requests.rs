@@ -1,5 +1,6 @@
 //! The request of a step, made at the moment when everything it names has an id.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
@@ -59,11 +60,14 @@ fn refs(step: &Step, spec: &Value, made: &BTreeMap<String, String>) -> Result<BT
 }
 
 /// A spec with the ids of its segments in the place of their keys.
-fn wire(audiences: &[&str], spec: &Value, refs: &BTreeMap<String, String>) -> Value {
-    remote::point(audiences, spec, &mut |reference| match reference {
+fn wire<'s>(audiences: &[&str], spec: &'s Value, refs: &BTreeMap<String, String>) -> Cow<'s, Value> {
+    if !remote::names_any(audiences, spec) {
+        return Cow::Borrowed(spec);
+    }
+    Cow::Owned(remote::point(audiences, spec, &mut |reference| match reference {
         Value::String(key) => refs.get(key).map_or_else(|| reference.clone(), |id| id.as_str().into()),
         outside => outside["id"].clone(),
-    })
+    }))
 }
 
 /// Whether what a step changes or deletes is ours, or was taken up to be deleted.

@@ -20,6 +20,9 @@ impl Draft {
 
 /// Numbers the drafts. Among those that could come next, the first comes first, so that the order is always the same.
 pub fn order(drafts: Vec<Draft>) -> Vec<Step> {
+    if drafts.is_empty() {
+        return Vec::new();
+    }
     let mut waits: Vec<usize> = drafts.iter().map(|draft| draft.after.len()).collect();
     let mut followers: Vec<Vec<usize>> = vec![Vec::new(); drafts.len()];
     for (number, draft) in drafts.iter().enumerate() {

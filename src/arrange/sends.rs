@@ -64,10 +64,12 @@ impl Arranging<'_> {
         }
     }
 
-    /// All that is on or will be, ours or not.
+    /// All that is on or will be, ours or not. Where nothing is changed, nobody hears of anything.
     pub(super) fn senders(&self, compared: &[Compared]) -> Vec<Sender> {
-        // Nobody asks unless something is done.
-        if compared.iter().all(|one| one.change.action == Action::Keep) && self.changes.is_empty() {
+        if self.drafts.is_empty()
+            && self.changes.is_empty()
+            && compared.iter().all(|one| one.change.action == Action::Keep)
+        {
             return Vec::new();
         }
         let mut senders: BTreeMap<Thing, Sender> = BTreeMap::new();

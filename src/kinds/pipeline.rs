@@ -115,10 +115,9 @@ impl Remote for Pipeline {
         let id = object["uid"].as_str().map(str::to_owned).or_else(|| object["url"].as_str().map(last_part))?;
         let name = text(&object["name"]);
         let stamp = object["last_modified_time"].as_str().map(str::to_owned);
-        let mut own = object.clone();
-        if let Value::Object(own) = &mut own {
-            own.retain(|key, value| !ADDED.contains(&key.as_str()) && !value.is_null());
-        }
+        let is_own = |(key, value): &(&String, &Value)| !ADDED.contains(&key.as_str()) && !value.is_null();
+        let fields = object.as_object().into_iter().flatten().filter(is_own);
+        let own = fields.map(|(key, value)| (key.clone(), value.clone())).collect();
         let made = time(&object["creation_time"]);
         Some(Found { id, spec: canonical::<Self>(&own, &name), name, stamp, made, ..Found::default() })
     }

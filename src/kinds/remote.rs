@@ -1,5 +1,6 @@
 //! What the service's API lets one do with a kind: stated by each kind as data and pure requests, chosen from by the planner.
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
@@ -371,16 +372,14 @@ impl<R: Remote> Api for Row<R> {
 }
 
 /// The contract's form: what may be one or many stands alone where it is one.
-fn wire<R: Resource>(spec: &Value) -> Value {
-    let mut spec = spec.clone();
+fn wire<R: Resource>(spec: &Value) -> Cow<'_, Value> {
+    let mut wire = Cow::Borrowed(spec);
     for key in R::ONE_OR_MANY {
-        if let Some(Value::Array(items)) = spec.get_mut(*key)
-            && items.len() == 1
-        {
-            spec[*key] = items.remove(0);
+        if let Some([one]) = spec.get(*key).and_then(Value::as_array).map(Vec::as_slice) {
+            wire.to_mut()[*key] = one.clone();
         }
     }
-    spec
+    wire
 }
 
 /// An object of the service in canonical form; `None` where it cannot be understood. Keys that the service added are left out.
@@ -426,14 +425,19 @@ fn first_text(value: &Value) -> Option<&str> {
     }
 }
 
+/// What stands at a place of a spec, which is written as its keys with a slash before each.
+fn within<'v>(spec: &'v Value, at: &str) -> Option<&'v Value> {
+    at.split('/').skip(1).try_fold(spec, |value, key| value.get(key))
+}
+
 /// The keys of the segments that a spec names.
 pub fn segments<'v>(audiences: &[&str], spec: &'v Value) -> Vec<&'v str> {
-    audiences.iter().filter_map(|at| spec.pointer(at)).flat_map(written::segments).collect()
+    audiences.iter().filter_map(|at| within(spec, at)).flat_map(written::segments).collect()
 }
 
 /// The ids of the segments that a spec names by them.
 pub fn named_ids<'v>(audiences: &[&str], spec: &'v Value) -> Vec<&'v str> {
-    audiences.iter().filter_map(|at| spec.pointer(at)).flat_map(written::ids).collect()
+    audiences.iter().filter_map(|at| within(spec, at)).flat_map(written::ids).collect()
 }
 
 /// Whether a spec may name a segment. Most do not, as their texts show.
@@ -447,15 +451,20 @@ pub fn pointed(audiences: &[&str], spec: &Shared, to: &mut dyn FnMut(&Value) -> 
         return spec.clone();
     }
     let tree = spec.tree();
-    let mut named = audiences.iter().filter_map(|at| tree.pointer(at));
-    if named.any(written::names_any) { Shared::of(&point(audiences, &tree, to)) } else { spec.clone() }
+    if names_any(audiences, &tree) { Shared::of(&point(audiences, &tree, to)) } else { spec.clone() }
+}
+
+/// Whether a spec names a segment.
+pub fn names_any(audiences: &[&str], spec: &Value) -> bool {
+    audiences.iter().filter_map(|at| within(spec, at)).any(written::names_any)
 }
 
 /// A value with each reference to a segment replaced.
 pub fn point(audiences: &[&str], spec: &Value, to: &mut dyn FnMut(&Value) -> Value) -> Value {
     let mut spec = spec.clone();
     for at in audiences {
-        if let Some(selector) = spec.pointer_mut(at) {
+        let selector = at.split('/').skip(1).try_fold(&mut spec, |value, key| value.get_mut(key));
+        if let Some(selector) = selector {
             written::point(selector, to);
         }
     }

@@ -51,6 +51,26 @@ fn canonical(time: DateTime) -> String {
 
 /// A time as it stands in a spec: the inverse of what a schedule is written as.
 pub fn of_spec(text: &str) -> Option<DateTime> {
+    plain(text).or_else(|| read(text))
+}
+
+/// One in the form that a spec is written in, by its digits alone.
+fn plain(text: &str) -> Option<DateTime> {
+    let text = text.as_bytes();
+    let number = |range: std::ops::Range<usize>| {
+        let digits = text.get(range)?.iter();
+        digits
+            .map(|byte| byte.is_ascii_digit().then(|| i16::from(byte - b'0')))
+            .try_fold(0, |all, one| Some(10 * all + one?))
+    };
+    let small = |range| i8::try_from(number(range)?).ok();
+    let is_plain = text.len() == 15 && (text[4], text[7], text[10]) == (b'-', b'-', b'T');
+    let (hour, minute) = (small(11..13)?, small(13..15)?);
+    let time = DateTime::new(number(0..4)?, small(5..7)?, small(8..10)?, hour, minute, 0, 0);
+    time.ok().filter(|_| is_plain)
+}
+
+fn read(text: &str) -> Option<DateTime> {
     ["%Y-%m-%dT%H%M", "%Y-%m-%dT%H:%M:%S"].iter().find_map(|form| DateTime::strptime(form, text).ok())
 }
 
@@ -232,5 +252,30 @@ impl Schedule {
 
     pub fn span(&self) -> Span {
         self.written.span
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_the_same_by_its_digits() {
+        for text in ["2031-02-28T2359", "1999-12-01T0007"] {
+            assert_eq!(plain(text), read(text), "{text}");
+            assert!(plain(text).is_some(), "{text}");
+        }
+        for text in [
+            "2031-02-30T0900",
+            "2031-02-28T2460",
+            "2031/02/28T0900",
+            "2031-02-28T09:00:00",
+            "2031-02-28T09000",
+            "-31-02-28T0900",
+            "",
+        ] {
+            assert_eq!(plain(text), None, "{text}");
+        }
+        assert_eq!(of_spec("2031-02-28T09:00:00"), of_spec("2031-02-28T0900"));
     }
 }

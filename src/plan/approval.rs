@@ -146,7 +146,7 @@ impl Plan {
     /// For what it is.
     fn about(&self) -> Listed {
         let Self { target, origin, app, level, aim, choice, .. } = self;
-        let about = Listed::default().item(target).item(origin).item(app).item(level).item(aim).item(choice);
+        let about = Listed::default().sorted(target).sorted(origin).sorted(app).sorted(level).sorted(aim).item(choice);
         // What was not compared with the service approves nothing that is.
         if self.basis.is_service() { about } else { about.item(&self.basis) }
     }

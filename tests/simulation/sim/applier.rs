@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
@@ -11,7 +12,7 @@ use pushplan::arrange::{LeftOut, arrange};
 use pushplan::compare::{Situation, compare};
 use pushplan::digest::Digest;
 use pushplan::exchange::{Loss, Meaning, Request};
-use pushplan::ledger::{Ledger, Record};
+use pushplan::ledger::{Begin, Ledger, Record};
 use pushplan::live::{Ask, Fetch, Live, Look};
 use pushplan::plan::{About, Aim, Choice, Plan, Position};
 
@@ -26,12 +27,19 @@ use super::world::{Happening, Incoming, Own, SETTLE};
 /// How near the time of a new push may be, in seconds.
 pub const LEAD: i64 = 300;
 
+/// The manifests of a plan that is made of none.
+static NOTHING: LazyLock<Digest> = LazyLock::new(|| Digest::of(b""));
+
 pub fn settle() -> SignedDuration {
     SignedDuration::from_millis(SETTLE)
 }
 
 /// Plans and applies, from the beginning to the end.
 pub async fn apply(own: Own) {
+    let planned = own.world.borrow_mut().planned.take();
+    if let Some((plan, ledger)) = planned {
+        return own.carry_out(plan, &ledger).await;
+    }
     if !own.has_turn(false).await {
         return;
     }
@@ -82,6 +90,7 @@ impl Own {
             if patient { i64::MAX } else { world.now + most }
         };
         let mut waits = false;
+        let mut nap = 5 * SECOND;
         loop {
             {
                 let mut world = self.world.borrow_mut();
@@ -104,7 +113,8 @@ impl Own {
                     waits = true;
                 }
             }
-            self.sleep(5 * SECOND).await;
+            self.sleep(nap).await;
+            nap = (2 * nap).min(MINUTE);
         }
     }
 
@@ -237,7 +247,7 @@ impl Own {
             origin: super::ORIGIN.to_owned(),
             app: String::new(),
             level: world.level,
-            manifests: Digest::of(b""),
+            manifests: NOTHING.clone(),
             ledger: Position { lineage: "simulated".to_owned(), seq: ledger.seq },
             min_lead_seconds: LEAD,
             aim: Aim::Manifests,
@@ -268,7 +278,8 @@ impl Own {
     /// Carries out a plan as it was shown.
     pub async fn carry_out(&self, plan: Plan, ledger: &Ledger) {
         // Of an empty plan nothing is written.
-        let shown = (!plan.steps.is_empty()).then(|| plan.digest());
+        let is_empty = plan.steps.is_empty();
+        let shown = (!is_empty && self.world.borrow().length.digests).then(|| plan.digest());
         self.world.borrow_mut().processes[self.process].shown = ShownPlan::of(&plan);
         let (mut run, effects) = Run::start(plan, ledger, self.settings(), self.now());
         let mut todo = VecDeque::from(effects);
@@ -278,7 +289,9 @@ impl Own {
                 match effect {
                     Effect::Append(entry) => {
                         let mut world = self.world.borrow_mut();
-                        if matches!(&entry.record, Record::Begin(begin) if Some(&begin.plan) != shown.as_ref()) {
+                        let is_other =
+                            |begin: &Begin| is_empty || shown.as_ref().is_some_and(|shown| begin.plan != *shown);
+                        if matches!(&entry.record, Record::Begin(begin) if is_other(begin)) {
                             world.violated("what is applied is not what was shown".to_owned());
                         }
                         let slow = world.faults > 0 && world.dice.chance(20);

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::rc::Rc;
 
 use pushplan::address::Address;
-use pushplan::kinds::remote::point;
+use pushplan::kinds::remote::pointed;
 use pushplan::kinds::{self, Read};
 use pushplan::ledger::{Owned, Record, Resolution, Verb};
 use pushplan::plan::{Action, Plan, Reason};
@@ -84,7 +84,7 @@ fn by_hand(world: &Shared, tasks: &mut Tasks) -> Option<(Plan, BTreeSet<Address>
     plan(world, tasks, &done).map(|plan| (plan, done))
 }
 
-fn plan(world: &Shared, tasks: &mut Tasks, done: &BTreeSet<Address>) -> Option<Plan> {
+pub fn plan(world: &Shared, tasks: &mut Tasks, done: &BTreeSet<Address>) -> Option<Plan> {
     let made = Rc::new(std::cell::RefCell::new(None));
     let (into, done) = (Rc::clone(&made), done.clone());
     in_calm(world, tasks, async move |own: Own| {
@@ -228,13 +228,13 @@ impl World {
             if owned.past || api.runs(&owned.spec).is_some_and(|runs| runs.has_begun(time::stamp(self.now))) {
                 continue;
             }
-            let wire = point(api.audiences(), &unit.spec, &mut |reference| {
+            let wire = pointed(api.audiences(), &unit.spec, &mut |reference| {
                 let key = reference.as_str().unwrap_or_default();
                 let id = ledger.owned.get(&Address::new("segments", key)).map(|owned| owned.id.as_str());
                 Value::from(id.unwrap_or_default())
             });
             if !self.service.has(address, &owned.id, &wire) {
-                wrong.push(format!("{address} ({}) is not as declared: {wire}", owned.id));
+                wrong.push(format!("{address} ({}) is not as declared: {}", owned.id, *wire));
             }
         }
         for (id, object) in &self.service.objects {

@@ -8,9 +8,9 @@ use super::dice::Dice;
 use super::tally::{Fault, Tally};
 
 /// What is durable, and what it adds up to.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Log {
-    pub entries: Vec<Entry>,
+    pub entries: Vec<Rc<Entry>>,
     /// Shared with those who have read it: who writes after that has another.
     pub ledger: Rc<Ledger>,
 }
@@ -82,12 +82,12 @@ impl Log {
 
     fn push(&mut self, entry: Entry) {
         Rc::make_mut(&mut self.ledger).add(&entry);
-        self.entries.push(entry);
+        self.entries.push(Rc::new(entry));
     }
 
     /// The entry with a number.
     fn entry(&self, seq: u64) -> Option<&Entry> {
-        self.entries.get(usize::try_from(seq).ok()?.checked_sub(1)?)
+        self.entries.get(usize::try_from(seq).ok()?.checked_sub(1)?).map(Rc::as_ref)
     }
 
     /// A person's command writes a record, while nobody else is at work.

@@ -50,7 +50,7 @@ pub fn verb_word(verb: Verb) -> &'static str {
 /// Which kind of question a `GET` is.
 pub fn question(request: &Request) -> &'static str {
     let path = request.path.split('?').next().unwrap_or_default();
-    let mut parts = path.trim_start_matches("/api/").split('/').filter(|part| !part.is_empty());
+    let mut parts = path.strip_prefix("/api/").unwrap_or(path).split('/').filter(|part| !part.is_empty());
     match (parts.next(), parts.next()) {
         (Some("tags"), _) => "list",
         (Some(part), None) if family(part).is_some() => "list",
@@ -113,7 +113,8 @@ impl World {
         let way = self.dice.between(10, 400);
         let wait = self.dice.between(400, 30 * SECOND);
         let lost = Some((Err(Loss::Unknown("timeout".to_owned())), wait));
-        let luck = if self.dice.chance(self.faults) { self.dice.below(10) } else { 10 };
+        let odds = if self.faults > 0 { self.length.sends } else { 0 };
+        let luck = if self.dice.chance(odds) { self.dice.below(10) } else { 10 };
         let odds = [
             Fault::NotSent,
             Fault::LostBefore,

@@ -13,7 +13,7 @@ use super::time;
 pub type Units = BTreeMap<Address, Unit>;
 
 /// What a project declares, as single things.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Project {
     /// Shared with those who have read them: who edits after that has others.
     pub units: Rc<Units>,
@@ -36,7 +36,7 @@ impl Project {
 
     /// Somebody edits the manifests.
     pub fn edit(&mut self, dice: &mut Dice, now: i64) {
-        for _ in 0..1 + dice.below(3) {
+        for _ in 0..*dice.pick(&[1, 1, 1, 2, 3]) {
             match dice.below(5) {
                 0 => self.add(dice, now),
                 1 | 2 if self.units.len() > 1 => {
@@ -186,7 +186,7 @@ impl Project {
 
 /// A time to send at: mostly soon, so that some of them come while they are applied.
 fn soon(dice: &mut Dice, now: i64) -> String {
-    let minutes = if dice.chance(400) { dice.between(0, 30) } else { dice.between(30, 3000) };
+    let minutes = if dice.chance(600) { dice.between(0, 30) } else { dice.between(30, 3000) };
     time::written(now + minutes * 60_000)
 }
 

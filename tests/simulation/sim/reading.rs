@@ -2,6 +2,7 @@
 
 use pushplan::exchange::{Answer, Request};
 use pushplan::model::level::Level;
+use pushplan::node::Shared;
 use serde_json::{Value, json};
 
 use super::dice::Dice;
@@ -29,17 +30,23 @@ fn missing() -> Answer {
     Answer::new(404, json!({ "ok": false, "error": "not found" }))
 }
 
+/// The body of an answer that says one thing.
+fn with(key: &str, value: Value) -> Value {
+    [("ok", true.into()), (key, value)].into_iter().collect()
+}
+
 /// Answers a `GET`.
 pub fn read(service: &Service, request: &Request, manner: Manner, dice: &mut Dice) -> Answer {
     let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
-    let parts: Vec<&str> = path.trim_start_matches("/api/").split('/').filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> =
+        path.strip_prefix("/api/").unwrap_or(path).split('/').filter(|part| !part.is_empty()).collect();
     match parts[..] {
         ["tags"] => {
             let fill = (0..100).filter(|_| manner.crowded).map(|n| format!("other-{n}"));
             let own = service.docs.iter().filter(|(_, doc)| as_of(doc, manner.at).is_some());
             let own = own.filter_map(|(name, _)| name.strip_prefix("tag ").map(str::to_owned));
-            let tags: Vec<String> = fill.chain(own).take(100).collect();
-            Answer::new(200, json!({ "tags": tags }))
+            let tags = fill.chain(own).take(100).map(Value::from).collect();
+            Answer::new(200, [("tags", Value::Array(tags))].into_iter().collect())
         }
         [part] if family(part).is_some() => list(service, part, path, query, manner, dice),
         [part, id] if family(part).is_some() => one(service, part, id, manner, dice),
@@ -54,7 +61,7 @@ pub fn lookup(service: &Service, path: &str, at: i64) -> Answer {
         None => (format!("channel {}", path.rsplit('/').next().unwrap_or_default()), "channel"),
     };
     match service.docs.get(&name).and_then(|doc| as_of(doc, at)) {
-        Some(doc) => Answer::new(200, json!({ "ok": true, what: doc })),
+        Some(doc) => Answer::new(200, with(what, doc.clone())),
         None => missing(),
     }
 }
@@ -86,7 +93,7 @@ fn list(service: &Service, part: &str, path: &str, query: &str, manner: Manner, 
     if manner.reordered {
         dice.shuffle(&mut items);
     }
-    let mut body = json!({ "ok": true, part: items });
+    let mut body = with(part, items.into());
     if let Some(last) = last.filter(|_| more) {
         // The page after this may show its last item once more.
         let start = if manner.duplicated { last[..last.len() - 1].to_owned() } else { last };
@@ -100,26 +107,26 @@ fn list(service: &Service, part: &str, path: &str, query: &str, manner: Manner, 
 }
 
 /// When it was made, and when the version was that is shown.
-fn stamps(versions: &[(i64, Option<Value>)], at: i64) -> [i64; 2] {
+fn stamps(versions: &[(i64, Option<Shared>)], at: i64) -> [i64; 2] {
     let made = versions.first().map_or(0, |(from, _)| *from);
     [made, versions.iter().rev().find(|(from, _)| *from <= at).map_or(0, |(from, _)| *from)]
 }
 
 fn item(kind: &str, id: &str, body: &Value, [made, stamp]: [i64; 2], manner: Manner, dice: &mut Dice) -> Value {
+    if kind == "segments" {
+        return json!({
+            "id": id,
+            "display_name": body["display_name"],
+            "creation_date": time::stamp(made).as_millisecond(),
+            "modification_date": time::stamp(stamp).as_millisecond(),
+        });
+    }
     let mut item = if manner.normalised { normalised(body, dice) } else { body.clone() };
     if kind == "scheduled_pushes" && manner.normalised && item["schedule"].is_object() {
         item["schedule"] = json!([item["schedule"]]);
     }
     let written = || time::stamp(stamp).to_string();
     match kind {
-        "segments" => {
-            return json!({
-                "id": id,
-                "display_name": body["display_name"],
-                "creation_date": time::stamp(made).as_millisecond(),
-                "modification_date": time::stamp(stamp).as_millisecond(),
-            });
-        }
         "templates" => {
             item["id"] = id.into();
             item["modified_at"] = written().into();
@@ -156,9 +163,9 @@ fn one(service: &Service, part: &str, id: &str, manner: Manner, dice: &mut Dice)
     Answer::new(
         200,
         match kind {
-            "templates" => json!({ "ok": true, "template": item }),
-            "pipelines" => json!({ "ok": true, "pipeline": item }),
-            "experiments" => json!({ "ok": true, "experiment": item }),
+            "templates" => with("template", item),
+            "pipelines" => with("pipeline", item),
+            "experiments" => with("experiment", item),
             _ => item,
         },
     )

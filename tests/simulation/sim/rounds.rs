@@ -19,7 +19,7 @@ pub struct Outcome {
 }
 
 /// Every so manieth seed is a long story.
-pub const LONG: u64 = 32;
+pub const LONG: u64 = 64;
 
 /// How much there is in a story. Most are short: what goes wrong in them is found sooner than in long ones, and long ones are
 /// lived through for what only they can have.
@@ -30,37 +30,71 @@ pub struct Length {
     pub rounds: usize,
     /// How many of a thousand requests meet a fault.
     pub faults: u64,
+    /// The same of those that change something.
+    pub sends: u64,
     /// Whether also the kinds are listed that nothing here is of.
     pub all_kinds: bool,
+    /// Whether it goes on from a beginning that it shares with others: with the plan that was made there, or with an edit.
+    pub goes_on: bool,
+    pub is_planned: bool,
+    /// Whether what is applied is held against what was shown by their digests, which takes as long as to plan it.
+    pub digests: bool,
 }
 
 impl Length {
     pub fn of(seed: u64, dice: &mut Dice) -> Self {
         if seed.is_multiple_of(LONG) {
             let (units, rounds) = (2 + dice.below(4), 1 + dice.below(4));
-            return Self { units, rounds, faults: *dice.pick(&[20, 60, 120, 250]), all_kinds: true };
+            let faults = *dice.pick(&[20, 60, 120, 250]);
+            return Self {
+                units,
+                rounds,
+                faults,
+                sends: faults,
+                all_kinds: true,
+                goes_on: false,
+                is_planned: false,
+                digests: true,
+            };
         }
-        // Where something is changed there is more than one thing, so that something can go.
-        let rounds = 1 + dice.below(2);
+        let (goes_on, is_planned) = (dice.chance(600), dice.chance(300));
+        let rounds = if !goes_on && dice.chance(300) { 2 } else { 1 };
         let units = rounds + usize::from(dice.chance(300));
-        Self { units, rounds, faults: *dice.pick(&[60, 120, 250, 400]), all_kinds: dice.chance(250) }
+        let (faults, sends) = (*dice.pick(&[60, 120, 250]), *dice.pick(&[200, 400, 700]));
+        let (all_kinds, digests) = (dice.chance(60), seed.is_multiple_of(8));
+        Self { units, rounds, faults, sends, all_kinds, goes_on, is_planned, digests }
+    }
+
+    /// A beginning: where something is changed there is more than one thing, so that something can go.
+    pub fn beginning(dice: &mut Dice) -> Self {
+        let units = 2 + usize::from(dice.chance(300));
+        Self {
+            units,
+            rounds: 1,
+            faults: 0,
+            sends: 0,
+            all_kinds: false,
+            goes_on: false,
+            is_planned: false,
+            digests: true,
+        }
     }
 }
 
 /// Lives through one seed.
 pub fn run(seed: u64, off: Option<Protection>, trace: bool) -> Outcome {
-    let world: Shared = Rc::new(RefCell::new(World::new(seed, off, trace)));
+    let world: Shared = Rc::new(RefCell::new(World::of(seed, off, trace)));
     let mut tasks = Tasks::default();
     let rounds = world.borrow().length.rounds;
     for round in 0..rounds {
+        if world.borrow().wrong.is_some() {
+            break;
+        }
         let pause = world.borrow_mut().pause(round);
         tasks.run_until(&world, pause);
         let faults = world.borrow_mut().begin_round(round);
         tasks.run(&world, false);
         world.borrow_mut().faults = faults;
-        if world.borrow().wrong.is_some() {
-            break;
-        }
     }
     if world.borrow().wrong.is_none() {
         world.borrow_mut().faults = 0;
@@ -81,7 +115,18 @@ impl World {
     /// When the next round begins.
     fn pause(&mut self, round: usize) -> i64 {
         let most = *self.dice.pick(&[SECOND, MINUTE, 20 * MINUTE, 600 * MINUTE]);
-        self.now + if round > 0 { self.dice.between(0, most) } else { 0 }
+        self.now + if self.has_past(round) { self.dice.between(0, most) } else { 0 }
+    }
+
+    /// Whether something was applied before a round.
+    fn has_past(&self, round: usize) -> bool {
+        round > 0 || self.length.goes_on
+    }
+
+    /// Somebody edits the manifests.
+    pub fn edit(&mut self) {
+        let now = self.now;
+        self.project.edit(&mut self.dice, now);
     }
 
     /// Begins a round, and says how faulty the next one is. Often the first goes well, so that there is something to change.
@@ -90,13 +135,12 @@ impl World {
         if round == 0 && self.length.rounds > 1 && self.dice.chance(600) {
             self.faults = 0;
         }
-        if round > 0 {
-            let now = self.now;
-            self.project.edit(&mut self.dice, now);
+        if self.has_past(round) && self.planned.is_none() {
+            self.edit();
         }
         let quiet = self.queue.is_empty() && self.processes.iter().all(|process| process.over);
         // A twin that is made while something is in doubt could be ours: nobody could tell.
-        if quiet && self.log.ledger.open.is_empty() && self.dice.chance(50) {
+        if quiet && self.planned.is_none() && self.log.ledger.open.is_empty() && self.dice.chance(50) {
             self.twin();
             self.now += SETTLE;
         }
@@ -107,9 +151,9 @@ impl World {
             self.note(|| format!("declared: {}", units.join("\n    ")));
         }
         self.later(0, Happening::Start);
-        if self.dice.chance(250) {
+        if self.dice.chance(400) {
             self.tally.met(Fault::SecondApplier, "run");
-            let most = *self.dice.pick(&[SECOND, 30 * SECOND, 10 * MINUTE]);
+            let most = *self.dice.pick(&[SECOND, SECOND, 30 * SECOND, 10 * MINUTE]);
             let after = self.dice.between(0, most);
             self.later(after, Happening::Start);
         }
@@ -118,8 +162,8 @@ impl World {
             let after = self.dice.between(0, 3 * SECOND);
             self.later(after, Happening::To(process, Incoming::Interrupt));
         }
-        for _ in 0..self.dice.below(4) {
-            let most = *self.dice.pick(&[2 * SECOND, 10 * MINUTE]);
+        for _ in 0..self.dice.below(5) {
+            let most = *self.dice.pick(&[2 * SECOND, 10 * SECOND, 10 * MINUTE]);
             let after = self.dice.between(0, most);
             self.later(after, Happening::Person);
         }

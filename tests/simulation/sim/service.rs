@@ -1,22 +1,27 @@
 //! The service as a model: what it holds, at any moment of its past.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use pushplan::address::Address;
 use pushplan::exchange::{Answer, Method, Request};
 use pushplan::kinds;
 use pushplan::model::level::Level;
+use pushplan::node::Shared;
 use serde_json::{Map, Value, json};
 
 use super::time;
 
+/// What something was, from when on; `None` where it was gone.
+pub type Versions = Vec<(i64, Option<Shared>)>;
+
 /// What the service holds. Nothing is forgotten, so that a stale answer can be given.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Service {
     pub level: Level,
     pub objects: BTreeMap<String, Object>,
     /// Named users, channels and tags, by what a lookup names.
-    pub docs: BTreeMap<String, Vec<(i64, Option<Value>)>>,
+    pub docs: BTreeMap<String, Versions>,
     /// How often something of an address was sent.
     pub sent: BTreeMap<Address, u32>,
     pub wrong: Vec<String>,
@@ -26,11 +31,10 @@ pub struct Service {
 }
 
 /// A thing with an id of its own.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Object {
     pub kind: &'static str,
-    /// What it was, from when on; `None` where it was gone.
-    pub versions: Vec<(i64, Option<Value>)>,
+    pub versions: Versions,
     pub origin: Origin,
     /// When it begins to message people.
     due: Option<i64>,
@@ -56,13 +60,13 @@ pub struct Sender {
     pub retired: Vec<String>,
 }
 
-pub fn as_of(versions: &[(i64, Option<Value>)], at: i64) -> Option<&Value> {
-    versions.iter().rev().find(|(from, _)| *from <= at).and_then(|(_, body)| body.as_ref())
+pub fn as_of(versions: &[(i64, Option<Shared>)], at: i64) -> Option<&Value> {
+    versions.iter().rev().find(|(from, _)| *from <= at).and_then(|(_, body)| body.as_deref())
 }
 
 impl Object {
     pub fn body(&self) -> Option<&Value> {
-        self.versions.last().and_then(|(_, body)| body.as_ref())
+        self.versions.last().and_then(|(_, body)| body.as_deref())
     }
 
     /// Whether it is there and can still do something.
@@ -100,17 +104,20 @@ pub fn names(body: &Value, found: &mut Vec<String>) {
     }
 }
 
+/// The channels that there are in every story, by what a lookup names.
+static CHANNELS: LazyLock<Vec<(String, Shared)>> = LazyLock::new(|| {
+    let doc = |channel| json!({ "channel_id": channel, "device_type": "ios", "tags": [], "tag_groups": {} });
+    let channels = super::project::CHANNELS.into_iter();
+    channels.map(|channel| (format!("channel {channel}"), doc(channel).into())).collect()
+});
+
 fn error(status: u16) -> Answer {
     Answer::new(status, json!({ "ok": false, "error": "no" }))
 }
 
 impl Service {
     pub fn new(level: Level) -> Self {
-        let mut docs = BTreeMap::new();
-        for channel in super::project::CHANNELS {
-            let doc = json!({ "channel_id": channel, "device_type": "ios", "tags": [], "tag_groups": {} });
-            docs.insert(format!("channel {channel}"), vec![(0, Some(doc))]);
-        }
+        let docs = CHANNELS.iter().map(|(name, doc)| (name.clone(), vec![(0, Some(doc.clone()))])).collect();
         Self { level, objects: BTreeMap::new(), docs, sent: BTreeMap::new(), wrong: Vec::new(), next: 0, due: i64::MAX }
     }
 
@@ -152,7 +159,7 @@ impl Service {
         let id = self.new_id();
         let due = first_time(kind, &body);
         self.due = self.due.min(due.unwrap_or(i64::MAX));
-        let versions = vec![(now, Some(body))];
+        let versions = vec![(now, Some(body.into()))];
         let object = Object { kind, versions, origin, due, begun: false, removed_by_person: false };
         self.objects.insert(id.clone(), object);
         id
@@ -160,21 +167,21 @@ impl Service {
 
     pub fn write(&mut self, id: &str, body: Option<Value>, now: i64) {
         if let Some(object) = self.objects.get_mut(id) {
-            object.versions.push((now, body));
+            object.versions.push((now, body.map(Shared::from)));
         }
     }
 
     pub fn doc(&mut self, name: &str, now: i64, change: impl FnOnce(&mut Option<Value>)) {
         let versions = self.docs.entry(name.to_owned()).or_default();
-        let mut doc = versions.last().and_then(|(_, doc)| doc.clone());
+        let mut doc = versions.last().and_then(|(_, doc)| doc.clone()).map(Shared::into_value);
         change(&mut doc);
-        versions.push((now, doc));
+        versions.push((now, doc.map(Shared::from)));
     }
 
     /// Carries out a request that changes something.
     pub fn change(&mut self, request: &Request, sender: &Sender, now: i64) -> Answer {
         self.advance(now);
-        let path: Vec<&str> = request.path.trim_start_matches("/api/").split('/').collect();
+        let path: Vec<&str> = request.path.strip_prefix("/api/").unwrap_or(&request.path).split('/').collect();
         let body: Value = request.body.as_ref().map_or(Value::Null, |body| body.parse().expect("JSON"));
         match (request.method, &path[..]) {
             (Method::Post, [part]) if family(part).is_some() => {
@@ -250,6 +257,7 @@ impl Service {
             return error(400);
         }
         object.due = due;
+        let new = Shared::from(new);
         object.versions.push((now, Some(new.clone())));
         self.due = self.due.min(due.unwrap_or(i64::MAX));
         self.look_at_references(&new, &sender.address);
@@ -363,6 +371,11 @@ impl Service {
     pub fn has(&self, address: &Address, id: &str, wire: &Value) -> bool {
         let api = kinds::api(address);
         if let Some(object) = self.objects.get(id) {
+            let one_or_many = kinds::kind(&address.kind).map_or(&[][..], |kind| kind.one_or_many);
+            if object.body().is_some_and(|body| says(body, wire, one_or_many)) {
+                return true;
+            }
+            // It may say the same in another form.
             let mut body = object.body().cloned().unwrap_or_default();
             body["uid"] = id.into();
             body["id"] = id.into();
@@ -378,6 +391,19 @@ impl Service {
         let found = api.got(id, wire, answer.body.as_ref().unwrap_or(&Value::Null)).ok().flatten();
         found.and_then(|found| found.spec).as_deref() == Some(wire)
     }
+}
+
+/// Whether a body is a spec word for word. What may be one or many may stand alone where it is one.
+fn says(body: &Value, spec: &Value, one_or_many: &[&str]) -> bool {
+    let (Some(body), Some(spec)) = (body.as_object(), spec.as_object()) else { return false };
+    let is_same = |((key, body), (other, spec)): ((&String, &Value), (&String, &Value))| {
+        let is_one = || {
+            one_or_many.contains(&key.as_str())
+                && matches!(spec.as_array().map(Vec::as_slice), Some([one]) if one == body)
+        };
+        key == other && (body == spec || is_one())
+    };
+    body.len() == spec.len() && body.iter().zip(spec).all(is_same)
 }
 
 fn tag(doc: &mut Option<Value>, verb: &str, groups: &Map<String, Value>) {

@@ -107,7 +107,7 @@ impl Fault {
 const MOST: usize = 7;
 
 /// Counts of faults, by what they meet.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tally([[u64; MOST]; Fault::ALL.len()]);
 
 impl Default for Tally {

@@ -10,10 +10,12 @@ use std::time::Duration;
 use pushplan::address::Address;
 use pushplan::apply::Now;
 use pushplan::exchange::{Answer, Loss};
-use pushplan::ledger::{AppendError, Entry, Record, Verb};
+use pushplan::ledger::{AppendError, Entry, Ledger, Record, Verb};
 use pushplan::model::level::Level;
+use pushplan::plan::Plan;
 
 use super::Protection;
+use super::beginning;
 use super::dice::Dice;
 use super::log::{Log, Written, word};
 use super::network::Arrival;
@@ -85,6 +87,8 @@ pub struct World {
     pub service: Service,
     pub log: Log,
     pub project: Project,
+    /// A plan that nobody has carried out yet, with the ledger that it was made for.
+    pub planned: Option<(Plan, Rc<Ledger>)>,
     pub tally: Tally,
     /// How many of a thousand requests meet a fault; 0: none does.
     pub faults: u64,
@@ -101,10 +105,19 @@ pub struct World {
 pub type Shared = Rc<RefCell<World>>;
 
 impl World {
-    pub fn new(seed: u64, off: Option<Protection>, trace: bool) -> Self {
+    /// The world of a story.
+    pub fn of(seed: u64, off: Option<Protection>, trace: bool) -> Self {
         let mut dice = Dice::new(seed);
-        let level = if dice.chance(500) { Level::Documented } else { Level::Extended };
         let length = Length::of(seed, &mut dice);
+        if length.goes_on {
+            return beginning::of(seed, off, trace, |begun| Self::going_on(begun, length, dice));
+        }
+        Self::new(length, dice, off, trace)
+    }
+
+    /// A world in which nothing has happened.
+    pub fn new(length: Length, mut dice: Dice, off: Option<Protection>, trace: bool) -> Self {
+        let level = if dice.chance(500) { Level::Documented } else { Level::Extended };
         let project = Project::new(length.units, &mut dice, 0);
         Self {
             now: 0,
@@ -113,6 +126,7 @@ impl World {
             service: Service::new(level),
             log: Log::default(),
             project,
+            planned: None,
             tally: Tally::default(),
             faults: length.faults,
             off,
@@ -122,6 +136,29 @@ impl World {
             wrong: None,
             trace: trace.then(Vec::new),
             reports: 0,
+            dice,
+        }
+    }
+
+    /// The same world, in which another story happens from now on. Nobody is at work in it.
+    fn going_on(begun: &Self, length: Length, dice: Dice) -> Self {
+        Self {
+            now: begun.now,
+            level: begun.level,
+            length,
+            service: begun.service.clone(),
+            log: begun.log.clone(),
+            project: begun.project.clone(),
+            planned: begun.planned.as_ref().filter(|_| length.is_planned).cloned(),
+            tally: Tally::default(),
+            faults: length.faults,
+            off: begun.off,
+            processes: Vec::new(),
+            queue: Queue::default(),
+            starting: 0,
+            wrong: begun.wrong.clone(),
+            trace: begun.trace.clone(),
+            reports: begun.reports,
             dice,
         }
     }
