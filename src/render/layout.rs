@@ -65,14 +65,26 @@ impl Paint {
 
 /// A text with its colour.
 pub fn painted(text: &str, paint: Paint, style: Style) -> String {
-    match paint {
-        Paint::Plain => text.to_owned(),
-        _ if !style.color || text.is_empty() => text.to_owned(),
-        _ => {
-            let paint = paint.style();
-            format!("{paint}{text}{paint:#}")
-        }
+    let mut out = String::with_capacity(text.len());
+    put(&mut out, text, paint, style);
+    out
+}
+
+fn put(out: &mut String, text: &str, paint: Paint, style: Style) {
+    if paint == Paint::Plain || !style.color || text.is_empty() {
+        return out.push_str(text);
     }
+    let paint = paint.style();
+    let _ = write!(out, "{paint}{text}{paint:#}");
+}
+
+/// How many columns a text has. Nearly all are printable ASCII.
+fn columns(text: &str) -> usize {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) { text.len() } else { text.width() }
+}
+
+fn blanks(out: &mut String, number: usize) {
+    out.extend(std::iter::repeat_n(' ', number));
 }
 
 /// A text of several colours. Nothing in it moves the cursor or begins a line.
@@ -123,7 +135,7 @@ impl Words {
     /// Begins with a sign that stands alone at the left of all lines.
     pub fn after(sign: &str, paint: Paint) -> Self {
         let words = Self::default().paint(sign, paint);
-        Self { hang: sign.width(), ..words }
+        Self { hang: columns(sign), ..words }
     }
 
     /// The same with all lines but the first indented so far.
@@ -144,6 +156,17 @@ impl Words {
         self.pieces.iter().map(|piece| piece.text.as_str()).collect()
     }
 
+    /// How many columns all of it has.
+    fn columns(&self) -> usize {
+        match &self.pieces[..] {
+            [one] => columns(&one.text),
+            pieces if pieces.iter().all(|piece| piece.text.is_ascii()) => {
+                pieces.iter().map(|piece| columns(&piece.text)).sum()
+            }
+            _ => self.plain().width(),
+        }
+    }
+
     /// As the terminal can show it.
     fn in_style(&self, style: Style) -> Cow<'_, Self> {
         if !style.ascii || self.pieces.iter().all(|piece| piece.text.is_ascii()) {
@@ -160,30 +183,45 @@ impl Words {
         let mut lines = Vec::new();
         let (mut line, mut column) = (String::new(), 0);
         for piece in &self.in_style(style).pieces {
-            let kept = piece.copied || piece.whole && piece.text.width() <= width - self.hang;
+            // Most pieces fit on what is left of the line, and then nothing is broken.
+            let all = columns(&piece.text);
+            let fits = !style.color && piece.text.is_ascii() && column + all <= width && !piece.text.is_empty();
+            let kept = piece.copied || piece.whole && all <= width - self.hang;
+            if fits && (lines.is_empty() || column > self.hang || !piece.text.starts_with(' ')) {
+                line.push_str(&piece.text);
+                column += all;
+                continue;
+            }
             let words = if kept { vec![piece.text.as_str()] } else { words(&piece.text, width - self.hang) };
             for word in words {
                 let bare = word.trim_end_matches(' ');
                 let start = if lines.is_empty() { 0 } else { self.hang };
-                if column > start && column + bare.width() > width {
-                    lines.push(std::mem::take(&mut line).trim_end().to_owned());
-                    line.push_str(&" ".repeat(self.hang));
+                if column > start && column + columns(bare) > width {
+                    trim(&mut line);
+                    lines.push(std::mem::take(&mut line));
+                    blanks(&mut line, self.hang);
                     column = self.hang;
                 }
                 // What stood between words on the line before is no indent.
                 if bare.is_empty() && !lines.is_empty() && column == self.hang {
                     continue;
                 }
-                line.push_str(&painted(bare, piece.paint, style));
+                put(&mut line, bare, piece.paint, style);
                 line.push_str(&word[bare.len()..]);
-                column += word.width();
+                column += columns(word);
             }
         }
-        if !line.trim().is_empty() || lines.is_empty() {
-            lines.push(line.trim_end().to_owned());
+        trim(&mut line);
+        if !line.is_empty() || lines.is_empty() {
+            lines.push(line);
         }
         lines
     }
+}
+
+/// Takes away what nobody sees at the end.
+fn trim(line: &mut String) {
+    line.truncate(line.trim_end().len());
 }
 
 /// A text in pieces that each fit: words with the spaces behind them, and parts of words that are too wide.
@@ -191,7 +229,7 @@ fn words(text: &str, width: usize) -> Vec<&str> {
     let mut found = Vec::new();
     for word in text.split_inclusive(' ') {
         // Nearly all words fit, and no character is wider than two columns for each of its bytes.
-        if word.len() * 2 <= width || word.trim_end_matches(' ').width() <= width {
+        if word.len() * 2 <= width || columns(word.trim_end_matches(' ')) <= width {
             found.push(word);
             continue;
         }
@@ -255,6 +293,14 @@ impl Row {
         self
     }
 
+    /// The label as the terminal can show it.
+    fn label(&self, style: Style) -> Cow<'_, str> {
+        match style.ascii {
+            true => Cow::Owned(stream::ascii(&self.label)),
+            false => Cow::Borrowed(&self.label),
+        }
+    }
+
     /// The same with a text before its first line.
     pub fn after(mut self, text: &str) -> Self {
         if let Some(line) = self.lines.first_mut() {
@@ -278,10 +324,9 @@ const BESIDE: usize = 12;
 /// Rows under each other, their texts in one column. A label that is too wide has a short text behind it, or a long one
 /// beneath it.
 pub fn rows(out: &mut String, rows: &[Row], indent: usize, style: Style) {
-    let label = |row: &Row| if style.ascii { stream::ascii(&row.label) } else { row.label.clone() };
-    let labels: Vec<String> = rows.iter().map(label).collect();
+    let labels: Vec<Cow<str>> = rows.iter().map(|row| row.label(style)).collect();
     let widest = (style.width * 2 / 5).min(*LABELS.end());
-    let fitting = labels.iter().map(|label| label.width()).filter(|width| *width <= widest);
+    let fitting = labels.iter().map(|label| columns(label)).filter(|width| *width <= widest);
     let column = fitting.max().unwrap_or_default().max(*LABELS.start());
     let beside = indent + column + 2;
     let narrow = beside + BESIDE > style.width;
@@ -289,8 +334,8 @@ pub fn rows(out: &mut String, rows: &[Row], indent: usize, style: Style) {
     for (row, label) in rows.iter().zip(&labels) {
         let mut lines: Vec<String> =
             row.lines.iter().flat_map(|words| words.lines(style.width.saturating_sub(at), style)).collect();
-        let wanted = label.width();
-        let fits = || indent + wanted + 2 + row.lines[0].in_style(style).plain().width() <= style.width;
+        let wanted = columns(label);
+        let fits = || indent + wanted + 2 + row.lines[0].in_style(style).columns() <= style.width;
         let gap = match column.checked_sub(wanted) {
             Some(room) if !narrow => Some(room + 2),
             _ if lines.len() == 1 && fits() => Some(2),
@@ -299,15 +344,22 @@ pub fn rows(out: &mut String, rows: &[Row], indent: usize, style: Style) {
         if gap.is_none() && wanted + indent > style.width {
             paragraph(out, &Words::default().paint(label, row.paint), indent, style);
         } else {
-            let label = painted(label, row.paint, style);
-            let first = match gap.filter(|_| !lines.is_empty()) {
-                Some(gap) => format!("{label}{}{}", " ".repeat(gap), lines.remove(0)),
-                None => label,
-            };
-            let _ = writeln!(out, "{}{}", " ".repeat(indent), first.trim_end());
+            blanks(out, indent);
+            let start = out.len();
+            put(out, label, row.paint, style);
+            if let Some(gap) = gap.filter(|_| !lines.is_empty()) {
+                blanks(out, gap);
+                out.push_str(&lines.remove(0));
+            }
+            out.truncate(start + out[start..].trim_end().len());
+            out.push('\n');
         }
         for line in lines {
-            let _ = writeln!(out, "{}", format!("{}{line}", " ".repeat(at)).trim_end());
+            let start = out.len();
+            blanks(out, at);
+            out.push_str(&line);
+            out.truncate(start + out[start..].trim_end().len());
+            out.push('\n');
         }
     }
 }
@@ -315,7 +367,9 @@ pub fn rows(out: &mut String, rows: &[Row], indent: usize, style: Style) {
 /// A paragraph.
 pub fn paragraph(out: &mut String, words: &Words, indent: usize, style: Style) {
     for line in words.lines(style.width.saturating_sub(indent), style) {
-        let _ = writeln!(out, "{}{line}", " ".repeat(indent));
+        blanks(out, indent);
+        out.push_str(&line);
+        out.push('\n');
     }
 }
 
@@ -325,7 +379,7 @@ pub fn head(out: &mut String, left: &Words, right: &Words, style: Style) {
     const WIDEST: usize = 100;
     let width = style.width.min(WIDEST);
     let (left, right) = (&*left.in_style(style), &*right.in_style(style));
-    let (plain, wanted) = (left.plain().width(), right.plain().width());
+    let (plain, wanted) = (left.columns(), right.columns());
     let text = |words: &Words| words.lines(usize::MAX / 2, style).join(" ");
     if wanted == 0 || plain + 2 + wanted > width {
         paragraph(out, left, 0, style);
@@ -334,7 +388,10 @@ pub fn head(out: &mut String, left: &Words, right: &Words, style: Style) {
         }
         return;
     }
-    let _ = writeln!(out, "{}{}{}", text(left), " ".repeat(width - plain - wanted), text(right));
+    out.push_str(&text(left));
+    blanks(out, width - plain - wanted);
+    out.push_str(&text(right));
+    out.push('\n');
 }
 
 #[cfg(test)]

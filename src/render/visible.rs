@@ -20,6 +20,9 @@ pub fn visible(text: &str) -> String {
 
 /// The same on one line: nothing in it can be taken for a line of its own.
 pub fn one_line(text: &str) -> String {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.to_owned();
+    }
     let mut out = visible(text);
     if out.contains('\n') {
         out = out.replace('\n', " ");

@@ -1,6 +1,8 @@
 //! Who is meant, before and after, and what that means.
 
-use super::{Review, Side, after, before};
+use std::borrow::Cow;
+
+use super::{Known, Review, Side, after, before, resource};
 use crate::audience::{self, Audience, Line, Relation};
 use crate::kinds::{self, Parts, Role, Spec, remote};
 use crate::model::audience::{SegmentRef, Selector};
@@ -42,36 +44,75 @@ pub enum Mark {
 
 impl Review<'_> {
     /// The audiences of a change, each with what it was before. Those of a pipeline are whoever sets it off, and not told.
-    pub fn who(&self, change: &Change) -> Vec<Who> {
+    pub fn who(&self, change: &Change) -> Cow<'_, [Who]> {
         if kinds::api(&change.address).audiences().is_empty() {
-            return Vec::new();
+            return Cow::Borrowed(&[]);
         }
         match self.known(change) {
-            Some(known) => known.who.get_or_init(|| self.meant(change)).clone(),
-            None => self.meant(change),
+            Some(known) => Cow::Borrowed(known.who.get_or_init(|| self.meant(change))),
+            None => Cow::Owned(self.meant(change)),
         }
     }
 
-    fn meant(&self, change: &Change) -> Vec<Who> {
-        let key = At::new(change.address.key.clone(), Span::NONE);
-        let of = |spec: &dyn Spec| -> Vec<Meant> {
-            let mut parts = Parts::new(&key);
-            spec.parts(&mut parts);
-            let own = parts.audiences.iter().filter(|audience| audience.role != Role::Pipeline);
-            own.map(|one| (one.selector.value.clone(), one.devices.map(|devices| devices.value.clone()))).collect()
+    /// How each of these audiences changes; `None` where there is nothing to compare. That takes less than to say who is in it.
+    pub fn effects(&self, change: &Change) -> Cow<'_, [Option<Relation>]> {
+        if kinds::api(&change.address).audiences().is_empty() {
+            return Cow::Borrowed(&[]);
+        }
+        let effects = || self.of_both(change, |old, new| self.compared(change, old, new));
+        match self.known(change) {
+            Some(known) => Cow::Borrowed(known.effects.get_or_init(effects)),
+            None => Cow::Owned(effects()),
+        }
+    }
+
+    fn compared(&self, change: &Change, old: &[Meant], new: &[Meant]) -> Vec<Option<Relation>> {
+        let settled = self.is_settled(change);
+        let compared = |at: usize| {
+            let (old, new) = (old.get(at)?, new.get(at)?);
+            // What is written alike and names nothing that changes needs no proof.
+            if settled && old == new {
+                return Some(Relation::Same);
+            }
+            let (before, after) = (self.audience(Side::Before, old), self.audience(Side::After, new));
+            Some(audience::compare(&before, &after))
         };
-        let side = |side| self.of_resource(change, side, of).unwrap_or_default();
-        let (old, new) = (side(Side::Before), side(Side::After));
+        (0..old.len().max(new.len())).map(compared).collect()
+    }
+
+    fn meant(&self, change: &Change) -> Vec<Who> {
+        let effects = self.effects(change);
+        let key = key(change);
         let applied = change.ledger.as_ref().filter(|_| change.moved == Some(Moved::Both));
         let applied = applied.and_then(|spec| kinds::api(&change.address).read(spec));
-        let applied = applied.as_deref().map(of).unwrap_or_default();
-        let last = |at: usize| {
-            let (applied, _) = applied.get(at).filter(|applied| Some(*applied) != old.get(at))?;
-            Some(audience::words(applied))
-        };
-        let settled = self.is_settled(change);
-        let number = old.len().max(new.len());
-        (0..number).map(|at| Who { last_applied: last(at), ..self.one(old.get(at), new.get(at), settled) }).collect()
+        let applied = meant(applied.as_deref(), &key);
+        self.of_both(change, |old, new| {
+            let last = |at: usize| {
+                let (applied, _) = applied.get(at).filter(|applied| Some(*applied) != old.get(at))?;
+                Some(audience::words(applied))
+            };
+            let one = |(at, effect): (usize, &Option<Relation>)| Who {
+                last_applied: last(at),
+                effect: effect.clone(),
+                ..self.one(old.get(at), new.get(at))
+            };
+            effects.iter().enumerate().map(one).collect()
+        })
+    }
+
+    /// Tells something of the audiences of a change as they were and as they will be.
+    fn of_both<T>(&self, change: &Change, tell: impl FnOnce(&[Meant], &[Meant]) -> T) -> T {
+        let key = key(change);
+        match self.known(change) {
+            Some(Known { before, after, .. }) => {
+                let (before, after) = (before.read(change, Side::Before), after.read(change, Side::After));
+                tell(&meant(before, &key), &meant(after, &key))
+            }
+            None => {
+                let (before, after) = (resource(change, Side::Before), resource(change, Side::After));
+                tell(&meant(before.as_deref(), &key), &meant(after.as_deref(), &key))
+            }
+        }
     }
 
     /// Whether every segment that a change names means the same people on both sides.
@@ -81,26 +122,22 @@ impl Review<'_> {
         specs.flat_map(|spec| remote::segments(audiences, spec)).all(|key| !self.moved.contains(key))
     }
 
-    fn one(&self, old: Option<&Meant>, new: Option<&Meant>, settled: bool) -> Who {
+    /// One of them, but for its effect and what was last applied.
+    fn one(&self, old: Option<&Meant>, new: Option<&Meant>) -> Who {
         let lines = |meant: Option<&Meant>| meant.map(|(selector, _)| audience::tree(selector)).unwrap_or_default();
-        let effect = old.zip(new).map(|(old, new)| {
-            // What is written alike and names nothing that changes needs no proof.
-            if settled && old == new {
-                return Relation::Same;
-            }
-            let (before, after) = (self.audience(Side::Before, old), self.audience(Side::After, new));
-            audience::compare(&before, &after)
-        });
         Who {
             words: new.or(old).map(|(selector, _)| audience::words(selector)).unwrap_or_default(),
             meaning: new
                 .map(|new| (Side::After, new))
                 .or(old.map(|old| (Side::Before, old)))
                 .and_then(|(side, meant)| self.meaning(side, meant)),
-            tree: marked(&lines(old), &lines(new)),
+            tree: match old.zip(new).filter(|(old, new)| old.0 == new.0) {
+                Some((_, same)) => kept(audience::tree(same.0)),
+                None => marked(&lines(old), &lines(new)),
+            },
             through: old.is_some() && old == new,
             last_applied: None,
-            effect,
+            effect: None,
         }
     }
 
@@ -123,7 +160,25 @@ impl Review<'_> {
 }
 
 /// An audience, and the devices that it is reached on.
-type Meant = (Selector, Option<DeviceTypes>);
+type Meant<'s> = (&'s Selector, Option<&'s DeviceTypes>);
+
+fn key(change: &Change) -> At<String> {
+    At::new(change.address.key.clone(), Span::NONE)
+}
+
+/// The audiences of a resource, where there is one. Those of a pipeline are whoever sets it off.
+fn meant<'s>(spec: Option<&'s dyn Spec>, key: &'s At<String>) -> Vec<Meant<'s>> {
+    let Some(spec) = spec else { return Vec::new() };
+    let mut parts = Parts::new(key);
+    spec.parts(&mut parts);
+    let own = parts.audiences.iter().filter(|audience| audience.role != Role::Pipeline);
+    own.map(|one| (&one.selector.value, one.devices.map(|devices| &devices.value))).collect()
+}
+
+/// A tree that stays as it is.
+fn kept(lines: Vec<Line>) -> Vec<Marked> {
+    lines.into_iter().map(|line| Marked { mark: Mark::Same, line }).collect()
+}
 
 /// Two trees as one. Lines that stay are those of the longest run that both have in the same order.
 fn marked(old: &[Line], new: &[Line]) -> Vec<Marked> {

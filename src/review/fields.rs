@@ -55,8 +55,14 @@ impl<'v> Difference<'v> {
         keys.sort();
         keys.dedup();
         for key in keys {
-            let below = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-            self.compare(below, old.and_then(|old| old.get(key)), new.and_then(|new| new.get(key)));
+            let (old, new) = (old.and_then(|old| old.get(key)), new.and_then(|new| new.get(key)));
+            match old.zip(new).filter(|(old, new)| old == new) {
+                Some((same, _)) => self.same += leaves(same),
+                None => {
+                    let below = if path.is_empty() { key.clone() } else { [path, ".", key].concat() };
+                    self.compare(below, old, new);
+                }
+            }
         }
     }
 
@@ -182,6 +188,29 @@ pub fn fields<'v>(spec: &'v Value, whole: &[&str]) -> Vec<(String, &'v Value)> {
     found
 }
 
+/// The single fields of a spec that stand beneath something and have one of these names, or any field whose name ends so.
+pub fn ending_in<'v>(spec: &'v Value, names: &[&str], end: &str) -> Vec<&'v Value> {
+    let mut found = Vec::new();
+    let mut all: Vec<(Option<&str>, bool, &Value)> = vec![(None, false, spec)];
+    while let Some((name, beneath, value)) = all.pop() {
+        match value {
+            Value::Object(map) if !map.is_empty() => {
+                let beneath = name.is_some() || beneath;
+                all.extend(map.iter().rev().map(|(key, value)| (Some(key.as_str()), beneath, value)));
+            }
+            Value::Array(items) if is_one_map(items) => all.push((name, beneath, &items[0])),
+            Value::Array(items) if has_maps(items) => {
+                all.extend(items.iter().rev().map(|value| (None, true, value)));
+            }
+            value => {
+                let is_it = |name: &str| beneath && names.contains(&name) || name.ends_with(end);
+                found.extend(name.is_some_and(is_it).then_some(value));
+            }
+        }
+    }
+    found
+}
+
 fn has_maps(items: &[Value]) -> bool {
     items.iter().any(Value::is_object)
 }
@@ -256,6 +285,20 @@ mod tests {
         ] {
             assert_eq!(told(&old, &new), (fields.into_iter().map(str::to_owned).collect(), same), "{old} {new}");
         }
+    }
+
+    #[test]
+    fn fields_are_found_by_their_names() {
+        let spec = json!({
+            "title": "not beneath anything",
+            "push": {"alert": "a", "body": {}, "tags": ["b"]},
+            "variants": [{"title": "c"}, {"alert": ["d", {"body": "e"}]}],
+            "v": [{"x_default_value": 1, "alert": null}],
+            "default_value": "f",
+        });
+        let found = ending_in(&spec, &["alert", "title", "body"], "default_value");
+        let expected = [json!("f"), json!("a"), json!({}), json!(null), json!(1), json!("c"), json!("e")];
+        assert_eq!(found, expected.iter().collect::<Vec<_>>());
     }
 
     #[test]

@@ -7,14 +7,17 @@ mod messages;
 pub mod prose;
 mod times;
 
-use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
+use crate::audience::Relation;
+use crate::cores;
 use crate::kinds::{self, Resource, Segment, Spec, of_kind, remote};
 use crate::model::audience::{SegmentRef, Selector};
 use crate::plan::{Action, Change, Plan};
+use crate::timing::Times;
 
 pub use audience::{Mark, Marked, Who};
 
@@ -29,8 +32,8 @@ pub enum Side {
 #[derive(Debug)]
 pub struct Review<'p> {
     pub plan: &'p Plan,
-    /// The criteria of all segments, by key, before and after.
-    segments: BTreeMap<Side, BTreeMap<&'p str, Box<dyn Spec>>>,
+    /// By the keys of all segments: the places of their changes in the plan.
+    segments: HashMap<&'p str, Sides<usize>>,
     /// Segments of ours by their ids.
     ids: BTreeMap<&'p str, &'p Change>,
     /// By the key of a segment: the changes whose audiences name it, before or after.
@@ -41,24 +44,67 @@ pub struct Review<'p> {
     known: Vec<Known>,
 }
 
+/// What there may be of each side.
+#[derive(Debug)]
+struct Sides<T> {
+    before: Option<T>,
+    after: Option<T>,
+}
+
+impl<T> Default for Sides<T> {
+    fn default() -> Self {
+        Self { before: None, after: None }
+    }
+}
+
+impl<T> Sides<T> {
+    fn of(&self, side: Side) -> Option<&T> {
+        match side {
+            Side::Before => self.before.as_ref(),
+            Side::After => self.after.as_ref(),
+        }
+    }
+}
+
 /// What was found out of a change. Several forms and parts of them ask for it, and it takes a while.
 #[derive(Debug, Default)]
 struct Known {
-    before: OnceCell<Option<Box<dyn Spec>>>,
-    after: OnceCell<Option<Box<dyn Spec>>>,
-    who: OnceCell<Vec<Who>>,
+    before: OfSide,
+    after: OfSide,
+    effects: OnceLock<Vec<Option<Relation>>>,
+    who: OnceLock<Vec<Who>>,
+}
+
+/// What was found out of a side of a change.
+#[derive(Debug, Default)]
+struct OfSide {
+    resource: OnceLock<Option<Box<dyn Spec>>>,
+    times: OnceLock<Vec<Times>>,
+}
+
+impl Known {
+    fn of(&self, side: Side) -> &OfSide {
+        match side {
+            Side::Before => &self.before,
+            Side::After => &self.after,
+        }
+    }
 }
 
 impl<'p> Review<'p> {
     pub fn of(plan: &'p Plan) -> Self {
-        let mut segments: BTreeMap<Side, BTreeMap<&str, Box<dyn Spec>>> = BTreeMap::new();
+        let known: Vec<Known> = plan.changes.iter().map(|_| Known::default()).collect();
         let is_segment = |change: &&Change| *change.address.kind == *Segment::KEY;
-        for change in plan.changes.iter().filter(is_segment) {
-            for side in [Side::Before, Side::After] {
-                if let Some(spec) = resource(change, side) {
-                    segments.entry(side).or_default().insert(&change.address.key, spec);
-                }
-            }
+        let places = plan.changes.iter().enumerate().filter(|(_, change)| is_segment(change));
+        let read = cores::each_of(places.collect(), |(place, change)| {
+            let is_there = |side| known[place].of(side).read(change, side).is_some();
+            (place, change, is_there(Side::Before), is_there(Side::After))
+        });
+        let mut segments: HashMap<&str, Sides<usize>> = HashMap::with_capacity(read.len());
+        for (place, change, before, after) in read {
+            let sides = segments.entry(&change.address.key).or_default();
+            sides.before = before.then_some(place).or(sides.before);
+            sides.after = after.then_some(place).or(sides.after);
         }
         let mut users: BTreeMap<&str, Vec<&Change>> = BTreeMap::new();
         for change in &plan.changes {
@@ -69,17 +115,15 @@ impl<'p> Review<'p> {
         }
         let ids = plan.changes.iter().filter(is_segment).filter_map(|change| Some((change.id.as_deref()?, change)));
         let ids = ids.collect();
-        let known = plan.changes.iter().map(|_| Known::default()).collect();
         let mut review = Self { plan, segments, ids, users, moved: BTreeSet::new(), known };
         review.moved = review.moved();
         review
     }
 
     fn moved(&self) -> BTreeSet<&'p str> {
-        let criteria = |side, key: &str| self.segment(side, &SegmentRef::Key(key.to_owned()));
-        let keys = self.segments.values().flat_map(BTreeMap::keys).copied();
+        let keys = self.segments.keys().copied();
         let mut open: Vec<&str> =
-            keys.filter(|key| criteria(Side::Before, key) != criteria(Side::After, key)).collect();
+            keys.filter(|key| self.criteria(Side::Before, key) != self.criteria(Side::After, key)).collect();
         let mut moved = BTreeSet::new();
         while let Some(key) = open.pop() {
             if moved.insert(key) {
@@ -97,12 +141,10 @@ impl<'p> Review<'p> {
 
     /// What a side of a change says as the resource that it is, where there is one. It is read once.
     fn of_resource<T>(&self, change: &Change, side: Side, tell: impl FnOnce(&dyn Spec) -> T) -> Option<T> {
-        let Some(known) = self.known(change) else { return resource(change, side).as_deref().map(tell) };
-        let cell = match side {
-            Side::Before => &known.before,
-            Side::After => &known.after,
-        };
-        cell.get_or_init(|| resource(change, side)).as_deref().map(tell)
+        match self.known(change) {
+            Some(known) => known.of(side).read(change, side).map(tell),
+            None => resource(change, side).as_deref().map(tell),
+        }
     }
 
     /// Those whose audiences name a segment, before or after.
@@ -121,8 +163,20 @@ impl<'p> Review<'p> {
                 (if kept { side } else { Side::Before }, change.address.key.as_str())
             }
         };
-        let spec = self.segments.get(&side)?.get(key)?;
-        of_kind::<Segment>(&**spec).map(|segment| &segment.criteria.value)
+        self.criteria(side, key)
+    }
+
+    fn criteria(&self, side: Side, key: &str) -> Option<&Selector> {
+        let place = *self.segments.get(key)?.of(side)?;
+        let spec = self.known[place].of(side).read(&self.plan.changes[place], side)?;
+        of_kind::<Segment>(spec).map(|segment| &segment.criteria.value)
+    }
+}
+
+impl OfSide {
+    /// The resource, where there is one.
+    fn read(&self, change: &Change, side: Side) -> Option<&dyn Spec> {
+        self.resource.get_or_init(|| resource(change, side)).as_deref()
     }
 }
 

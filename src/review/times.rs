@@ -1,12 +1,15 @@
 //! When the messages of a plan go out, and which of them are too near to each other.
 
+use std::borrow::Cow;
+
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 
-use super::{Review, Side, after, resource};
+use super::{Review, Side, after};
 use crate::address::Address;
 use crate::kinds::{self, Parts, Spec};
 use crate::model::audience::SegmentRef;
+use crate::model::zone;
 use crate::node::At;
 use crate::plan::{Action, Change};
 use crate::source::Span;
@@ -14,9 +17,16 @@ use crate::timing::{self, Collisions, Country, Times, Upcoming, has_passed, plac
 
 impl Review<'_> {
     /// The times at which a change's messages go out, as they were or as they will be.
-    pub fn times(&self, change: &Change, side: Side) -> Vec<Times> {
+    pub fn times(&self, change: &Change, side: Side) -> Cow<'_, [Times]> {
+        match self.known(change) {
+            Some(known) => Cow::Borrowed(known.of(side).times.get_or_init(|| self.goes_out(change, side))),
+            None => Cow::Owned(self.goes_out(change, side)),
+        }
+    }
+
+    fn goes_out(&self, change: &Change, side: Side) -> Vec<Times> {
         let told = &self.plan.told;
-        let zone = told.of.get(&change.address).and_then(|aside| TimeZone::get(aside.zone.as_deref()?).ok());
+        let zone = told.of.get(&change.address).and_then(|aside| zone::get(aside.zone.as_deref()?));
         let zone = zone.unwrap_or(TimeZone::UTC);
         let key = key(&change.address);
         let times = |spec: &dyn Spec| {
@@ -50,15 +60,16 @@ impl Review<'_> {
         let plan = self.plan;
         let apart = plan.told.apart_seconds.map_or(timing::APART, SignedDuration::from_secs);
         // Most resources send nothing at a time, which their kind tells without reading them.
-        let sends = |change: &&Change| {
+        let sends = |change: &Change| {
             let runs = after(change).and_then(|spec| kinds::api(&change.address).runs(spec));
             change.action != Action::Past && runs.and_then(|runs| runs.last).is_some_and(|last| last > plan.made)
         };
-        let sending: Vec<(&Change, Box<dyn Spec>, At<String>)> = plan
+        let sending: Vec<(&Change, &dyn Spec, At<String>)> = plan
             .changes
             .iter()
-            .filter(sends)
-            .filter_map(|change| Some((change, resource(change, Side::After)?, key(&change.address))))
+            .zip(&self.known)
+            .filter(|(change, _)| sends(change))
+            .filter_map(|(change, known)| Some((change, known.after.read(change, Side::After)?, key(&change.address))))
             .collect();
         let upcoming: Vec<Upcoming> = sending
             .iter()

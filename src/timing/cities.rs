@@ -1,5 +1,8 @@
 //! Cities that people know, for the clocks of the world.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// Big cities all around the world, from west to east.
 pub const WORLD: &[&str] = &[
     "America/Los_Angeles",
@@ -69,7 +72,11 @@ const KNOWN: &[&str] = &[
 
 /// The place of a zone's city among those that are well known. Smaller is better known.
 pub fn fame(zone: &str) -> usize {
-    KNOWN.iter().position(|known| *known == zone).unwrap_or(KNOWN.len())
+    static PLACES: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
+        // Of one that stands there twice, the first counts.
+        KNOWN.iter().enumerate().rev().map(|(place, known)| (*known, place)).collect()
+    });
+    PLACES.get(zone).copied().unwrap_or(KNOWN.len())
 }
 
 /// What people call the place of a zone: `Buenos Aires` for America/Argentina/Buenos_Aires.

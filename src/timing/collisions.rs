@@ -1,6 +1,6 @@
 //! Messages that one person would get shortly after each other.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -8,10 +8,12 @@ use jiff::{SignedDuration, Timestamp};
 use super::{Country, FIRST, LAST, places, range};
 use crate::address::Address;
 use crate::audience::{self, Answer, Audience, Budget};
+use crate::cores;
 use crate::kinds::Sending;
 use crate::model::audience::{SegmentRef, Selector};
 use crate::model::device::DeviceTypes;
 use crate::model::schedule::When;
+use crate::model::zone;
 
 /// How many pairs of messages are looked at, and how many collisions are found at the most.
 const PAIRS: usize = 200_000;
@@ -83,13 +85,14 @@ impl std::fmt::Display for Party {
 pub fn collisions<'s>(
     sends: &[Upcoming<'s>],
     apart: SignedDuration,
-    segments: impl Fn(&SegmentRef) -> Option<&'s Selector>,
+    segments: impl Fn(&SegmentRef) -> Option<&'s Selector> + Sync,
 ) -> Collisions {
     let mut result = Collisions { apart_seconds: apart.as_secs(), ..Collisions::default() };
     if !apart.is_positive() {
         return result;
     }
     let mut search = Search::new(sends, apart, segments);
+    search.ask_ahead();
     let candidates = search.candidates();
     for news in [true, false] {
         let mut found = search.pass(news);
@@ -138,6 +141,10 @@ struct Search<'a, 's, F> {
     /// By class: the zones that its people are in, where it says so.
     zones: HashMap<usize, Option<Vec<TimeZone>>>,
     answers: HashMap<(usize, usize), Shared>,
+    /// Answers that were found side by side before anybody asked, each with the steps that it took.
+    ahead: HashMap<(usize, usize), (Shared, usize)>,
+    /// While it is found out what will be asked: that.
+    listed: Option<BTreeSet<(usize, usize)>>,
     budget: Budget,
     looked: usize,
     compared: usize,
@@ -151,7 +158,7 @@ enum Shared {
     Some(Option<String>),
 }
 
-impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
+impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector> + Sync> Search<'a, 's, F> {
     fn new(sends: &'a [Upcoming<'s>], apart: SignedDuration, segments: F) -> Self {
         let mut order: Vec<Placed> = sends
             .iter()
@@ -174,7 +181,7 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
         });
         let classes = classes.collect();
         let budget = Budget::new(STEPS);
-        let (zones, answers) = (HashMap::new(), HashMap::new());
+        let (zones, answers, ahead) = (HashMap::new(), HashMap::new(), HashMap::new());
         Self {
             sends,
             apart,
@@ -184,11 +191,36 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
             audiences,
             zones,
             answers,
+            ahead,
+            listed: None,
             budget,
             looked: 0,
             compared: 0,
             found: 0,
         }
+    }
+
+    /// Answers the questions that the search will ask, side by side. Each takes the steps that it would take in its turn, so
+    /// that the same ones are answered in all.
+    fn ask_ahead(&mut self) {
+        self.listed = Some(BTreeSet::new());
+        for news in [true, false] {
+            self.pass(news);
+        }
+        (self.looked, self.compared) = (0, 0);
+        let pairs: Vec<(usize, usize)> = self.listed.take().into_iter().flatten().collect();
+        let classes: BTreeSet<usize> = pairs.iter().flat_map(|(one, other)| [*one, *other]).collect();
+        let classes: Vec<usize> = classes.into_iter().collect();
+        let made = cores::each(&classes, |class| self.audience(self.audiences[*class].0));
+        for (class, audience) in classes.into_iter().zip(made) {
+            self.audiences[class].1 = Some(audience);
+        }
+        let answers = cores::each(&pairs, |(one, other)| {
+            let mut budget = Budget::new(STEPS);
+            let shared = self.overlap(*one, *other, &mut budget)?;
+            Some((shared, STEPS - budget.left()))
+        });
+        self.ahead = pairs.into_iter().zip(answers).filter_map(|(pair, answer)| Some((pair, answer?))).collect();
     }
 
     /// The first moment that is far enough from what has ended by then.
@@ -208,7 +240,8 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
     }
 
     fn is_enough(&self) -> bool {
-        self.looked >= PAIRS || self.found >= FOUND
+        let is_listed = self.listed.as_ref().is_some_and(|listed| listed.len() >= QUESTIONS);
+        self.looked >= PAIRS || self.found >= FOUND || is_listed
     }
 
     /// Looks at the pairs with something new, or at those without.
@@ -286,7 +319,7 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
             let class = self.classes[number];
             let zones = self.zones.entry(class).or_insert_with(|| {
                 let reached = places(self.sends[number].audience, &self.segments, Country::All);
-                let named = reached.named.keys().map(|name| TimeZone::get(name).ok());
+                let named = reached.named.keys().map(|name| zone::get(name));
                 // A zone that is not known can be any.
                 named.collect::<Option<Vec<TimeZone>>>().filter(|zones| !reached.elsewhere && !zones.is_empty())
             });
@@ -302,28 +335,52 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'a, 's, F> {
         if let Some(known) = self.answers.get(&pair) {
             return Some(known.clone());
         }
+        if let Some(listed) = &mut self.listed {
+            listed.insert(pair);
+            return None;
+        }
         if self.answers.len() >= QUESTIONS || self.budget.is_spent() {
             return None;
         }
-        for class in [one, other] {
-            let (number, audience) = &mut self.audiences[class];
-            if audience.is_none() {
-                let Upcoming { audience: selector, devices, .. } = self.sends[*number];
-                let whole = Audience::of(selector, &self.segments);
-                *audience = Some(match devices {
-                    Some(devices) => whole.on(devices),
-                    None => whole,
-                });
+        let shared = match self.ahead.remove(&pair) {
+            // With less left, it might have ended earlier.
+            Some((shared, steps)) if self.budget.left() >= steps.max(audience::STEPS) => {
+                self.budget.spend(steps);
+                shared
             }
-        }
-        let (Some(first), Some(second)) = (&self.audiences[one].1, &self.audiences[other].1) else { return None };
-        let shared = match audience::overlap_within(first, second, &mut self.budget) {
-            Answer::Yes(device) => Shared::Some(Some(device.to_string())),
-            Answer::No(()) => Shared::Nobody,
-            Answer::TooComplex => Shared::Some(None),
+            _ => {
+                for class in [one, other] {
+                    if self.audiences[class].1.is_none() {
+                        self.audiences[class].1 = Some(self.audience(self.audiences[class].0));
+                    }
+                }
+                let mut budget = self.budget.clone();
+                let shared = self.overlap(one, other, &mut budget)?;
+                self.budget = budget;
+                shared
+            }
         };
         self.answers.insert(pair, shared.clone());
         Some(shared)
+    }
+
+    /// Whom a message reaches.
+    fn audience(&self, number: usize) -> Audience {
+        let Upcoming { audience: selector, devices, .. } = self.sends[number];
+        let whole = Audience::of(selector, &self.segments);
+        match devices {
+            Some(devices) => whole.on(devices),
+            None => whole,
+        }
+    }
+
+    fn overlap(&self, one: usize, other: usize, budget: &mut Budget) -> Option<Shared> {
+        let (first, second) = (self.audiences[one].1.as_ref()?, self.audiences[other].1.as_ref()?);
+        Some(match audience::overlap_within(first, second, budget) {
+            Answer::Yes(device) => Shared::Some(Some(device.to_string())),
+            Answer::No(()) => Shared::Nobody,
+            Answer::TooComplex => Shared::Some(None),
+        })
     }
 }
 

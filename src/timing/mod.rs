@@ -18,6 +18,7 @@ pub use places::{Country, Named, Seen, Where, places};
 
 use crate::model::quiet::Quiet;
 use crate::model::schedule::When;
+use crate::model::zone;
 
 /// How near to each other two messages to one person may be, where the target does not say.
 pub const APART: SignedDuration = SignedDuration::from_hours(4);
@@ -64,17 +65,17 @@ impl Times {
             When::At(instant) => instant,
         };
         let named = audience.named.iter().map(|(name, seen)| (name.as_str(), seen.of_country.unwrap_or_default()));
-        let known = |(name, rank): (&str, usize)| Some((name.to_owned(), rank, TimeZone::get(name).ok()?));
-        let mut zones: Vec<(String, usize, TimeZone)> = named.filter_map(known).collect();
+        let mut zones: Vec<(&str, usize, TimeZone)> =
+            named.filter_map(|(name, rank)| Some((name, rank, zone::get(name)?))).collect();
         // Who is in a zone that is not known can be anywhere.
         let anywhere = audience.elsewhere || zones.is_empty();
         if anywhere {
             let others = cities::WORLD.iter().filter(|name| !audience.without.contains_key(**name));
-            zones.extend(others.filter_map(|name| known((name, 0))));
+            zones.extend(others.filter_map(|name| Some((*name, 0, zone::get(name)?))));
         }
-        let mut best: BTreeMap<DateTime, (usize, usize, String)> = BTreeMap::new();
+        let mut best: BTreeMap<DateTime, (usize, usize, &str)> = BTreeMap::new();
         for (name, rank, zone) in zones {
-            let this = (cities::fame(&name), rank, name);
+            let this = (cities::fame(name), rank, name);
             let clock = zone.to_datetime(instant);
             match best.get(&clock) {
                 Some(known) if *known <= this => {}
@@ -86,8 +87,8 @@ impl Times {
         let written = zone.iana_name().is_some_and(|name| name != "UTC");
         let here = written && (best.remove(&own).is_some() || anywhere);
         let there = best.into_iter().map(|(at, (_, _, zone))| There {
-            city: cities::city(&zone),
-            zone,
+            city: cities::city(zone),
+            zone: zone.to_owned(),
             at,
             quiet: is_quiet(at),
         });

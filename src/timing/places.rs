@@ -46,6 +46,19 @@ impl Where {
         Self { elsewhere: true, ..Self::default() }
     }
 
+    /// Whether it says nothing.
+    fn is_anywhere(&self) -> bool {
+        self.elsewhere && self.named.is_empty() && self.without.is_empty()
+    }
+
+    /// The same, with zones that it is not in only where it may be elsewhere.
+    fn settled(mut self) -> Self {
+        if !self.elsewhere {
+            self.without.clear();
+        }
+        self
+    }
+
     /// The people of both.
     fn or(mut self, other: Self) -> Self {
         self.without = match (self.elsewhere, other.elsewhere) {
@@ -65,6 +78,11 @@ impl Where {
     /// The people who are in both. A zone that one of them names and the other leaves open is one that they may be in, and
     /// what a tag says of the zone holds for people of any country.
     fn and(mut self, other: Self) -> Self {
+        match (self.is_anywhere(), other.is_anywhere()) {
+            (_, true) => return self.settled(),
+            (true, _) => return other.settled(),
+            _ => {}
+        }
         let allows = |whole: &Self, tag: &str, seen: Seen| {
             let by_country = |seen: &Seen| seen.of_country.is_some();
             whole.named.contains_key(tag)

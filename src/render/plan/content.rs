@@ -83,14 +83,19 @@ pub fn as_written(change: &Change) -> Vec<Row> {
 /// Whether a field is told elsewhere: its audience, or its times.
 pub(super) fn is_told(change: &Change, path: &str) -> bool {
     let api = kinds::api(&change.address);
-    let within = |at: &&str| {
-        let at = at.trim_start_matches('/').replace('/', ".");
-        path.strip_prefix(&at).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-    };
+    let within = |at: &&str| beneath(path, at).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
     let is_time = path.ends_with("scheduled_time") || path.ends_with("schedule");
     let sets_off = path == "immediate_trigger" || path.starts_with("immediate_trigger.");
     let runs = || change.desired.as_deref().or(before(change)).is_some_and(|spec| api.runs(spec).is_some());
     api.audiences().iter().any(within) || is_time && runs() || sets_off
+}
+
+/// What a path has behind a pointer that it begins with: `push.audience.or` is beneath `/push/audience`.
+fn beneath<'p>(path: &'p str, pointer: &str) -> Option<&'p str> {
+    let pointer = pointer.trim_start_matches('/');
+    let is_same = |(a, b): (u8, u8)| a == b || a == b'.' && b == b'/';
+    let begins = path.len() >= pointer.len() && path.bytes().zip(pointer.bytes()).all(is_same);
+    begins.then(|| path.get(pointer.len()..)).flatten()
 }
 
 /// What people call a field: `push.notification.alert` is the alert, whatever it stands in.
@@ -117,7 +122,7 @@ fn said(path: &str, value: &Value) -> String {
 
 /// The same for a field of a change: an audience is told in a sentence.
 pub fn as_said(change: &Change, path: &str, value: &Value) -> String {
-    let is_it = |at: &&str| at.trim_start_matches('/').replace('/', ".") == path;
+    let is_it = |at: &&str| beneath(path, at) == Some("");
     let selector = || Selector::decode(&Node::from_json_value(value), &mut Reader::default());
     let audience = kinds::api(&change.address).audiences().iter().any(is_it).then(selector).flatten();
     audience.map_or_else(|| said(path, value), |selector| audience::words(&selector))

@@ -242,7 +242,7 @@ impl Time {
     /// The times of a change, as they will be; as they were where it goes.
     pub fn all(view: &View, change: &plan::Change) -> Vec<Self> {
         let (old, new) = (view.review.times(change, Side::Before), view.review.times(change, Side::After));
-        let shown = if new.is_empty() { &old } else { &new };
+        let shown: &[Times] = if new.is_empty() { &old } else { &new };
         let was = |number: usize, times: &Times| {
             let before = old.get(number).filter(|before| !new.is_empty() && before.when != times.when)?;
             Some(written(before.when))

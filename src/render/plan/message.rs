@@ -31,7 +31,7 @@ pub fn rows(view: &View, change: &Change) -> Vec<Row> {
     let written = super::says(change.desired.as_deref());
     for seen in new.iter().take(MESSAGES) {
         let label = seen.label.as_ref().map(|label| format!("{label}: ")).unwrap_or_default();
-        let is_written = written.contains(&serde_json::Value::from(seen.text.as_str()).to_string());
+        let is_written = written.iter().any(|value| value.as_str() == Some(&seen.text));
         if !is_written && !seen.text.is_empty() {
             shown.lines.push(Words::new(&label).and(&seen.text));
         }

@@ -17,19 +17,21 @@ pub(super) mod who;
 pub(super) mod words;
 
 use std::borrow::Cow;
-use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
 use crate::address::Address;
 use crate::audience::Relation;
+use crate::cores;
 use crate::digest::Digest;
 use crate::guard::{self, Guard, Refused};
 use crate::kinds::{self, Delete};
 use crate::plan::{Action, Change, Moved, Place, Plan, Reason, Step};
 use crate::render::Again;
-use crate::review::{self, Review, Who};
+use crate::review::{self, Review};
 use crate::timing::{Collision, Collisions};
 
 pub use json::json;
@@ -75,7 +77,7 @@ pub struct View<'p> {
     pub again: &'p Again,
     pub review: Review<'p>,
     /// What no form asks for is not worked out: that takes as long as all the rest.
-    near: OnceCell<Near>,
+    near: OnceLock<Near>,
     /// What happens, the riskiest first.
     pub blocks: Vec<Block<'p>>,
     /// What was changed on the service alone and is put back at no risk.
@@ -87,9 +89,9 @@ pub struct View<'p> {
     /// By what goes: what looks like its new name.
     successors: BTreeMap<&'p Address, &'p Change>,
     steps: BTreeMap<&'p Address, Vec<&'p Step>>,
-    digest: OnceCell<Digest>,
+    digest: OnceLock<Digest>,
     /// Whether a word stands in for the ids that the service chose.
-    stands_in: Cell<bool>,
+    stands_in: AtomicBool,
 }
 
 /// Messages that one person would get shortly after each other.
@@ -175,21 +177,19 @@ impl Risk {
     fn of_content(change: &Change, review: &Review) -> Self {
         let runs = |spec: Option<&Value>| spec.and_then(|spec| kinds::api(&change.address).runs(spec));
         let (old, new) = (review::before(change), review::after(change));
-        let same = |who: &Who| matches!(who.effect, Some(Relation::Same));
-        match review.who(change) {
-            who if who.iter().any(|who| !same(who)) => Self::Audience,
-            _ if runs(old) != runs(new) => Self::Time,
-            _ if says(old) != says(new) => Self::Text,
-            _ => Self::None,
+        let same = |effect: &Option<Relation>| matches!(effect, Some(Relation::Same));
+        match () {
+            () if !review.effects(change).iter().all(same) => Self::Audience,
+            () if runs(old) != runs(new) => Self::Time,
+            () if says(old) != says(new) => Self::Text,
+            () => Self::None,
         }
     }
 }
 
-/// Whether two specs say the same to people.
-fn says(spec: Option<&Value>) -> Vec<String> {
-    let fields = spec.map(|spec| review::fields::fields(spec, &[])).unwrap_or_default();
-    let read = |path: &str| [".alert", ".title", ".body", "default_value"].iter().any(|end| path.ends_with(end));
-    fields.iter().filter(|(path, _)| read(path)).map(|(_, value)| value.to_string()).collect()
+/// What a spec says to people.
+fn says(spec: Option<&Value>) -> Vec<&Value> {
+    spec.map(|spec| review::fields::ending_in(spec, &["alert", "title", "body"], "default_value")).unwrap_or_default()
 }
 
 /// Whether somebody changed it on the service.
@@ -225,8 +225,8 @@ impl<'p> View<'p> {
                 block.add(change);
             }
         }
-        let mut blocks: Vec<Block> = blocks.into_values().filter(|block| block.changes().next().is_some()).collect();
-        for block in &mut blocks {
+        let blocks: Vec<Block> = blocks.into_values().filter(|block| block.changes().next().is_some()).collect();
+        let mut blocks = cores::each_of(blocks, |mut block| {
             let mut risks: Vec<(Risk, &Change)> =
                 block.parts.drain(..).map(|change| (Risk::of(change, plan, &review), change)).collect();
             risks.sort_by_key(|(risk, _)| *risk);
@@ -234,7 +234,8 @@ impl<'p> View<'p> {
             block.risk = others.chain(risks.first().map(|(risk, _)| *risk)).min().unwrap_or(Risk::None);
             block.parts = risks.into_iter().map(|(_, change)| change).collect();
             block.action = block.action();
-        }
+            block
+        });
         blocks.sort_by_key(|block| block.risk);
         let (drift, blocks) = blocks.into_iter().partition(|block| {
             // What is let go of is not put back.
@@ -242,19 +243,19 @@ impl<'p> View<'p> {
             block.risk >= Risk::Audience && puts_back && block.changes().all(is_drift)
         });
         let past = plan.changes.iter().filter(|change| change.action == Action::Past).collect();
-        let stands_in = Cell::new(false);
+        let stands_in = AtomicBool::new(false);
         Self {
             plan,
             again,
             review,
-            near: OnceCell::new(),
+            near: OnceLock::new(),
             blocks,
             drift,
             past,
             users,
             successors,
             steps,
-            digest: OnceCell::new(),
+            digest: OnceLock::new(),
             stands_in,
         }
     }
@@ -267,9 +268,9 @@ impl<'p> View<'p> {
     /// Shows something of it with a word in the place of all ids that the service chose. So two targets show the same where
     /// nothing but those ids differs.
     pub fn without_ids<T>(&self, show: impl FnOnce(&Self) -> T) -> T {
-        self.stands_in.set(true);
+        self.stands_in.store(true, Ordering::Relaxed);
         let shown = show(self);
-        self.stands_in.set(false);
+        self.stands_in.store(false, Ordering::Relaxed);
         shown
     }
 
@@ -280,7 +281,7 @@ impl<'p> View<'p> {
 
     /// An id that the service chose, as it is shown.
     pub fn id<'i>(&self, id: &'i str) -> &'i str {
-        if self.stands_in.get() { SOME_ID } else { id }
+        if self.stands_in.load(Ordering::Relaxed) { SOME_ID } else { id }
     }
 
     /// The path of a request as it is shown.
@@ -288,7 +289,7 @@ impl<'p> View<'p> {
         let is_ours = |id: &str| {
             step.spec.as_ref().and_then(|spec| kinds::api(&step.address).own_id(spec)).is_some_and(|own| own == id)
         };
-        match step.id.as_deref().filter(|id| self.stands_in.get() && !is_ours(id)) {
+        match step.id.as_deref().filter(|id| self.stands_in.load(Ordering::Relaxed) && !is_ours(id)) {
             Some(id) => {
                 let parts = path.split('/').map(|part| if part == id { SOME_ID } else { part });
                 Cow::Owned(parts.collect::<Vec<_>>().join("/"))

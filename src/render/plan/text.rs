@@ -1,6 +1,7 @@
 //! The plan for a person at a terminal.
 
 use super::{Ahead, Block, View, rows, unmanaged, words};
+use crate::cores;
 use crate::guard::Refused;
 use crate::plan::{Action, Aim, Change, Moved, NothingDeclared, Plan, Reason};
 use crate::render::Again;
@@ -9,6 +10,8 @@ use crate::text::{all_of, count, quoted, short};
 
 /// How many of those that have had their time, or were left out, are named.
 pub(super) const NAMED: usize = 10;
+/// How many blocks are made side by side before they are told.
+const TOGETHER: usize = 512;
 /// How much of a name stands in a first line.
 pub(super) const NAME: usize = 60;
 
@@ -43,10 +46,17 @@ fn whole(view: &View, ahead: Option<&Ahead>, style: Style, tell: &mut dyn FnMut(
         layout::paragraph(&mut out, &Words::default().paint(&words, Paint::Asks), 0, style);
         tell(&(out + "\n"));
     }
-    for block in &view.blocks {
-        let mut out = String::new();
-        one(&mut out, view, block, rows::of_words(view, block), false, style);
-        tell(&out);
+    if !view.blocks.is_empty() {
+        // All of them ask for it.
+        view.collisions();
+    }
+    for some in view.blocks.chunks(TOGETHER) {
+        let parts = cores::each(some, |block| {
+            let mut out = String::new();
+            one(&mut out, view, block, rows::of_words(view, block), false, style);
+            out
+        });
+        parts.iter().for_each(|part| tell(part));
     }
     let mut out = String::new();
     drift(&mut out, view, style);

@@ -18,7 +18,7 @@ pub fn rows(view: &View, change: &Change) -> Vec<Row> {
     if old.is_empty() && new.is_empty() {
         return set_off(view, change).into_iter().collect();
     }
-    let shown = if new.is_empty() { &old } else { &new };
+    let shown: &[Times] = if new.is_empty() { &old } else { &new };
     // Where all are the same moment, once is enough.
     let one = shown.iter().all(|times| times.when == shown[0].when);
     let alike = one && old.iter().all(|times| times.when == old[0].when);

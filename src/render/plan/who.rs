@@ -26,8 +26,8 @@ pub fn rows(view: &View, change: &Change) -> Vec<Row> {
     }
     let mut rows = Vec::new();
     let is_segment = *change.address.kind == *Segment::KEY;
-    for who in view.review.who(change) {
-        rows.extend(one(change, &who, is_segment));
+    for who in view.review.who(change).iter() {
+        rows.extend(one(change, who, is_segment));
     }
     if is_segment {
         rows.extend(users(view, change));

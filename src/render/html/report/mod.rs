@@ -69,7 +69,7 @@ impl<'p> Report<'p> {
         let mut bytes = 0;
         let (mut cards, mut all) = (Vec::new(), BTreeMap::new());
         for (number, block) in (1..).zip(report.all()).take(CARDS) {
-            let who = block.whole.map(|change| report.view.review.who(change)).unwrap_or_default();
+            let who = block.whole.map(|change| report.view.review.who(change).into_owned()).unwrap_or_default();
             let drifted = number > report.view.blocks.len();
             let mut card = report.card(number, block, &who, drifted);
             if card.0.len() > LARGEST {

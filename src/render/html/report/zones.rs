@@ -22,14 +22,10 @@ const EDGE: i64 = 12;
 /// The strips of a change, for the times that it will have, or had where it goes.
 pub fn zones(review: &Review, change: &Change) -> Markup {
     let side = if change.action == Action::Delete { Side::Before } else { Side::After };
-    let mut all = review.times(change, side);
+    let times = review.times(change, side);
     // Variants that go out together have one picture.
-    let whens: Vec<When> = all.iter().map(|times| times.when).collect();
-    let mut number = 0;
-    all.retain(|_| {
-        number += 1;
-        !whens[..number - 1].contains(&whens[number - 1])
-    });
+    let is_first = |(number, one): &(usize, &Times)| times[..*number].iter().all(|before| before.when != one.when);
+    let all: Vec<&Times> = times.iter().enumerate().filter(is_first).map(|(_, one)| one).collect();
     let quiet = review.plan.told.quiet;
     html! {
         @for times in all.iter().take(DRAWN) {
