@@ -21,14 +21,19 @@ pub struct Applying {
 }
 
 impl Applying {
-    /// Writes the project and its requests, and applies it once to see what comes of it.
-    pub fn prepare(folder: &Path, resources: usize) -> Self {
+    /// Writes the project and its requests.
+    pub fn write(folder: &Path, resources: usize) -> Self {
         let (requests, folder) = (folder.join("creates"), folder.join("applied"));
         fs::create_dir_all(&folder).expect("a folder");
         let creates = wire::creates(&manifest((0..resources).map(|n| resource(n, false))));
         wire::write(&requests, &creates);
         assert_eq!(creates.len(), resources, "each resource is one request");
-        let mut applying = Self { resources, folder, requests, holds: BTreeMap::new() };
+        Self { resources, folder, requests, holds: BTreeMap::new() }
+    }
+
+    /// The same, applied once to see what comes of it.
+    pub fn prepare(folder: &Path, resources: usize) -> Self {
+        let mut applying = Self::write(folder, resources);
         let service = Service::start(&[resources]);
         timed(&mut applying.pushplan(&service.origin())).well("apply");
         applying.holds = service.holds(&App::of(resources));
@@ -64,8 +69,17 @@ impl Applying {
     }
 
     pub fn wire(&self) -> f64 {
+        self.seconds("the wire", |origin| self.bare(origin))
+    }
+
+    fn bare(&self, origin: &str) -> Command {
         let requests = self.requests.to_str().expect("UTF-8");
-        self.seconds("the wire", |origin| at(own("wire", &[requests]), &self.folder, origin, &App::of(self.resources)))
+        at(own("wire", &[requests]), &self.folder, origin, &App::of(self.resources))
+    }
+
+    /// Both ways to make everything.
+    pub fn commands(&self, origin: &str) -> [Command; 2] {
+        [self.pushplan(origin), self.bare(origin)]
     }
 
     pub fn script(&self, peers: &Peers) -> f64 {

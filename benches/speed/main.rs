@@ -32,6 +32,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use applying::Applying;
 use options::{Options, USAGE};
 use out::{About, Found};
 use peers::Peers;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         ["touch", most] => say(&requests::touch(number(most) as usize).to_string()),
         ["simulate", from, seeds] => say(&simulate::run(number(from), number(seeds)).to_string()),
         ["--serve", resources, ..] => serve(number(resources) as usize),
+        ["--serve-empty", resources, ..] => serve_empty(number(resources) as usize),
         _ if words.contains(&"--help") => say(USAGE),
         _ => match Options::read(arguments) {
             Ok(options) => return measure(&options),
@@ -72,8 +74,22 @@ fn serve(resources: usize) {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&[resources]);
     for site in sites::prepare(folder.path(), &service, &[resources]) {
-        say(&site.to_paste(&site.plan()));
+        say(&program::to_paste(&site.plan()));
     }
+    until_input_ends(service);
+}
+
+/// Keeps a project and a service that has nothing of it, with the commands that make all of it: either, once.
+fn serve_empty(resources: usize) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(&[resources]);
+    for command in Applying::write(folder.path(), resources).commands(&service.origin()) {
+        say(&program::to_paste(&command));
+    }
+    until_input_ends(service);
+}
+
+fn until_input_ends(service: Service) {
     let ended = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
     drop(ended);
     service.stop();

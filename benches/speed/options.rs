@@ -26,7 +26,8 @@ cargo bench --bench speed [-- OPTIONS]
   --rounds 7          how often everything is measured
   --seeds 5000        how many seeds of the simulation a round lives through
   --no-peers          leave the hand-written script and octoDNS out
-  --serve 10000       measure nothing: keep such a project and its service for a profiler, until the standard input ends";
+  --serve 10000       measure nothing: keep such a project and its service for a profiler, until the standard input ends
+  --serve-empty 10000 the same with a service that has nothing of it, and the commands that make it: apply, and the wire";
 
 impl Default for Options {
     fn default() -> Self {

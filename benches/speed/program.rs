@@ -73,6 +73,16 @@ pub fn at(mut command: Command, folder: &Path, origin: &str, app: &App) -> Comma
     command
 }
 
+/// A command as a shell takes it.
+pub fn to_paste(command: &Command) -> String {
+    let variables =
+        command.get_envs().filter_map(|(name, value)| Some(format!("{}={}", name.display(), value?.display())));
+    let words = std::iter::once(command.get_program()).chain(command.get_args()).map(|word| word.display().to_string());
+    let line: Vec<String> = variables.chain(words).collect();
+    let folder = command.get_current_dir().unwrap_or(Path::new("."));
+    format!("cd {} && {}", folder.display(), line.join(" "))
+}
+
 /// This benchmark once more, as one of the small programs that it holds.
 pub fn own(name: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("the benchmark is a file"));

@@ -67,16 +67,6 @@ impl Site {
         at(command, &self.folder, &self.origin, &self.app)
     }
 
-    /// A command as a shell takes it.
-    pub fn to_paste(&self, command: &Command) -> String {
-        let variables =
-            command.get_envs().filter_map(|(name, value)| Some(format!("{}={}", name.display(), value?.display())));
-        let words =
-            std::iter::once(command.get_program()).chain(command.get_args()).map(|word| word.display().to_string());
-        let line: Vec<String> = variables.chain(words).collect();
-        format!("cd {} && {}", self.folder.display(), line.join(" "))
-    }
-
     pub fn plan(&self) -> Command {
         let mut command = self.command(pushplan());
         command.args(["plan", "--detailed-exitcode"]);

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 /// How many are intended ahead at least, so that a few appends do for many steps.
-const LEAST: usize = 32;
+const LEAST: usize = 128;
 /// How many at most.
 const MOST: usize = 4096;
 /// How many before anything is known of how fast the service is.
@@ -92,7 +92,7 @@ mod tests {
     fn a_slow_store_gets_more_at_a_time_and_a_fast_one_few() {
         let mut ahead = Ahead::new();
         ahead.begun(ms(2), 8);
-        assert_eq!(ahead.steps(), 32);
+        assert_eq!(ahead.steps(), 128);
         ahead.begun(ms(100), 8);
         assert_eq!(ahead.steps(), 1024);
         let mut ahead = Ahead::new();
@@ -100,13 +100,13 @@ mod tests {
         ahead.full(true);
         ahead.senders(true, ms(50));
         ahead.durable(0, ms(200));
-        assert_eq!(ahead.steps(), 128, "they were busy for a quarter of the time");
-        ahead.durable(100, ms(201));
-        assert_eq!(ahead.steps(), 96, "there is more than enough");
+        assert_eq!(ahead.steps(), 512, "they were busy for a quarter of the time");
+        ahead.durable(400, ms(201));
+        assert_eq!(ahead.steps(), 384, "there is more than enough");
         for time in 202..300 {
-            ahead.durable(100, ms(time));
+            ahead.durable(400, ms(time));
         }
-        assert_eq!(ahead.steps(), 32);
+        assert_eq!(ahead.steps(), 128);
     }
 
     #[test]
@@ -126,6 +126,6 @@ mod tests {
         ahead.durable(0, ms(0));
         ahead.senders(true, ms(1));
         ahead.durable(0, ms(200));
-        assert_eq!(ahead.steps(), 32);
+        assert_eq!(ahead.steps(), 128);
     }
 }

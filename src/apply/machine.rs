@@ -194,16 +194,15 @@ impl Run {
     /// Lets steps begin, in their order, as far as there is room.
     fn begin_steps(&mut self, now: Now) {
         let most = self.ahead.steps().max(self.limit);
-        let room = most.saturating_sub(self.steps.underway());
-        let window = if room > 0 { room + WINDOW } else { 0 };
-        for number in Vec::from_iter(self.steps.ready.iter().copied().take(window)) {
-            if self.steps.underway() >= most || self.stop.is_some() {
-                break;
-            }
+        let (mut from, mut passed) = (0, 0);
+        while self.steps.underway() < most && self.stop.is_none() && passed < WINDOW {
+            // What nobody can look up afterwards is not intended ahead of time: those behind it go before it.
+            let once = self.steps.hasty() < self.limit;
+            let Some(number) = self.steps.next_ready(from, once) else { break };
+            from = number + 1;
             let step = &self.plan.steps[number];
-            // What nobody can look up afterwards is not intended ahead of time.
-            let once = self.lifecycle(step).create == Create::Once && self.steps.underway() >= self.limit;
-            if once || self.steps.active.contains_key(&step.address) {
+            if self.steps.active.contains_key(&step.address) {
+                passed += 1;
                 continue;
             }
             let objection = self.objection(step, now);
@@ -213,7 +212,7 @@ impl Run {
                 None => self.begin(number),
             }
         }
-        self.ahead.full(self.steps.underway() >= most && !self.steps.ready.is_empty());
+        self.ahead.full(self.steps.underway() >= most && self.steps.is_any_ready());
     }
 
     fn begin(&mut self, number: usize) {

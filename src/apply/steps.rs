@@ -31,6 +31,13 @@ pub enum State {
     Ended(Fate),
 }
 
+impl State {
+    /// Whether it is between its intent and its answer.
+    fn is_underway(&self) -> bool {
+        matches!(self, Self::Intending | Self::Writing(_) | Self::Cleared(_) | Self::Resting(..) | Self::InFlight(_))
+    }
+}
+
 /// A request that is about to leave, or has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flight {
@@ -59,13 +66,15 @@ pub struct Steps {
     pub tries: Vec<Tries>,
     unrecorded: BTreeSet<usize>,
     followers: Vec<Vec<usize>>,
-    /// By what is to be done with them, so that nobody looks at all of them.
-    pub ready: BTreeSet<usize>,
+    /// By what is to be done with them, so that nobody looks at all of them. Those that can begin, the patient ones apart.
+    ready: [BTreeSet<usize>; 2],
     pub intending: BTreeSet<usize>,
     /// Those that nobody can look up afterwards come first: they are not to wait long with an intent that is durable.
     pub cleared: BTreeSet<(bool, usize)>,
     /// Those that others may go before.
     patient: Vec<bool>,
+    /// How many of the others are between their intent and their answer.
+    hasty: usize,
     pub resting: BTreeSet<(Timestamp, usize)>,
     pub in_flight: BTreeSet<usize>,
     writing: BTreeSet<usize>,
@@ -92,7 +101,10 @@ impl Steps {
             .iter()
             .map(|step| if step.after.is_empty() { State::Ready } else { State::Waiting(waits(step)) })
             .collect();
-        let ready = all.iter().filter(|step| step.after.is_empty()).map(|step| step.number).collect();
+        let ready = [false, true].map(|is_patient| {
+            let ready = all.iter().filter(|step| step.after.is_empty() && patient[step.number] == is_patient);
+            ready.map(|step| step.number).collect()
+        });
         Self {
             tries: vec![Tries::default(); all.len()],
             left: all.len(),
@@ -103,6 +115,7 @@ impl Steps {
             intending: BTreeSet::new(),
             cleared: BTreeSet::new(),
             patient,
+            hasty: 0,
             resting: BTreeSet::new(),
             in_flight: BTreeSet::new(),
             writing: BTreeSet::new(),
@@ -118,8 +131,12 @@ impl Steps {
 
     /// Moves a step to another state.
     pub fn set(&mut self, step: usize, state: State) {
+        if !self.patient[step] {
+            self.hasty += usize::from(state.is_underway());
+            self.hasty -= usize::from(self.states[step].is_underway());
+        }
         match &self.states[step] {
-            State::Ready => drop(self.ready.remove(&step)),
+            State::Ready => drop(self.ready[usize::from(self.patient[step])].remove(&step)),
             State::Intending => drop(self.intending.remove(&step)),
             State::Writing(_) => drop(self.writing.remove(&step)),
             State::Cleared(_) => drop(self.cleared.remove(&(self.patient[step], step))),
@@ -129,7 +146,7 @@ impl Steps {
             State::Waiting(_) | State::Ended(_) => {}
         }
         match &state {
-            State::Ready => drop(self.ready.insert(step)),
+            State::Ready => drop(self.ready[usize::from(self.patient[step])].insert(step)),
             State::Intending => drop(self.intending.insert(step)),
             State::Writing(_) => drop(self.writing.insert(step)),
             State::Cleared(_) => drop(self.cleared.insert((self.patient[step], step))),
@@ -143,6 +160,23 @@ impl Steps {
             State::Waiting(_) => {}
         }
         self.states[step] = state;
+    }
+
+    /// The first step from a number on that can begin. Those that are not patient are looked at where `once` says so.
+    pub fn next_ready(&self, from: usize, once: bool) -> Option<usize> {
+        let [hasty, patient] = &self.ready;
+        let first = |ready: &BTreeSet<usize>| ready.range(from..).next().copied();
+        let hasty = if once { first(hasty) } else { None };
+        hasty.into_iter().chain(first(patient)).min()
+    }
+
+    pub fn is_any_ready(&self) -> bool {
+        self.ready.iter().any(|ready| !ready.is_empty())
+    }
+
+    /// How many that are not patient are between their intent and their answer.
+    pub fn hasty(&self) -> usize {
+        self.hasty
     }
 
     /// How many are between their intent and their answer.

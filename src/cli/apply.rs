@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
+use tokio::runtime::Builder;
+use tokio::task::block_in_place;
 
 use super::drifting::Drifting;
 use super::many::{self, Does, Places, Wanted, Which};
@@ -417,7 +419,17 @@ impl How {
                 progress.says(&format!("The service has too much to do. Waiting {seconds} s."));
             }
         };
-        let mut report = apply::drive(plan, &ledger, settings, &opened.writing(), &site.log, asked, &mut tell).await;
+        let writing = opened.writing().apart();
+        let drive = apply::drive(plan, &ledger, settings, &writing, &site.log, asked, &mut tell);
+        // What is as short as a request is not handed from thread to thread.
+        let mut report = match Builder::new_current_thread().enable_all().build() {
+            Ok(own) => block_in_place(|| {
+                let report = own.block_on(drive);
+                own.shutdown_background();
+                report
+            }),
+            Err(_) => drive.await,
+        };
         progress.end();
         if report.ending == Ending::Conflict
             && let Some(by) = turn::ended_by(&site.log, &report).await

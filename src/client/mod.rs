@@ -109,6 +109,11 @@ impl Writing {
         Self { transport }
     }
 
+    /// The same with connections of its own.
+    pub fn apart(&self) -> Self {
+        Self { transport: self.transport.apart() }
+    }
+
     /// Sends a request. `may_leave` is asked in the last moment before its bytes go out; where it says no, they do not.
     pub async fn send(
         &self,

@@ -1,5 +1,8 @@
 //! What others say of a failure, without the secrets that they were sent: some repeat all that they got.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD};
 use serde_json::Value;
@@ -17,11 +20,16 @@ const SHORTEST: usize = 6;
 ///
 /// They are found as they are, in base64, in hexadecimal digits, and each of these escaped as in a URL or in JSON, in capitals or not.
 #[derive(Clone, Debug, Default)]
-pub struct Struck(Vec<Secret>);
+pub struct Struck {
+    /// All that is looked for, worked out once.
+    forms: Arc<[Secret]>,
+}
 
 impl Struck {
     pub fn new(secrets: impl IntoIterator<Item = Secret>) -> Self {
-        Self(secrets.into_iter().filter(|secret| secret.reveal().len() >= SHORTEST).collect())
+        let secrets = secrets.into_iter().filter(|secret| secret.reveal().len() >= SHORTEST);
+        let forms: BTreeSet<String> = secrets.flat_map(|secret| forms(secret.reveal())).collect();
+        Self { forms: forms.into_iter().map(Secret::new).collect() }
     }
 
     /// Those of an application. Its key is told nowhere either.
@@ -32,14 +40,14 @@ impl Struck {
     }
 
     pub fn text(&self, text: &str) -> String {
-        let struck = struck(&self.forms(), text.as_bytes());
+        let struck = struck(&self.forms, text.as_bytes());
         struck.map_or_else(|| text.to_owned(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// Strikes them out of an answer that says no. One that says yes is data and stays as it is.
     pub fn answer(&self, answer: &mut Answer) {
         if answer.meaning() != Meaning::Done {
-            self.refused(answer, &self.forms());
+            self.refused(answer);
         }
     }
 
@@ -48,12 +56,11 @@ impl Struck {
         if whole.answer.meaning() == Meaning::Done {
             return;
         }
-        let forms = self.forms();
-        let is_struck = self.refused(&mut whole.answer, &forms);
+        let is_struck = self.refused(&mut whole.answer);
         whole.headers.iter_mut().for_each(|(_, value)| {
-            strike(value, &forms);
+            strike(value, &self.forms);
         });
-        if let Some(bytes) = struck(&forms, &whole.bytes) {
+        if let Some(bytes) = struck(&self.forms, &whole.bytes) {
             whole.bytes = bytes;
         }
         // However its texts are escaped, the bytes say what the body says.
@@ -65,40 +72,34 @@ impl Struck {
     }
 
     /// Whether there was one in the body.
-    fn refused(&self, answer: &mut Answer, forms: &[Vec<u8>]) -> bool {
+    fn refused(&self, answer: &mut Answer) -> bool {
         if let Some(location) = &mut answer.location {
-            strike(location, forms);
+            strike(location, &self.forms);
         }
-        answer.body.as_mut().is_some_and(|body| strike_value(body, forms))
-    }
-
-    /// All that is looked for.
-    fn forms(&self) -> Vec<Vec<u8>> {
-        let mut forms = Vec::new();
-        for secret in &self.0 {
-            let plain = secret.reveal().as_bytes();
-            forms.push(plain.to_vec());
-            forms.push(plain.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect());
-            for engine in [&BASE64_STANDARD_NO_PAD, &BASE64_URL_SAFE_NO_PAD] {
-                let whole = engine.encode(plain);
-                forms.push(format!("{whole}{}", "=".repeat((4 - whole.len() % 4) % 4)).into_bytes());
-                forms.push(whole.into_bytes());
-                for before in 0..3 {
-                    // Behind something else: what its neighbours have a share in is left out.
-                    let coded = engine.encode([&[0; 3][..before], plain].concat()).into_bytes();
-                    let inner = (before * 8).div_ceil(6)..(before + plain.len()) * 8 / 6;
-                    forms.extend(coded.get(inner).map(<[u8]>::to_vec));
-                }
-            }
-        }
-        forms.sort_unstable();
-        forms.dedup();
-        forms
+        answer.body.as_mut().is_some_and(|body| strike_value(body, &self.forms))
     }
 }
 
+/// The forms in which a secret may come back.
+fn forms(secret: &str) -> Vec<String> {
+    let plain = secret.as_bytes();
+    let mut forms = vec![secret.to_owned(), plain.iter().map(|byte| format!("{byte:02x}")).collect()];
+    for engine in [&BASE64_STANDARD_NO_PAD, &BASE64_URL_SAFE_NO_PAD] {
+        let whole = engine.encode(plain);
+        forms.push(format!("{whole}{}", "=".repeat((4 - whole.len() % 4) % 4)));
+        forms.push(whole);
+        for before in 0..3 {
+            // Behind something else: what its neighbours have a share in is left out.
+            let coded = engine.encode([&[0; 3][..before], plain].concat());
+            let inner = (before * 8).div_ceil(6)..(before + plain.len()) * 8 / 6;
+            forms.extend(coded.get(inner).map(str::to_owned));
+        }
+    }
+    forms
+}
+
 /// Whether there was one in any text of a value, names included.
-fn strike_value(value: &mut Value, forms: &[Vec<u8>]) -> bool {
+fn strike_value(value: &mut Value, forms: &[Secret]) -> bool {
     match value {
         Value::Null | Value::Bool(_) => false,
         Value::Number(number) => {
@@ -125,7 +126,7 @@ fn strike_value(value: &mut Value, forms: &[Vec<u8>]) -> bool {
 }
 
 /// Whether there was one in a text.
-fn strike(text: &mut String, forms: &[Vec<u8>]) -> bool {
+fn strike(text: &mut String, forms: &[Secret]) -> bool {
     let struck = struck(forms, text.as_bytes());
     if let Some(bytes) = &struck {
         *text = String::from_utf8_lossy(bytes).into_owned();
@@ -134,10 +135,14 @@ fn strike(text: &mut String, forms: &[Vec<u8>]) -> bool {
 }
 
 /// A text without these forms; `None` where it has none of them. Those that touch or overlap are one.
-fn struck(forms: &[Vec<u8>], text: &[u8]) -> Option<Vec<u8>> {
+fn struck(forms: &[Secret], text: &[u8]) -> Option<Vec<u8>> {
     let (mut out, mut until) = (Vec::new(), None::<usize>);
     for (at, byte) in text.iter().enumerate() {
-        if let Some(length) = forms.iter().filter_map(|form| begins(&text[at..], form)).max() {
+        let may_begin = |form: &&[u8]| {
+            matches!(byte, b'%' | b'\\') || form.first().is_some_and(|first| first.eq_ignore_ascii_case(byte))
+        };
+        let forms = forms.iter().map(|form| form.reveal().as_bytes()).filter(may_begin);
+        if let Some(length) = forms.filter_map(|form| begins(&text[at..], form)).max() {
             if until.is_none_or(|until| at > until) {
                 out.extend_from_slice(HIDDEN.as_bytes());
             }

@@ -80,6 +80,11 @@ impl Clients {
         Self { timing: Some(timing), ..Self::default() }
     }
 
+    /// The same with connections of its own.
+    fn apart(&self) -> Self {
+        Self { timing: self.timing.clone(), ..Self::default() }
+    }
+
     /// What makes connections to such a service. It is made when it is first needed: where a machine has no certificates, that
     /// fails.
     fn of(&self, origin: &Origin) -> &OnceLock<Client> {
@@ -116,6 +121,19 @@ impl Transport {
         let headers = HeaderMap::from_iter([(AUTHORIZATION, authorization), (ACCEPT, media_type.clone())]);
         let struck = Struck::of(credentials);
         Ok(Arc::new(Self { origin, headers, media_type, patience, clients: clients.clone(), struck }))
+    }
+
+    /// The same way with connections of its own: they belong to whichever runtime first uses them.
+    pub fn apart(&self) -> Arc<Self> {
+        let Self { origin, headers, media_type, patience, clients, struck } = self;
+        Arc::new(Self {
+            origin: origin.clone(),
+            headers: headers.clone(),
+            media_type: media_type.clone(),
+            patience: *patience,
+            clients: clients.apart(),
+            struck: struck.clone(),
+        })
     }
 
     /// The same without credentials: to ask somebody who they are.

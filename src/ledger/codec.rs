@@ -90,6 +90,7 @@ struct Written<'a> {
 
 #[derive(Deserialize)]
 struct Read {
+    format: u64,
     lineage: String,
     previous: Option<Digest>,
     seq: Seq,
@@ -175,16 +176,24 @@ pub fn decode(bytes: &[u8]) -> Result<Sealed, Flaw> {
     if found.as_str() != checksum {
         return Err(damaged("its checksum does not match"));
     }
-    let Made { format, tool } =
-        serde_json::from_slice(bytes).map_err(|error| damaged(&format!("it cannot be read ({error})")))?;
-    if format > FORMAT {
-        return Err(Flaw::Newer { format, tool });
-    }
-    let read: Read = serde_json::from_slice(bytes)
-        .map_err(|error| damaged(&format!("pushplan {tool} wrote it, and it cannot be read ({error})")))?;
-    let Read { lineage, previous, seq, at, actor, record } = read;
+    let Read { lineage, previous, seq, at, actor, record, .. } = match serde_json::from_slice(bytes) {
+        Ok(Read { format, .. }) if format > FORMAT => return Err(unreadable(bytes, None)),
+        Ok(read) => read,
+        Err(error) => return Err(unreadable(bytes, Some(&error))),
+    };
     let seal = Seal { seq, lineage, checksum: found };
     Ok(Sealed { entry: Entry { seq, at, actor, record }, seal, previous })
+}
+
+/// What is wrong with a record that is as it was written, and that is not understood.
+fn unreadable(bytes: &[u8], error: Option<&serde_json::Error>) -> Flaw {
+    match (serde_json::from_slice(bytes), error) {
+        (Ok(Made { format, tool }), Some(error)) if format <= FORMAT => {
+            Flaw::Damaged(format!("pushplan {tool} wrote it, and it cannot be read ({error})"))
+        }
+        (Ok(Made { format, tool }), _) => Flaw::Newer { format, tool },
+        (Err(error), _) => Flaw::Damaged(format!("it cannot be read ({error})")),
+    }
 }
 
 impl Sealed {

@@ -127,14 +127,30 @@ fn a_service_that_is_slower_than_it_seemed_gets_everything_in_time() {
     assert_eq!(took.report.ending, Ending::Done);
 }
 
+fn numbered_push(n: usize) -> Step {
+    let step = push(n, "2026-12-15T1200");
+    Step { address: Address::try_from(format!("scheduled_pushes/p{n}")).unwrap(), ..step }
+}
+
+#[test]
+fn what_is_not_intended_ahead_holds_up_nobody_behind_it() {
+    let step = |n: usize| if n < 400 { numbered_push(n) } else { segment(n, &format!("s{n}")) };
+    let story = Story::of((0..600).map(step).collect());
+    let intents = story.log.iter().find_map(|entry| match &entry.record {
+        Record::Intents(intents) => Some(intents),
+        _ => None,
+    });
+    let kinds: Vec<&str> = intents.into_iter().flatten().map(|intent| &*intent.address.kind).collect();
+    let of = |kind: &str| kinds.iter().filter(|one| **one == kind).count();
+    assert_eq!(of("scheduled_pushes"), 8, "as many as can leave at once");
+    assert!(of("segments") > 50, "{kinds:?}");
+}
+
 #[test]
 fn what_nobody_can_look_up_is_not_intended_ahead() {
-    let pushes = |n: usize| {
-        let step = push(n, "2026-12-15T1200");
-        Step { address: Address::try_from(format!("scheduled_pushes/p{n}")).unwrap(), ..step }
-    };
     let plan_of = |level| {
-        let steps: Vec<Step> = (0..40).map(|n| if n < 20 { segment(n, &format!("s{n}")) } else { pushes(n) }).collect();
+        let steps: Vec<Step> =
+            (0..40).map(|n| if n < 20 { segment(n, &format!("s{n}")) } else { numbered_push(n) }).collect();
         Plan { level, ..plan(steps) }
     };
     let now = Now { wall: noon(), boot: Duration::from_secs(1000) };

@@ -249,11 +249,16 @@ impl Folder {
         self.shown(&Self::file_name(seq))
     }
 
-    /// Writes a small file that stands in for another of its name. It need not survive a power cut.
+    /// Writes a small file that stands in for another of its name. It need not survive a power cut. One that is as long is
+    /// written over, which takes no new file: whoever reads half of each tells by the checksum.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.path.join(name);
+        if fs::symlink_metadata(&path).is_ok_and(|there| there.len() == bytes.len() as u64 && is_alone(&there)) {
+            return OpenOptions::new().write(true).open(&path)?.write_all(bytes);
+        }
         let unfinished = self.path.join(format!(".{:08}.{}.new", 0, Uuid::new_v4().simple()));
         let written = private_file().open(&unfinished).and_then(|mut file| file.write_all(bytes));
-        written.and_then(|()| fs::rename(&unfinished, self.path.join(name))).inspect_err(|_| {
+        written.and_then(|()| fs::rename(&unfinished, path)).inspect_err(|_| {
             let _ = fs::remove_file(&unfinished);
         })
     }
@@ -316,6 +321,15 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
+/// Whether a file is a regular one that has no other name: what is written into it changes nothing else.
+fn is_alone(file: &fs::Metadata) -> bool {
+    #[cfg(unix)]
+    let has_one_name = std::os::unix::fs::MetadataExt::nlink(file) == 1;
+    #[cfg(not(unix))]
+    let has_one_name = true;
+    file.is_file() && has_one_name
+}
+
 fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -335,6 +349,33 @@ fn not_linked(name: &str, error: &io::Error) -> AppendError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_note_is_written_over_and_no_copy_of_it_changes() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = Folder::new(root.path(), "ledger", "local");
+        folder.make().unwrap();
+        let copy = root.path().join("copy");
+        for (text, copied) in [("7 a", false), ("8 a", true), ("9 a", false), ("10 a", false)] {
+            let before = folder.read_file(NEWEST).unwrap();
+            if copied {
+                fs::hard_link(folder.path.join(NEWEST), &copy).unwrap();
+            }
+            folder.replace(NEWEST, text.as_bytes()).unwrap();
+            assert_eq!(folder.read_file(NEWEST).unwrap().as_deref(), Some(text.as_bytes()));
+            if copied {
+                assert_eq!(fs::read(&copy).ok(), before);
+            }
+        }
+        assert_eq!(fs::read_dir(&folder.path).unwrap().count(), 1, "nothing is left behind");
+        #[cfg(unix)]
+        {
+            fs::remove_file(folder.path.join(NEWEST)).unwrap();
+            std::os::unix::fs::symlink(&copy, folder.path.join(NEWEST)).unwrap();
+            folder.replace(NEWEST, b"1 b").unwrap();
+            assert_eq!(fs::read(&copy).unwrap(), b"7 a", "a link is not followed");
+        }
+    }
 
     #[test]
     fn names_tell_what_a_file_is() {
