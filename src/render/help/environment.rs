@@ -35,6 +35,10 @@ pub const GROUPS: &[Group] = &[
         ],
     },
     Group {
+        about: "Time zones",
+        variables: &[variable("TZDIR", "where the system keeps its time zones, in place of /usr/share/zoneinfo")],
+    },
+    Group {
         about: "Reconciling",
         variables: &[variable("PUSHPLAN_WEBHOOK", "the URL that is told of drift, where --webhook names none")],
     },
