@@ -15,9 +15,8 @@ use support::Folder;
 const COMPUTING: usize = 20;
 /// Whoever still runs after this waits for something that never comes.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How much address space a run gets, in KiB. What it touches is about a third of that: threads and the allocator reserve some
-/// that they never use.
-const ADDRESS_SPACE: usize = 1_000_000;
+/// How much address space a run gets, in KiB. What it touches is less: each thread reserves some that it never uses.
+const ADDRESS_SPACE: usize = 600_000;
 const MIB: usize = 1024 * 1024;
 
 /// Validates a folder within the limits and gives the codes of the findings in the order they were printed. They are errors.
@@ -35,6 +34,7 @@ fn run(folder: &Folder, format: &str) -> String {
         .args(["--now", "2026-01-01T00:00Z"])
         .current_dir(folder.path())
         .env("RAYON_NUM_THREADS", "2")
+        .env("MALLOC_ARENA_MAX", "2")
         .stdin(Stdio::null())
         .stdout(File::create(&out).expect("a file"))
         .stderr(File::create(&err).expect("a file"))
