@@ -9,7 +9,7 @@ pub fn width(text: &str) -> usize {
 
 /// How many characters a text has, as people count them.
 pub fn characters(text: &str) -> usize {
-    clusters(text).count()
+    if text.bytes().all(is_plain) { text.len() } else { clusters(text).count() }
 }
 
 /// What is left of a text on a screen of so many columns; `None` where all of it fits. Never a part of what reads as one
@@ -67,6 +67,14 @@ pub fn clusters(text: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
     let mut start = 0;
     std::iter::from_fn(move || {
         let rest = &text[start..];
+        // Of two that are plain, the second attaches to nothing.
+        if let [first, others @ ..] = rest.as_bytes()
+            && is_plain(*first)
+            && others.first().is_none_or(|next| is_plain(*next))
+        {
+            start += 1;
+            return Some((start, 1));
+        }
         let mut chars = rest.char_indices();
         let (_, mut last) = chars.next()?;
         let mut flags = usize::from(is_flag_letter(last));
@@ -103,6 +111,11 @@ fn attaches(c: char) -> bool {
 /// Whether the character draws the next one to itself: the zero-width joiner, and the viramas of Indic scripts.
 fn joins(c: char) -> bool {
     matches!(c, '\u{200d}' | '\u{094d}' | '\u{09cd}' | '\u{0acd}' | '\u{0b4d}' | '\u{0c4d}' | '\u{0d4d}')
+}
+
+/// Whether a byte is a character by itself, of one column: printable ASCII.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~')
 }
 
 fn is_flag_letter(c: char) -> bool {

@@ -180,6 +180,12 @@ pub fn said_with(said: &Said, values: &Values) -> (Option<Notification>, Option<
     (notification, message)
 }
 
+/// The text of a message alone.
+pub fn text(said: &Said, values: &Values) -> String {
+    let alert = said.notification.and_then(|notification| notification.alert.as_ref());
+    alert.map(|alert| filled(alert, said.variables, values)).unwrap_or_default()
+}
+
 /// A message as people see it with these values.
 pub fn seen(said: &Said, values: &Values) -> Seen {
     let (notification, message) = said_with(said, values);

@@ -102,6 +102,9 @@ impl Page {
 
 /// Whether a text is HTML: a message's body says so itself where it has a content type.
 pub fn is_page(text: &str) -> bool {
+    if !text.contains('<') {
+        return false;
+    }
     let lower = text.get(..text.len().min(4000)).unwrap_or(text).to_ascii_lowercase();
     ["<html", "<body", "<p>", "<p ", "<div", "<br", "<h1", "<a ", "<img", "<table", "<!doctype"]
         .iter()

@@ -2,7 +2,7 @@
 
 use super::{Review, Side};
 use crate::kinds::{Parts, Spec};
-use crate::look::{self, Seen};
+use crate::look::{self, Seen, Values};
 use crate::node::At;
 use crate::plan::Change;
 use crate::source::Span;
@@ -11,18 +11,36 @@ impl Review<'_> {
     /// The messages of a change as people see them, with defaults for their variables; behind them one for each sample that
     /// its author gave.
     pub fn messages(&self, change: &Change, side: Side) -> Vec<Seen> {
+        self.each_message(change, side, &|parts, sample| look::all(&look::spoken(parts), parts.each, sample))
+    }
+
+    /// The texts of these messages alone.
+    pub fn texts(&self, change: &Change, side: Side) -> Vec<String> {
+        let none = Values::new();
+        self.each_message(change, side, &|parts, sample| {
+            let values = sample.map_or(&none, |(_, values)| values);
+            parts.said.iter().map(|said| look::text(said, values)).collect()
+        })
+    }
+
+    /// What a function makes of the messages of a change: with defaults, and then with each sample.
+    fn each_message<T>(
+        &self,
+        change: &Change,
+        side: Side,
+        made: &dyn Fn(&Parts, Option<(&str, &Values)>) -> Vec<T>,
+    ) -> Vec<T> {
         let key = At::new(change.address.key.clone(), Span::NONE);
-        let seen = |spec: &dyn Spec| {
+        let all = |spec: &dyn Spec| {
             let mut parts = Parts::new(&key);
             spec.parts(&mut parts);
-            let spoken = look::spoken(&parts);
-            let mut found = look::all(&spoken, parts.each, None);
+            let mut found = made(&parts, None);
             let samples = self.plan.told.of.get(&change.address).into_iter().flat_map(|aside| &aside.previews);
             for (name, values) in samples {
-                found.extend(look::all(&spoken, parts.each, Some((name, values))));
+                found.extend(made(&parts, Some((name, values))));
             }
             found
         };
-        self.of_resource(change, side, seen).unwrap_or_default()
+        self.of_resource(change, side, all).unwrap_or_default()
     }
 }

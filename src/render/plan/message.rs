@@ -18,12 +18,11 @@ pub fn rows(view: &View, change: &Change) -> Vec<Row> {
         return Vec::new();
     }
     let new = view.review.messages(change, Side::After);
-    let old = view.review.messages(change, Side::Before);
     if new.is_empty() {
         return Vec::new();
     }
-    let texts = |seen: &[Seen]| -> Vec<String> { seen.iter().map(|seen| seen.text.clone()).collect() };
-    if !old.is_empty() && texts(&old) == texts(&new) {
+    let old = view.review.texts(change, Side::Before);
+    if !old.is_empty() && old.iter().eq(new.iter().map(|seen| &seen.text)) {
         return unchanged(view, change, &new);
     }
     let mut shown = Row { lines: Vec::new(), ..Row::new("shown as", Words::default()) };
