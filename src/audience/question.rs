@@ -45,7 +45,7 @@ impl Question {
                 fact.values.iter().for_each(|value| values.entry(value).or_default().push(id));
             }
         }
-        let mut solver = Solver::default();
+        let mut solver = Solver::with_room(2 * terms.len() + 8);
         let mut known: BTreeMap<About, BTreeMap<Value, Lit>> = BTreeMap::new();
         for (about, values) in values {
             // Values that no fact and no law tells apart are one: a thousand named users are few cases.

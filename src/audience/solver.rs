@@ -90,6 +90,21 @@ pub struct Solver {
 }
 
 impl Solver {
+    /// With room for so many variables.
+    pub fn with_room(variables: usize) -> Self {
+        Self {
+            watches: Vec::with_capacity(2 * variables),
+            values: Vec::with_capacity(variables),
+            levels: Vec::with_capacity(variables),
+            reasons: Vec::with_capacity(variables),
+            saved: Vec::with_capacity(variables),
+            stamps: Vec::with_capacity(variables),
+            waiting: BinaryHeap::with_capacity(2 * variables),
+            trail: Vec::with_capacity(variables),
+            ..Self::default()
+        }
+    }
+
     pub fn variable(&mut self) -> Lit {
         let var = self.values.len();
         self.values.push(None);

@@ -101,8 +101,14 @@ impl Terms {
     }
 
     fn put(&mut self, term: Term) -> Id {
+        let mark = self.mark(&term);
+        self.put_marked(term, mark)
+    }
+
+    /// How many facts a term has, and what it is. It is the same among other terms.
+    fn mark(&self, term: &Term) -> (usize, u64) {
         let mut hasher = DefaultHasher::new();
-        let leaves = match &term {
+        let leaves = match term {
             Term::Joined(join, members) => {
                 join.hash(&mut hasher);
                 members.iter().for_each(|member| self.marks[*member].hash(&mut hasher));
@@ -113,7 +119,10 @@ impl Terms {
                 1
             }
         };
-        let mark = hasher.finish();
+        (leaves, hasher.finish())
+    }
+
+    fn put_marked(&mut self, term: Term, (leaves, mark): (usize, u64)) -> Id {
         let mut place = mark;
         while let Some(id) = self.ids.get(&place) {
             if self.terms[*id] == term {
@@ -329,7 +338,7 @@ impl Terms {
                 }
                 term => term.clone(),
             };
-            places[id] = self.put(term);
+            places[id] = self.put_marked(term, other.marks[id]);
         }
         places[root]
     }
