@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, PoisonError, RwLock};
@@ -28,10 +29,37 @@ static IS_USUAL: AtomicBool = AtomicBool::new(false);
 /// How long a zone is known before it is read again: a system may get new ones.
 const KEPT: Duration = Duration::from_secs(5 * 60);
 
+/// The zones that were read, by their names, and since when.
+static KNOWN: RwLock<Option<(Instant, HashMap<String, TimeZone, Spread>)>> = RwLock::new(None);
+
+/// How names of zones are told apart: only those that there are get a place.
+pub type Spread = BuildHasherDefault<Letters>;
+
+/// A hash of few steps (FNV-1a).
+#[derive(Clone, Copy, Debug)]
+pub struct Letters(u64);
+
+impl Default for Letters {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for Letters {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// The zone of an IANA name, in any letter case: the one that [`TimeZone::get`] finds, which lists all zones of the system
 /// first. That takes longer than all the rest of a small command, so the file of a name that is written right is just read.
 pub fn get(name: &str) -> Option<TimeZone> {
-    static KNOWN: RwLock<Option<(Instant, HashMap<String, TimeZone>)>> = RwLock::new(None);
     if name.eq_ignore_ascii_case("UTC") {
         return Some(TimeZone::UTC);
     }
@@ -46,12 +74,31 @@ pub fn get(name: &str) -> Option<TimeZone> {
     let zone = read(name).or_else(|| TimeZone::get(name).ok())?;
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
     let (_, zones) = match &mut *known {
-        Some((since, _)) if !is_fresh(since) => known.insert((now, HashMap::new())),
+        Some((since, _)) if !is_fresh(since) => known.insert((now, HashMap::default())),
         Some(known) => known,
-        None => known.insert((now, HashMap::new())),
+        None => known.insert((now, HashMap::default())),
     };
     zones.insert(name.to_owned(), zone.clone());
     Some(zone)
+}
+
+/// The zones of many names, each with what belongs to it, of those that there are. The order is any.
+pub fn all<'n, T>(names: impl Iterator<Item = (&'n str, T)>) -> Vec<(&'n str, T, TimeZone)> {
+    let mut found = Vec::with_capacity(names.size_hint().0);
+    let mut others = Vec::new();
+    match &*KNOWN.read().unwrap_or_else(PoisonError::into_inner) {
+        Some((since, known)) if since.elapsed() < KEPT => {
+            for (name, own) in names {
+                match known.get(name) {
+                    Some(zone) => found.push((name, own, zone.clone())),
+                    None => others.push((name, own)),
+                }
+            }
+        }
+        _ => others.extend(names),
+    }
+    found.extend(others.into_iter().filter_map(|(name, own)| Some((name, own, get(name)?))));
+    found
 }
 
 /// Nobody says that zones are kept elsewhere. Where nobody says so, they are looked for wherever they may be.

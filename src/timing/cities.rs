@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::model::zone::Spread;
+
 /// Big cities all around the world, from west to east.
 pub const WORLD: &[&str] = &[
     "America/Los_Angeles",
@@ -72,7 +74,7 @@ const KNOWN: &[&str] = &[
 
 /// The place of a zone's city among those that are well known. Smaller is better known.
 pub fn fame(zone: &str) -> usize {
-    static PLACES: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
+    static PLACES: LazyLock<HashMap<&str, usize, Spread>> = LazyLock::new(|| {
         // Of one that stands there twice, the first counts.
         KNOWN.iter().enumerate().rev().map(|(place, known)| (*known, place)).collect()
     });

@@ -8,6 +8,7 @@ mod places;
 pub mod words;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use jiff::civil::DateTime;
 use jiff::tz::{TimeZone, offset};
@@ -64,22 +65,21 @@ impl Times {
             When::EachZone(time) => return Self { quiet: is_quiet(time), ..bare },
             When::At(instant) => instant,
         };
-        let named = audience.named.iter().map(|(name, seen)| (name.as_str(), seen.of_country.unwrap_or_default()));
-        let mut zones: Vec<(&str, usize, TimeZone)> =
-            named.filter_map(|(name, rank)| Some((name, rank, zone::get(name)?))).collect();
+        let named = audience.named.iter().map(|(name, seen)| (&**name, seen.of_country.unwrap_or_default()));
+        let mut zones = zone::all(named);
         // Who is in a zone that is not known can be anywhere.
         let anywhere = audience.elsewhere || zones.is_empty();
         if anywhere {
             let others = cities::WORLD.iter().filter(|name| !audience.without.contains_key(**name));
-            zones.extend(others.filter_map(|name| Some((*name, 0, zone::get(name)?))));
+            zones.extend(zone::all(others.map(|name| (*name, 0))));
         }
         let mut best: BTreeMap<DateTime, (usize, usize, &str)> = BTreeMap::new();
         for (name, rank, zone) in zones {
             let this = (cities::fame(name), rank, name);
             let clock = zone.to_datetime(instant);
-            match best.get(&clock) {
-                Some(known) if *known <= this => {}
-                _ => drop(best.insert(clock, this)),
+            match best.entry(clock) {
+                Entry::Vacant(free) => drop(free.insert(this)),
+                Entry::Occupied(mut known) => *known.get_mut() = this.min(*known.get()),
             }
         }
         let own = zone.to_datetime(instant);
@@ -138,7 +138,7 @@ mod tests {
 
     fn within(names: &[&str]) -> Where {
         let seen = Seen { at: Span::NONE, of_country: None };
-        Where { named: names.iter().map(|name| ((*name).to_owned(), seen)).collect(), ..Where::default() }
+        Where { named: names.iter().map(|name| ((*name).to_owned().into(), seen)).collect(), ..Where::default() }
     }
 
     fn night() -> Option<Quiet> {

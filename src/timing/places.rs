@@ -1,5 +1,6 @@
 //! Where in the world the people of an audience can be, as far as it says so.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::model::audience::{SegmentRef, Selector, Tag};
@@ -10,7 +11,7 @@ use crate::source::Span;
 const DEPTH: usize = 32;
 
 /// Zones by their IANA names, each with the first place that names it.
-pub type Named = BTreeMap<String, Seen>;
+pub type Named = BTreeMap<Cow<'static, str>, Seen>;
 
 /// How a zone is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,9 +68,9 @@ impl Where {
             (false, _) => other.without,
         };
         self.elsewhere |= other.elsewhere;
-        for (tag, at) in other.named {
-            self.named.entry(tag).or_insert(at);
-        }
+        let mut named = other.named;
+        named.append(&mut self.named);
+        self.named = named;
         let named = &self.named;
         self.without = kept(self.without, |tag| !named.contains_key(tag));
         self
@@ -120,12 +121,15 @@ pub fn places<'s>(
     segments: impl Fn(&SegmentRef) -> Option<&'s Selector>,
     country: Country,
 ) -> Where {
-    Search { segments, country, known: HashMap::new() }.of(audience, false, 0)
+    let alone = matches!(audience, Selector::Segment(_));
+    Search { segments, country, alone, known: HashMap::new() }.of(audience, false, 0)
 }
 
 struct Search<'s, F> {
     segments: F,
     country: Country,
+    /// The audience is one segment.
+    alone: bool,
     known: HashMap<(&'s str, bool), Where>,
 }
 
@@ -146,7 +150,7 @@ impl<'s, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'s, F> {
             Selector::Tag(Tag { tag, group: Some(id) }) => match group(id).map(|group| group.values) {
                 Some(Values::TimeZone) => {
                     let seen = Seen { at: tag.span, of_country: None };
-                    let zones = Named::from([(iana(tag).to_owned(), seen)]);
+                    let zones = Named::from([(Cow::Owned(iana(tag).to_owned()), seen)]);
                     match negated {
                         true => Where { without: zones, ..Where::anywhere() },
                         false => Where { named: zones, ..Where::default() },
@@ -168,7 +172,7 @@ impl<'s, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'s, F> {
         let most = if self.country == Country::Main { 1 } else { usize::MAX };
         let seen = |rank| Seen { at, of_country: Some(rank) };
         let named: Named =
-            zones_of(code).take(most).enumerate().map(|(rank, zone)| (zone.to_owned(), seen(rank))).collect();
+            zones_of(code).take(most).enumerate().map(|(rank, zone)| (zone.into(), seen(rank))).collect();
         if named.is_empty() { Where::anywhere() } else { Where { named, ..Where::default() } }
     }
 
@@ -182,6 +186,10 @@ impl<'s, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'s, F> {
         // A circle of segments comes back to this answer.
         self.known.insert((key, negated), Where::anywhere());
         let found = self.of(criteria, negated, depth + 1);
+        if self.alone && depth == 0 {
+            // Nobody asks for it again.
+            return found;
+        }
         self.known.insert((key, negated), found.clone());
         found
     }
@@ -197,7 +205,7 @@ mod tests {
     fn names(selector: &serde_json::Value, country: Country) -> (Vec<String>, bool) {
         let read = Selector::decode(&Node::from_json_value(selector), &mut Reader::default()).expect("a selector");
         let found = places(&read, |_| None, country);
-        (found.named.into_keys().collect(), found.elsewhere)
+        (found.named.into_keys().map(Cow::into_owned).collect(), found.elsewhere)
     }
 
     #[test]
@@ -221,7 +229,7 @@ mod tests {
     }
 
     fn place(named: &[&str], elsewhere: bool, without: &[&str]) -> Where {
-        let zones = |tags: &[&str]| tags.iter().map(|tag| ((*tag).to_owned(), TAG)).collect();
+        let zones = |tags: &[&str]| tags.iter().map(|tag| ((*tag).to_owned().into(), TAG)).collect();
         Where { named: zones(named), elsewhere, without: zones(without) }
     }
 

@@ -79,7 +79,7 @@ pub fn there(there: &There) -> String {
 /// What the clocks show elsewhere, the best-known of them, and how many others there are.
 pub fn elsewhere(times: &Times, most: usize) -> Vec<String> {
     let mut fame: Vec<usize> = (0..times.there.len()).collect();
-    fame.sort_by_key(|at| cities::fame(&times.there[*at].zone));
+    fame.sort_by_cached_key(|at| cities::fame(&times.there[*at].zone));
     // One more needs no more room than the words that there is one.
     let most = if fame.len().checked_sub(1) == Some(most) { fame.len() } else { most };
     let (told, left) = fame.split_at(most.min(fame.len()));
