@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::{Known, Review, Side, after, before, resource};
+use super::{Known, OfSide, Review, Side, after, before, resource};
 use crate::audience::{self, Audience, Line, Relation};
-use crate::kinds::{self, Parts, Role, Spec, remote};
+use crate::kinds::{self, Parts, Resource, Role, Segment, Spec, remote};
 use crate::model::audience::{SegmentRef, Selector};
 use crate::model::device::DeviceTypes;
 use crate::node::At;
@@ -74,7 +74,7 @@ impl Review<'_> {
             if settled && old == new {
                 return Some(Relation::Same);
             }
-            let (before, after) = (self.audience(Side::Before, old), self.audience(Side::After, new));
+            let (before, after) = (self.audience(Side::Before, change, old), self.audience(Side::After, change, new));
             Some(audience::compare(&before, &after))
         };
         (0..old.len().max(new.len())).map(compared).collect()
@@ -94,7 +94,7 @@ impl Review<'_> {
             let one = |(at, effect): (usize, &Option<Relation>)| Who {
                 last_applied: last(at),
                 effect: effect.clone(),
-                ..self.one(old.get(at), new.get(at))
+                ..self.one(change, old.get(at), new.get(at))
             };
             effects.iter().enumerate().map(one).collect()
         })
@@ -123,17 +123,15 @@ impl Review<'_> {
     }
 
     /// One of them, but for its effect and what was last applied.
-    fn one(&self, old: Option<&Meant>, new: Option<&Meant>) -> Who {
+    fn one(&self, change: &Change, old: Option<&Meant>, new: Option<&Meant>) -> Who {
         let lines = |meant: Option<&Meant>| meant.map(|(selector, _)| audience::tree(selector)).unwrap_or_default();
+        let told = new.map(|new| (Side::After, new.0)).or(old.map(|old| (Side::Before, old.0)));
         Who {
-            words: new.or(old).map(|(selector, _)| audience::words(selector)).unwrap_or_default(),
-            meaning: new
-                .map(|new| (Side::After, new))
-                .or(old.map(|old| (Side::Before, old)))
-                .and_then(|(side, meant)| self.meaning(side, meant)),
+            words: told.map(|(side, selector)| self.words(side, change, selector)).unwrap_or_default(),
+            meaning: told.and_then(|(side, selector)| self.meaning(side, selector)),
             tree: match old.zip(new).filter(|(old, new)| old.0 == new.0) {
-                Some((_, same)) => kept(audience::tree(same.0)),
-                None => marked(&lines(old), &lines(new)),
+                Some((_, same)) => all(audience::tree(same.0), Mark::Same),
+                None => marked(lines(old), lines(new)),
             },
             through: old.is_some() && old == new,
             last_applied: None,
@@ -142,21 +140,52 @@ impl Review<'_> {
     }
 
     /// Who is in the one segment that an audience is.
-    fn meaning(&self, side: Side, (selector, _): &Meant) -> Option<String> {
-        match selector {
-            Selector::Segment(reference) => self.segment(side, reference).map(audience::words),
-            _ => None,
-        }
+    fn meaning(&self, side: Side, selector: &Selector) -> Option<String> {
+        let Selector::Segment(reference) = selector else { return None };
+        let (side, key) = self.meant_by(side, reference)?;
+        self.known_segment(side, key).map(in_words)
+    }
+
+    fn words(&self, side: Side, change: &Change, selector: &Selector) -> String {
+        self.own(side, change, selector).map_or_else(|| audience::words(selector), in_words)
+    }
+
+    /// What is known of a segment, where that is what a change is about and these are its criteria.
+    fn own(&self, side: Side, change: &Change, selector: &Selector) -> Option<(&OfSide, &At<Selector>)> {
+        let known = (*change.address.kind == *Segment::KEY).then(|| self.known_segment(side, &change.address.key));
+        known.flatten().filter(|(_, criteria)| std::ptr::eq(&criteria.value, selector))
     }
 
     /// Those who are reached: an audience with its segments as they are on that side.
-    fn audience(&self, side: Side, (selector, devices): &Meant) -> Audience {
-        let audience = Audience::of(selector, |reference: &SegmentRef| self.segment(side, reference));
+    fn audience(&self, side: Side, change: &Change, (selector, devices): &Meant) -> Audience {
+        let known = match selector {
+            Selector::Segment(reference) => {
+                self.meant_by(side, reference).and_then(|(side, key)| self.known_segment(side, key))
+            }
+            selector => self.own(side, change, selector),
+        };
+        let whole = || Audience::of(selector, |reference: &SegmentRef| self.segment(side, reference));
+        let audience = known.and_then(people).unwrap_or_else(whole);
         match devices {
             Some(devices) => audience.on(devices),
             None => audience,
         }
     }
+}
+
+/// Who is in a segment, worked out once; `None` where it names others, which may be other people on the other side.
+fn people((known, criteria): (&OfSide, &At<Selector>)) -> Option<Audience> {
+    let audience = known.audience.get_or_init(|| {
+        let mut is_whole = true;
+        criteria.walk(&mut |selector| is_whole &= !matches!(selector.value, Selector::Segment(_)));
+        is_whole.then(|| Audience::of(&criteria.value, |_| None))
+    });
+    audience.clone()
+}
+
+/// Who is in a segment, in a sentence.
+fn in_words((known, criteria): (&OfSide, &At<Selector>)) -> String {
+    known.words.get_or_init(|| audience::words(&criteria.value)).clone()
 }
 
 /// An audience, and the devices that it is reached on.
@@ -175,17 +204,23 @@ fn meant<'s>(spec: Option<&'s dyn Spec>, key: &'s At<String>) -> Vec<Meant<'s>> 
     own.map(|one| (&one.selector.value, one.devices.map(|devices| &devices.value))).collect()
 }
 
-/// A tree that stays as it is.
-fn kept(lines: Vec<Line>) -> Vec<Marked> {
-    lines.into_iter().map(|line| Marked { mark: Mark::Same, line }).collect()
+/// A tree that stays as it is, or that comes or goes as a whole.
+fn all(lines: Vec<Line>, mark: Mark) -> Vec<Marked> {
+    lines.into_iter().map(|line| Marked { mark, line }).collect()
 }
 
 /// Two trees as one. Lines that stay are those of the longest run that both have in the same order.
-fn marked(old: &[Line], new: &[Line]) -> Vec<Marked> {
+fn marked(old: Vec<Line>, new: Vec<Line>) -> Vec<Marked> {
+    if old.is_empty() {
+        return all(new, Mark::Comes);
+    }
+    if new.is_empty() {
+        return all(old, Mark::Goes);
+    }
     let text = |lines: &[Line]| -> Vec<String> {
         lines.iter().map(|line| format!("{}{}", "  ".repeat(line.depth), line.text)).collect()
     };
-    let (was, is) = (text(old), text(new));
+    let (was, is) = (text(&old), text(&new));
     let mut found = Vec::new();
     for op in similar::capture_diff_slices(similar::Algorithm::Patience, &was, &is) {
         let (tag, before, after) = op.as_tag_tuple();

@@ -167,19 +167,28 @@ fn keys(items: &[Value]) -> Option<Vec<&str>> {
 /// A spec as single fields. What stands at one of the pointers in `whole` stays in one piece.
 pub fn fields<'v>(spec: &'v Value, whole: &[&str]) -> Vec<(String, &'v Value)> {
     let mut found = Vec::new();
-    let mut all: Vec<(String, String, &Value)> = vec![(String::new(), String::new(), spec)];
+    // A pointer is followed for as long as it leads to one of those.
+    let leads = |pointer: &String| whole.iter().any(|at| at.starts_with(pointer.as_str()));
+    let mut all: Vec<(String, Option<String>, &Value)> = vec![(String::new(), Some(String::new()), spec)];
     while let Some((path, pointer, value)) = all.pop() {
         match value {
-            Value::Object(map) if !map.is_empty() && !whole.contains(&pointer.as_str()) => {
-                let below = |(key, value)| {
-                    let path = if path.is_empty() { String::clone(key) } else { format!("{path}.{key}") };
-                    (path, format!("{pointer}/{key}"), value)
+            Value::Object(map) if !map.is_empty() && !pointer.as_deref().is_some_and(|at| whole.contains(&at)) => {
+                let below = |(key, value): (&String, &'v Value)| {
+                    let path = if path.is_empty() { key.clone() } else { [&*path, ".", key].concat() };
+                    let pointer = pointer.as_ref().map(|at| [at, "/", key].concat());
+                    (path, pointer.filter(leads), value)
                 };
                 all.extend(map.iter().rev().map(below));
             }
-            Value::Array(items) if is_one_map(items) => all.push((path, format!("{pointer}/0"), &items[0])),
+            Value::Array(items) if is_one_map(items) => {
+                let pointer = pointer.map(|at| at + "/0").filter(leads);
+                all.push((path, pointer, &items[0]));
+            }
             Value::Array(items) if has_maps(items) => {
-                let below = |(number, value)| (format!("{path}[{number}]"), format!("{pointer}/{number}"), value);
+                let below = |(number, value)| {
+                    let pointer = pointer.as_ref().map(|at| format!("{at}/{number}")).filter(leads);
+                    (format!("{path}[{number}]"), pointer, value)
+                };
                 all.extend(items.iter().enumerate().rev().map(below));
             }
             value => found.push((path, value)),

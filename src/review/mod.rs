@@ -12,10 +12,11 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use crate::audience::Relation;
+use crate::audience::{Audience, Relation};
 use crate::cores;
 use crate::kinds::{self, Resource, Segment, Spec, of_kind, remote};
 use crate::model::audience::{SegmentRef, Selector};
+use crate::node::At;
 use crate::plan::{Action, Change, Plan};
 use crate::timing::Times;
 
@@ -80,6 +81,9 @@ struct Known {
 struct OfSide {
     resource: OnceLock<Option<Box<dyn Spec>>>,
     times: OnceLock<Vec<Times>>,
+    /// Who is in a segment, and that in words. Whoever names it asks for the same.
+    audience: OnceLock<Option<Audience>>,
+    words: OnceLock<String>,
 }
 
 impl Known {
@@ -154,22 +158,33 @@ impl<'p> Review<'p> {
 
     /// The criteria of a segment that the plan knows.
     pub fn segment(&self, side: Side, reference: &SegmentRef) -> Option<&Selector> {
-        let (side, key) = match reference {
-            SegmentRef::Key(key) => (side, key.as_str()),
+        let (side, key) = self.meant_by(side, reference)?;
+        self.criteria(side, key)
+    }
+
+    /// The side and the key of the segment that a reference means.
+    fn meant_by<'r>(&'r self, side: Side, reference: &'r SegmentRef) -> Option<(Side, &'r str)> {
+        match reference {
+            SegmentRef::Key(key) => Some((side, key.as_str())),
             SegmentRef::Id(id) => {
                 let change = self.ids.get(id.as_str())?;
                 // One that is replaced has another id from then on.
                 let kept = change.action != Action::Replace;
-                (if kept { side } else { Side::Before }, change.address.key.as_str())
+                Some((if kept { side } else { Side::Before }, change.address.key.as_str()))
             }
-        };
-        self.criteria(side, key)
+        }
     }
 
     fn criteria(&self, side: Side, key: &str) -> Option<&Selector> {
+        self.known_segment(side, key).map(|(_, criteria)| &criteria.value)
+    }
+
+    /// What is known of a side of a segment, and its criteria.
+    fn known_segment(&self, side: Side, key: &str) -> Option<(&OfSide, &At<Selector>)> {
         let place = *self.segments.get(key)?.of(side)?;
-        let spec = self.known[place].of(side).read(&self.plan.changes[place], side)?;
-        of_kind::<Segment>(spec).map(|segment| &segment.criteria.value)
+        let known = self.known[place].of(side);
+        let segment = of_kind::<Segment>(known.read(&self.plan.changes[place], side)?)?;
+        Some((known, &segment.criteria))
     }
 }
 
