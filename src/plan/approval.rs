@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use super::{Action, Change, News, Plan};
 use crate::address::Address;
+use crate::cores;
 use crate::digest::{Digest, Keyed, Listed};
 use crate::ledger::Verb;
 
@@ -173,7 +174,8 @@ impl Plan {
                 .sorted("steps", &steps.get(&change.address).map_or(&[][..], Vec::as_slice));
             decided.digest()
         };
-        self.changes.iter().filter(|change| change.is_told()).map(|change| (change, digest(change))).collect()
+        let told: Vec<&Change> = self.changes.iter().filter(|change| change.is_told()).collect();
+        cores::each_of(told, |change| (change, digest(change)))
     }
 }
 

@@ -1,5 +1,9 @@
 //! Lines for a terminal: labels at the left, texts that go on beneath themselves, colours where they are wanted.
 
+mod place;
+
+pub use place::{head, paragraph, rows};
+
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -83,8 +87,13 @@ fn columns(text: &str) -> usize {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) { text.len() } else { text.width() }
 }
 
-fn blanks(out: &mut String, number: usize) {
-    out.extend(std::iter::repeat_n(' ', number));
+fn blanks(out: &mut String, mut number: usize) {
+    const SOME: &str = "                                                                ";
+    while number > 0 {
+        let some = &SOME[..number.min(SOME.len())];
+        out.push_str(some);
+        number -= some.len();
+    }
 }
 
 /// A text of several colours. Nothing in it moves the cursor or begins a line.
@@ -175,6 +184,14 @@ impl Words {
         let mut words = self.clone();
         words.pieces.iter_mut().for_each(|piece| piece.text = stream::ascii(&piece.text));
         Cow::Owned(words)
+    }
+
+    /// Whether all of it is one line of at most so many columns, and that of its pieces as they are. Where it may not be,
+    /// [`Self::lines`] tells.
+    fn is_one_line(&self, width: usize, style: Style) -> bool {
+        let is_plain = |piece: &Piece| piece.text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+        let all: usize = self.pieces.iter().map(|piece| piece.text.len()).sum();
+        !style.color && all <= width && self.pieces.iter().all(is_plain)
     }
 
     /// As lines of at most so many columns. A word that is wider is broken; what is there to be copied is not.
@@ -313,85 +330,6 @@ impl Row {
         self.lines.push(words);
         self
     }
-}
-
-/// The narrowest and the widest column of labels.
-const LABELS: std::ops::RangeInclusive<usize> = 9..=36;
-
-/// The fewest columns of a text beside its label; with less, it stands beneath.
-const BESIDE: usize = 12;
-
-/// Rows under each other, their texts in one column. A label that is too wide has a short text behind it, or a long one
-/// beneath it.
-pub fn rows(out: &mut String, rows: &[Row], indent: usize, style: Style) {
-    let labels: Vec<Cow<str>> = rows.iter().map(|row| row.label(style)).collect();
-    let widest = (style.width * 2 / 5).min(*LABELS.end());
-    let fitting = labels.iter().map(|label| columns(label)).filter(|width| *width <= widest);
-    let column = fitting.max().unwrap_or_default().max(*LABELS.start());
-    let beside = indent + column + 2;
-    let narrow = beside + BESIDE > style.width;
-    let at = if narrow { indent + 2 } else { beside };
-    for (row, label) in rows.iter().zip(&labels) {
-        let mut lines: Vec<String> =
-            row.lines.iter().flat_map(|words| words.lines(style.width.saturating_sub(at), style)).collect();
-        let wanted = columns(label);
-        let fits = || indent + wanted + 2 + row.lines[0].in_style(style).columns() <= style.width;
-        let gap = match column.checked_sub(wanted) {
-            Some(room) if !narrow => Some(room + 2),
-            _ if lines.len() == 1 && fits() => Some(2),
-            _ => None,
-        };
-        if gap.is_none() && wanted + indent > style.width {
-            paragraph(out, &Words::default().paint(label, row.paint), indent, style);
-        } else {
-            blanks(out, indent);
-            let start = out.len();
-            put(out, label, row.paint, style);
-            if let Some(gap) = gap.filter(|_| !lines.is_empty()) {
-                blanks(out, gap);
-                out.push_str(&lines.remove(0));
-            }
-            out.truncate(start + out[start..].trim_end().len());
-            out.push('\n');
-        }
-        for line in lines {
-            let start = out.len();
-            blanks(out, at);
-            out.push_str(&line);
-            out.truncate(start + out[start..].trim_end().len());
-            out.push('\n');
-        }
-    }
-}
-
-/// A paragraph.
-pub fn paragraph(out: &mut String, words: &Words, indent: usize, style: Style) {
-    for line in words.lines(style.width.saturating_sub(indent), style) {
-        blanks(out, indent);
-        out.push_str(&line);
-        out.push('\n');
-    }
-}
-
-/// A line with something at its right end; beneath it where both do not fit.
-pub fn head(out: &mut String, left: &Words, right: &Words, style: Style) {
-    // On a very wide terminal the two would be too far apart to be read as one line.
-    const WIDEST: usize = 100;
-    let width = style.width.min(WIDEST);
-    let (left, right) = (&*left.in_style(style), &*right.in_style(style));
-    let (plain, wanted) = (left.columns(), right.columns());
-    let text = |words: &Words| words.lines(usize::MAX / 2, style).join(" ");
-    if wanted == 0 || plain + 2 + wanted > width {
-        paragraph(out, left, 0, style);
-        if wanted > 0 {
-            paragraph(out, right, 4, style);
-        }
-        return;
-    }
-    out.push_str(&text(left));
-    blanks(out, width - plain - wanted);
-    out.push_str(&text(right));
-    out.push('\n');
 }
 
 #[cfg(test)]

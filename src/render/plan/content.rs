@@ -101,15 +101,25 @@ fn beneath<'p>(path: &'p str, pointer: &str) -> Option<&'p str> {
 /// What people call a field: `push.notification.alert` is the alert, whatever it stands in.
 pub fn label(path: &str) -> String {
     const AROUND: [&str; 3] = ["push", "notification", "outcome"];
-    let parts: Vec<&str> = path.split('.').collect();
-    let last = parts.len().saturating_sub(1);
-    let kept = parts.iter().enumerate().filter(|(at, part)| *at == last || !AROUND.contains(part));
-    let said = |(_, part): (usize, &&str)| match part.strip_prefix("variants[").and_then(|rest| rest.strip_suffix(']'))
-    {
-        Some(number) => format!("variant {} ", number.parse().map_or(0, |number: usize| number + 1)),
-        None => (*part).to_owned(),
-    };
-    kept.map(said).collect::<Vec<_>>().join(".").replace(" .", " ")
+    let mut said = String::with_capacity(path.len() + 8);
+    let mut parts = path.split('.').peekable();
+    let mut begun = false;
+    while let Some(part) = parts.next() {
+        if parts.peek().is_some() && AROUND.contains(&part) {
+            continue;
+        }
+        if std::mem::replace(&mut begun, true) {
+            said.push('.');
+        }
+        match part.strip_prefix("variants[").and_then(|rest| rest.strip_suffix(']')) {
+            Some(number) => {
+                let number = number.parse().map_or(0, |number: usize| number + 1);
+                said.push_str(&format!("variant {number} "));
+            }
+            None => said.push_str(part),
+        }
+    }
+    if said.contains(' ') { said.replace(" .", " ") } else { said }
 }
 
 /// A value as people say it in its field.

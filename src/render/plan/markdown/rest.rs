@@ -1,8 +1,9 @@
 //! What stands around the changes: the marker, the heading, what is near to each other, what has had its time, the requests.
 
 use super::{Cut, facts};
+use crate::address::Address;
 use crate::digest::Digest;
-use crate::plan::{Action, Plan, Step};
+use crate::plan::{Action, Change, Plan, Step};
 use crate::render::escape::markdown;
 use crate::render::layout::Words;
 use crate::render::plan::text::{
@@ -10,6 +11,7 @@ use crate::render::plan::text::{
 };
 use crate::render::plan::{Ahead, View, unmanaged, words};
 use crate::text::{count, short};
+use crate::timing::Collision;
 use crate::timing::words::collision;
 
 /// How many characters of a target or a service are shown.
@@ -63,12 +65,12 @@ pub fn near(view: &View, most: usize) -> Cut {
         return Cut::default();
     }
     let head = "### Near to each other\n\nOne person can get both of these, shortly after each other:\n\n";
-    let lines = found.map(|one| {
+    let line = |one: &Collision| {
         let words = format!("goes out {}", collision(one, true));
         let address = markdown::code(&short(&one.one.to_string(), LINE));
         format!("- {address} {}\n", markdown::text(&short(&words, LINE)))
-    });
-    let mut section = section(head, lines, most, "more pair");
+    };
+    let mut section = section(head, found, line, most, "more pair");
     if all.uncompared > 0 {
         section.text.push_str(&format!("{} are too many to compare.\n\n", count(all.uncompared, "more pair")));
     }
@@ -80,13 +82,12 @@ pub fn past(view: &View, most: usize) -> Cut {
     if view.past.is_empty() {
         return Cut::default();
     }
-    let line = |address: &str, words: &str| {
-        let address = markdown::code(&short(address, LINE));
-        format!("- {} {address} {}\n", Action::Past.symbol(), markdown::text(words))
+    let line = |change: &&Change| {
+        let address = markdown::code(&short(&change.address.to_string(), LINE));
+        format!("- {} {address} {}\n", Action::Past.symbol(), markdown::text(&words::fate(change)))
     };
     let named = view.past.iter().take(NAMED);
-    let lines = named.map(|change| line(&change.address.to_string(), &words::fate(change)));
-    let mut section = section("### Past\n\n", lines, most.saturating_sub(60), "more");
+    let mut section = section("### Past\n\n", named, line, most.saturating_sub(60), "more");
     let more = view.past.len().saturating_sub(NAMED);
     if more > 0 {
         section.text.push_str(&format!("{more} more have had their time.\n\n"));
@@ -105,9 +106,8 @@ pub fn left_out(view: &View, most: usize) -> Cut {
         None => "This plan is about a part of the project. It does not touch:".to_owned(),
     };
     let head = &format!("### Left out\n\n{why}\n\n");
-    let lines =
-        left.iter().take(NAMED).map(|address| format!("- {}\n", markdown::code(&short(&address.to_string(), LINE))));
-    let mut section = section(head, lines, most.saturating_sub(40), "more");
+    let line = |address: &Address| format!("- {}\n", markdown::code(&short(&address.to_string(), LINE)));
+    let mut section = section(head, left.iter().take(NAMED), line, most.saturating_sub(40), "more");
     let more = left.len().saturating_sub(NAMED);
     if more > 0 {
         section.text.push_str(&format!("and {more} more.\n\n"));
@@ -123,7 +123,7 @@ fn held(view: &View, most: usize) -> Cut {
         return Cut::default();
     }
     let head = "### Not promoted\n\n";
-    section(head, lines.iter().map(|line| format!("- {}\n", markdown::text(&short(line, LINE)))), most, "more")
+    section(head, lines, |line| format!("- {}\n", markdown::text(&short(&line, LINE))), most, "more")
 }
 
 /// The requests in the order in which they are sent.
@@ -198,16 +198,26 @@ pub fn footer(view: &View, ahead: &Ahead) -> String {
     )
 }
 
-/// Lines under a heading, as many as fit.
-fn section(head: &str, lines: impl Iterator<Item = String>, most: usize, more: &str) -> Cut {
+/// Lines under a heading, one for each item, as many as fit.
+fn section<T>(
+    head: &str,
+    items: impl IntoIterator<Item = T>,
+    line: impl Fn(T) -> String,
+    most: usize,
+    more: &str,
+) -> Cut {
     let most = most.saturating_sub(head.len() + 120);
     let (mut out, mut left) = (String::new(), 0);
-    for line in lines {
-        if left == 0 && out.len() + line.len() <= most {
-            out.push_str(&line);
-        } else {
-            left += 1;
+    for item in items {
+        // Behind one that has no room, the others are counted.
+        if left == 0 {
+            let line = line(item);
+            if out.len() + line.len() <= most {
+                out.push_str(&line);
+                continue;
+            }
         }
+        left += 1;
     }
     if left > 0 {
         out.push_str(&format!("- and {left} {more}{}\n", if left > 1 && more != "more" { "s" } else { "" }));

@@ -31,7 +31,8 @@ const COLUMNS: usize = 100;
 /// How many characters of an address or a path are shown.
 const PLACE: usize = 160;
 
-/// Every new value of which only a part is shown where it belongs, in at most so many bytes, and how many had no room.
+/// Every new value of which only a part is shown where it belongs, in at most so many bytes, and whether one had no room. What
+/// comes behind that one is not looked at.
 pub fn whole(view: &View, most: usize) -> Cut {
     const HEAD: &str = "### In full\n\nWhat is shown above in part, as it will be:\n\n";
     let (mut text, mut left) = (String::new(), 0);
@@ -41,7 +42,11 @@ pub fn whole(view: &View, most: usize) -> Cut {
     };
     for told in view.blocks.iter().chain(&view.drift).flat_map(of_block) {
         let room = most.saturating_sub(HEAD.len() + text.len());
-        if left == 0 && told.len() <= room { text.push_str(&told) } else { left += 1 }
+        if told.len() > room {
+            left = 1;
+            break;
+        }
+        text.push_str(&told);
     }
     let head = if text.is_empty() { "" } else { HEAD };
     Cut { text: format!("{head}{text}"), left }
