@@ -30,7 +30,9 @@ static IS_USUAL: AtomicBool = AtomicBool::new(false);
 const KEPT: Duration = Duration::from_secs(5 * 60);
 
 /// The zones that were read, by their names, and since when.
-static KNOWN: RwLock<Option<(Instant, HashMap<String, TimeZone, Spread>)>> = RwLock::new(None);
+static KNOWN: RwLock<Option<(Instant, Zones)>> = RwLock::new(None);
+
+type Zones = HashMap<String, TimeZone, Spread>;
 
 /// How names of zones are told apart: only those that there are get a place.
 pub type Spread = BuildHasherDefault<Letters>;

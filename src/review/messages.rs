@@ -7,6 +7,9 @@ use crate::node::At;
 use crate::plan::Change;
 use crate::source::Span;
 
+/// The name of a sample, and its values.
+type Sample<'s> = (&'s str, &'s Values);
+
 impl Review<'_> {
     /// The messages of a change as people see them, with defaults for their variables; behind them one for each sample that
     /// its author gave.
@@ -24,12 +27,7 @@ impl Review<'_> {
     }
 
     /// What a function makes of the messages of a change: with defaults, and then with each sample.
-    fn each_message<T>(
-        &self,
-        change: &Change,
-        side: Side,
-        made: &dyn Fn(&Parts, Option<(&str, &Values)>) -> Vec<T>,
-    ) -> Vec<T> {
+    fn each_message<T>(&self, change: &Change, side: Side, made: &dyn Fn(&Parts, Option<Sample>) -> Vec<T>) -> Vec<T> {
         let key = At::new(change.address.key.clone(), Span::NONE);
         let all = |spec: &dyn Spec| {
             let mut parts = Parts::new(&key);
