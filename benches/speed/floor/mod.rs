@@ -64,11 +64,12 @@ impl Declared {
     }
 
     fn and(mut self, other: Self) -> Self {
-        fn more<T>(all: &mut Keyed<T>, mut other: Keyed<T>) {
+        fn more<T>(all: &mut Keyed<T>, other: Keyed<T>) {
             if all.is_empty() {
                 *all = other;
             } else {
-                all.append(&mut other);
+                // One by one: to append a map walks through both, which for as many files as resources is a square.
+                all.extend(other);
             }
         }
         more(&mut self.tag_groups, other.tag_groups);
