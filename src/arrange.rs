@@ -4,20 +4,23 @@ mod choose;
 mod deletions;
 mod hand_over;
 mod order;
+mod references;
 mod sends;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::address::Address;
 use crate::compare::{Compared, Situation, by_hand_done, how};
 use crate::exchange::Request;
 use crate::kinds::remote::segments;
-use crate::kinds::{self, Create, Resource, Segment};
+use crate::kinds::{self, Create, Found, Resource, Segment};
 use crate::ledger::{Owned, Retired, Verb};
+use crate::live::Live;
 use crate::node::Shared;
 use crate::plan::{Action, Change, Moved, Reason, Shown, Step};
 use hand_over::Wanted;
 use order::Draft;
+use references::blocked;
 
 pub use choose::{LeftOut, choose, matches};
 
@@ -26,9 +29,19 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOu
     cascade(&mut compared, situation, left);
     let wanted = Wanted::new(&compared, situation.ledger);
     let went = wanted.hand_over(&mut compared);
-    let (made, last) = (BTreeMap::new(), BTreeMap::new());
     let old = old_versions(&compared, &wanted, situation);
-    let mut arranging = Arranging { situation, wanted, old, drafts: Vec::new(), made, last, changes: Vec::new() };
+    let named = if compared.iter().any(makes) { by_name(situation.live) } else { HashMap::new() };
+    let mut arranging = Arranging {
+        situation,
+        wanted,
+        old,
+        named,
+        drafts: Vec::new(),
+        made: BTreeMap::new(),
+        adopted: BTreeMap::new(),
+        last: BTreeMap::new(),
+        changes: Vec::new(),
+    };
     let outdated = arranging.outdated(left);
     arranging.moves(&compared, &outdated);
     let blocked = blocked(&compared, situation);
@@ -66,6 +79,20 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOu
     changes.sort_by(|a, b| a.address.cmp(&b.address));
     arranging.sends(&mut changes, &senders);
     (changes, order::order(arranging.drafts))
+}
+
+/// All that is listed, by kind and name.
+fn by_name(live: &Live) -> HashMap<(&str, &str), Vec<&Found>> {
+    let mut named: HashMap<(&str, &str), Vec<&Found>> = HashMap::new();
+    for (kind, found) in live.listed() {
+        named.entry((kind.key, &found.name)).or_default().push(found);
+    }
+    named
+}
+
+/// Whether a change makes something.
+fn makes(one: &Compared) -> bool {
+    matches!(one.change.action, Action::Create | Action::Replace)
 }
 
 fn segment(key: &str) -> Address {
@@ -124,40 +151,6 @@ fn cascade(compared: &mut [Compared], situation: &Situation, left: &LeftOut) {
     }
 }
 
-/// What names a segment that neither exists nor is made by this plan, with what it waits for.
-fn blocked(compared: &[Compared], situation: &Situation) -> BTreeMap<Address, Vec<Address>> {
-    let writes = |one: &Compared| matches!(one.change.action, Action::Create | Action::Update | Action::Replace);
-    if !compared.iter().any(writes) {
-        return BTreeMap::new();
-    }
-    let makes = |one: &Compared| matches!(one.change.action, Action::Create | Action::Replace) && !is_late(&one.change);
-    let mut there: BTreeSet<&Address> = situation.ledger.owned.keys().collect();
-    there.extend(compared.iter().filter(|one| makes(one) || one.owned.is_some()).map(|one| &one.change.address));
-    there.extend(situation.under_way);
-    let mut blocked: BTreeMap<Address, Vec<Address>> = BTreeMap::new();
-    loop {
-        let before = blocked.len();
-        for one in compared {
-            let (true, Some(desired)) = (writes(one), &one.change.desired) else { continue };
-            let api = kinds::api(&one.change.address);
-            let named = segments(api.audiences(), desired).into_iter().map(segment);
-            let by: Vec<Address> = named
-                .filter(|it| !there.contains(it) || (blocked.contains_key(it) && !is_owned(situation, it)))
-                .collect();
-            if !by.is_empty() {
-                blocked.entry(one.change.address.clone()).or_insert(by);
-            }
-        }
-        if blocked.len() == before {
-            return blocked;
-        }
-    }
-}
-
-fn is_owned(situation: &Situation, address: &Address) -> bool {
-    situation.ledger.owned.contains_key(address)
-}
-
 /// The old versions that nothing declares: those that an earlier run could not delete, and those whose successor was found.
 fn old_versions(compared: &[Compared], wanted: &Wanted, situation: &Situation) -> Vec<Retired> {
     let mut old: Vec<Retired> = wanted.unwanted(situation.ledger).into_iter().cloned().collect();
@@ -182,9 +175,13 @@ struct Arranging<'s> {
     wanted: Wanted,
     /// What something new stands in for.
     old: Vec<Retired>,
+    /// What is listed, by kind and name.
+    named: HashMap<(&'s str, &'s str), Vec<&'s Found>>,
     drafts: Vec<Draft>,
     /// The draft that makes a thing, by its address.
     made: BTreeMap<Address, usize>,
+    /// The first draft with which the ledger takes a thing up, by its address.
+    adopted: BTreeMap<Address, usize>,
     /// The last draft of each thing.
     last: BTreeMap<Address, usize>,
     /// Changes that are held, or belong to no declared thing.
@@ -196,6 +193,9 @@ impl Arranging<'_> {
         let number = self.drafts.len();
         // Steps of one thing follow each other.
         let before = self.last.insert(draft.step.address.clone(), number);
+        if draft.step.verb == Verb::Adopt {
+            self.adopted.entry(draft.step.address.clone()).or_insert(number);
+        }
         self.drafts.push(draft);
         self.drafts[number].after.extend(before);
         number
@@ -368,8 +368,8 @@ impl Arranging<'_> {
         let Some(spec) = &one.change.desired else { return };
         let api = kinds::api(&one.change.address);
         let mut step = self.writing(one, Verb::Create, spec, Some(api.create(spec)));
-        let same = self.situation.live.named(&one.change.address.kind, &one.change.name);
-        step.seen = same.map(|found| found.id.clone()).collect();
+        let same = self.named.get(&(&*one.change.address.kind, one.change.name.as_str()));
+        step.seen = same.into_iter().flatten().map(|found| found.id.clone()).collect();
         let number = self.push(Draft::new(step));
         self.made.insert(one.change.address.clone(), number);
     }
@@ -448,44 +448,6 @@ impl Arranging<'_> {
                 self.drafts[*forget].after.insert(*made);
             }
         }
-    }
-
-    /// What is written names segments that exist, or waits for the step that makes them.
-    fn references(&mut self) {
-        for number in 0..self.drafts.len() {
-            let Step { address, verb, spec, .. } = &self.drafts[number].step;
-            let (Verb::Create | Verb::Update, Some(spec)) = (verb, spec) else { continue };
-            let keys: Vec<String> =
-                segments(kinds::api(address).audiences(), spec).into_iter().map(str::to_owned).collect();
-            for key in keys {
-                let target = segment(&key);
-                if let Some(made) = self.made.get(&target) {
-                    let made = *made;
-                    self.drafts[number].after.insert(made);
-                    // What is deleted to be made anew is not deleted before it can be.
-                    let same = |before: &usize| self.drafts[*before].step.address == self.drafts[number].step.address;
-                    if let Some(before) = number.checked_sub(1).filter(same)
-                        && self.drafts[before].step.verb == Verb::Delete
-                    {
-                        self.drafts[before].after.insert(made);
-                    }
-                } else if let Some((at, id)) = self.found_again(&target) {
-                    self.drafts[number].after.insert(at);
-                    self.drafts[number].step.refs.insert(key, id);
-                } else if let Some(owned) = self.situation.ledger.owned.get(&target) {
-                    self.drafts[number].step.refs.insert(key, owned.id.clone());
-                }
-            }
-        }
-    }
-
-    /// The id of something that was found again, and the step with which the ledger takes it up.
-    fn found_again(&self, address: &Address) -> Option<(usize, String)> {
-        let known = self.situation.ledger.owned.get(address).map(|owned| &owned.id);
-        let mut drafts = self.drafts.iter().enumerate();
-        let (at, draft) = drafts.find(|(_, draft)| draft.step.address == *address && draft.step.verb == Verb::Adopt)?;
-        let id = draft.step.id.as_ref().filter(|id| Some(*id) != known)?;
-        Some((at, id.clone()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What goes out because of a plan: a tag that sets off a pipeline, an A/B test without a time.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Arranging;
 use super::order::Draft;
@@ -22,9 +22,21 @@ pub(super) struct Sender {
     changed: Option<usize>,
 }
 
+/// The senders by the tags that set them off, in their order: each change of tags is of interest to few of them.
+fn by_tag(senders: &[Sender]) -> HashMap<&str, Vec<&Sender>> {
+    let mut listening: HashMap<&str, Vec<&Sender>> = HashMap::new();
+    for sender in senders {
+        let triggers = sender.now.iter().chain(&sender.then).flat_map(|firing| &firing.triggers);
+        let tags: BTreeSet<&str> = triggers.map(|trigger| trigger.tag.as_str()).collect();
+        tags.into_iter().for_each(|tag| listening.entry(tag).or_default().push(sender));
+    }
+    listening
+}
+
 impl Arranging<'_> {
     /// Marks every change that sets off a message. What a pipeline would hear of that this plan turns off waits until it is.
     pub(super) fn sends(&mut self, changes: &mut [Change], senders: &[Sender]) {
+        let listening = by_tag(senders);
         for change in changes.iter_mut() {
             let makes = matches!(change.action, Action::Create | Action::Update | Action::Replace);
             if !makes && change.action != Action::Delete {
@@ -47,7 +59,7 @@ impl Arranging<'_> {
                 taggings.extend(api.taggings(change.ledger.as_deref().or(change.live.as_deref()), None));
             }
             for tagging in &taggings {
-                for sender in senders {
+                for sender in listening.get(tagging.tag.as_str()).into_iter().flatten() {
                     let delays = |firing: &Option<Firing>| firing.iter().flat_map(|it| it.delays(tagging)).collect();
                     let (now, then): (BTreeSet<_>, BTreeSet<_>) = (delays(&sender.now), delays(&sender.then));
                     if let Some(off) = sender.changed.filter(|_| then.is_empty() && !now.is_empty()) {
