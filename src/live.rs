@@ -10,7 +10,7 @@ mod pages;
 mod people;
 mod remembered;
 
-pub use early::{Early, take_page};
+pub use early::{Early, People, Sought, items, take_page};
 pub use pages::Pages;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +19,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::address::Address;
+use crate::cores;
 use crate::exchange::{Answer, Meaning, Request};
 use crate::kinds::{self, Census, Counted, Found, KINDS, Kind, Read};
 use crate::ledger::Ledger;
@@ -159,7 +160,7 @@ impl<'l> Fetch<'l> {
         let mut asks = Vec::new();
         fetch.list(&mut asks);
         fetch.take_census(&mut asks);
-        fetch.begin_lookups(&mut asks);
+        fetch.begin_lookups(early.people, &mut asks);
         fetch.go_on(now, &mut asks);
         (fetch, asks)
     }
@@ -296,7 +297,8 @@ impl<'l> Fetch<'l> {
         asks: &mut Vec<Ask>,
     ) -> Result<(), String> {
         let listed = self.live.listed.entry(kind.key).or_default();
-        early::take_page(kind, request, body, (self.look.level, self.look.settle, now), listed)?;
+        let found = cores::each(items(kind, request, body)?, |item| kind.api.found(item));
+        take_page(kind, request, found, (self.look.level, self.look.settle, now), listed)?;
         if !kind.api.is_whole(listed.len()) {
             self.live.whole.remove(kind.key);
         }

@@ -1,16 +1,18 @@
 //! Carrying the requests of a fetch, several at a time.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::task::JoinSet;
 
 use super::{Reading, refusal};
-use crate::exchange::{Loss, Meaning, Request};
+use crate::exchange::{Answer, Loss, Meaning, Request};
 use crate::failure::Failure;
 use crate::kinds::{Found, KINDS, Kind};
-use crate::live::{Ask, Early, Fetch, Live, Look, Pages, take_page};
+use crate::ledger::Ledger;
+use crate::live::{Ask, Early, Fetch, Live, Look, Pages, People, Sought, items, take_page};
 use crate::model::level::Level;
 
 /// How many requests are under way at a time.
@@ -90,13 +92,45 @@ async fn list_one(
     let (mut listed, mut pages) = (BTreeMap::new(), Pages::default());
     let mut waiting = VecDeque::from(kind.api.list(level));
     while let Some(request) = waiting.pop_front() {
-        let answer = reading.glance(&request.path).await.filter(|answer| answer.meaning() == Meaning::Done)?;
-        let body = answer.body?;
-        take_page(kind, &request, &body, (level, settle, Timestamp::now()), &mut listed).ok()?;
+        let body = page(&reading, &request).await?.body?;
+        // One after the other: all cores read manifests meanwhile, and whoever waits for them asks for nothing.
+        let found = items(kind, &request, &body).ok()?.iter().map(|item| kind.api.found(item));
+        take_page(kind, &request, found, (level, settle, Timestamp::now()), &mut listed).ok()?;
         let next = pages.next(&origin, &request.path, &body["next_page"]).ok()?;
         waiting.extend(next.map(Request::get));
     }
     Some((kind.key, listed))
+}
+
+/// Looks for people and devices in their lists, as far as that succeeds.
+pub async fn seek(reading: &Reading, ledger: &Arc<Ledger>, level: Level) -> People {
+    let mut under_way = JoinSet::new();
+    for sought in Sought::of(ledger, level) {
+        under_way.spawn(seek_in(reading.clone(), sought, ledger.clone()));
+    }
+    let mut people = People::default();
+    while let Some(ended) = under_way.join_next().await {
+        people.extend(ended.ok().flatten().unwrap_or_default());
+    }
+    people
+}
+
+async fn seek_in(reading: Reading, mut sought: Sought, ledger: Arc<Ledger>) -> Option<People> {
+    let (origin, mut pages) = (reading.origin().to_string(), Pages::default());
+    let mut waiting = Some(sought.list.request());
+    while let Some(request) = waiting.take() {
+        let body = page(&reading, &request).await?.body?;
+        if sought.page(&body, &ledger) {
+            let next = pages.next(&origin, &request.path, &body["next_page"]).ok()?;
+            waiting = next.map(Request::get);
+        }
+    }
+    Some(sought.found())
+}
+
+/// A page, where it is had at the first try.
+async fn page(reading: &Reading, request: &Request) -> Option<Answer> {
+    reading.glance(&request.path).await.filter(|answer| answer.meaning() == Meaning::Done)
 }
 
 /// `templates/winback is in no list; looking again in 10 s`

@@ -124,12 +124,21 @@ impl Chain {
     }
 }
 
-impl Log for Chain {
-    async fn read(&self, after: Seq) -> Result<Vec<Entry>, Unreadable> {
+impl Chain {
+    /// The same as [`Log::read`] from the beginning. As soon as all of it is here and before it is understood, somebody is told
+    /// so: whatever they look at then shows at least what the ledger speaks of.
+    pub async fn read_telling(&self, is_here: impl FnOnce() + Send) -> Result<Vec<Entry>, Unreadable> {
+        self.read_from(0, is_here).await
+    }
+
+    async fn read_from(&self, after: Seq, is_here: impl FnOnce() + Send) -> Result<Vec<Entry>, Unreadable> {
         let inner = &*self.0;
         // The record that reading goes on from shows that the next one follows it.
         let start = if after == 0 { Start::Checkpoint } else { Start::At(after) };
-        let records = inner.read(start).await?;
+        let stored = inner.stored(start).await?;
+        is_here();
+        let records = inner.saw(inner.verify(&stored)?)?;
+        drop(stored);
         let last = records.last().map(|sealed| sealed.seal.clone());
         if after > last.as_ref().map_or(0, |seal| seal.seq) {
             return Err(inner.cut_short(inner.read(Start::Newest).await?.last().map_or(0, |one| one.seal.seq), after));
@@ -142,6 +151,12 @@ impl Log for Chain {
         }
         inner.remember(last);
         Ok(records.into_iter().map(|sealed| sealed.entry).filter(|entry| entry.seq > after).collect())
+    }
+}
+
+impl Log for Chain {
+    async fn read(&self, after: Seq) -> Result<Vec<Entry>, Unreadable> {
+        self.read_from(after, || {}).await
     }
 
     async fn append(&self, entry: &Entry) -> Result<(), AppendError> {

@@ -1,34 +1,58 @@
-//! Lists that are had early, before it is known what the manifests declare.
+//! What is asked for early, before it is known what the manifests declare.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::cores;
+use super::Seen;
+use super::people::{Gain, as_remembered, is_looked_up};
+use crate::address::Address;
 use crate::exchange::Request;
-use crate::kinds::{Found, Kind, Read};
+use crate::kinds::{self, Census, Found, Kind, Read};
+use crate::ledger::Ledger;
 use crate::model::level::Level;
 
-/// What was listed of each kind. A kind whose list was not had to its end is left out, and is listed later.
+/// What was had early.
 #[derive(Debug, Default)]
 pub struct Early {
+    /// What was listed of each kind. A kind whose list was not had to its end is left out, and is listed later.
     pub listed: BTreeMap<&'static str, BTreeMap<String, Found>>,
+    pub people: People,
 }
 
-/// Takes in a page of a kind's list.
+/// People and devices of ours that lists showed as the ledger remembers them.
+#[derive(Debug, Default)]
+pub struct People {
+    pub(super) seen: BTreeMap<Address, Seen>,
+    /// The requests for those whom they did not show like that. They do not show them so a moment later either.
+    pub(super) left: BTreeSet<Request>,
+}
+
+impl People {
+    pub fn extend(&mut self, other: Self) {
+        self.seen.extend(other.seen);
+        self.left.extend(other.left);
+    }
+}
+
+/// The items of a page of a kind's list.
+pub fn items<'b>(kind: &Kind, request: &Request, body: &'b Value) -> Result<&'b [Value], String> {
+    let key = kind.api.listed();
+    let items = body[key].as_array().map(Vec::as_slice);
+    items.ok_or_else(|| format!("{request}: the answer holds no `{key}`"))
+}
+
+/// Takes in a page of a kind's list, item by item.
 pub fn take_page(
     kind: &Kind,
     request: &Request,
-    body: &Value,
+    items: impl IntoIterator<Item = Option<Found>>,
     (level, settle, now): (Level, SignedDuration, Timestamp),
     listed: &mut BTreeMap<String, Found>,
 ) -> Result<(), String> {
-    let items = body[kind.api.listed()]
-        .as_array()
-        .ok_or_else(|| format!("{request}: the answer holds no `{}`", kind.api.listed()))?;
     let by_itself = kind.api.lifecycle(level).read == Read::ListedThenGet;
-    for found in found(kind, items) {
+    for found in items {
         let mut found = found.ok_or_else(|| format!("{request}: an item of the list has no id"))?;
         if by_itself {
             // The content is read with another request, which may not show what was changed a moment ago.
@@ -45,7 +69,54 @@ pub fn take_page(
     Ok(())
 }
 
-/// The items of a page. Many are understood side by side.
-fn found(kind: &Kind, items: &[Value]) -> Vec<Option<Found>> {
-    cores::each(items, |item| kind.api.found(item))
+/// People and devices of ours that a list may show, so that they need not be asked for one by one.
+#[derive(Debug)]
+pub struct Sought {
+    pub list: Census,
+    /// The requests that they would take, and what each would tell about.
+    alone: BTreeMap<Request, Vec<Address>>,
+    gain: Gain,
+    found: People,
+}
+
+impl Sought {
+    /// By the list, where a look at that is worth its time.
+    pub fn of(ledger: &Ledger, level: Level) -> Vec<Self> {
+        let mut alone: BTreeMap<Census, BTreeMap<Request, Vec<Address>>> = BTreeMap::new();
+        for (address, owned) in ledger.owned.iter().filter(|(address, _)| is_looked_up(address, level)) {
+            let request = kinds::api(address).get(&owned.id, &owned.spec.tree(), level);
+            if let Some((list, request)) = request.and_then(|request| Some((Census::showing(&request)?, request))) {
+                alone.entry(list).or_default().entry(request).or_default().push(address.clone());
+            }
+        }
+        let sought = alone.into_iter().map(|(list, alone)| Self {
+            list,
+            gain: Gain::of(alone.len()),
+            alone,
+            found: People::default(),
+        });
+        sought.filter(|sought| sought.gain.is_much()).collect()
+    }
+
+    /// Takes in a page, and says whether the next one is worth its time.
+    pub fn page(&mut self, body: &Value, ledger: &Ledger) -> bool {
+        let mut spared = 0;
+        for item in body[self.list.listed].as_array().into_iter().flatten() {
+            let Some(request) = self.list.same(item) else { continue };
+            let Some(addresses) = self.alone.get(&request) else { continue };
+            let answer = self.list.answer(item);
+            let seen: Option<Vec<Seen>> =
+                addresses.iter().map(|address| as_remembered(ledger, address, &answer)).collect();
+            if let (Some(seen), Some(addresses)) = (seen, self.alone.remove(&request)) {
+                self.found.seen.extend(addresses.into_iter().zip(seen));
+                spared += 1;
+            }
+        }
+        self.gain.page(spared)
+    }
+
+    /// Who was found, once the last page was taken in.
+    pub fn found(self) -> People {
+        People { left: self.alone.into_keys().collect(), ..self.found }
+    }
 }

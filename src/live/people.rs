@@ -8,11 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::early::People;
 use super::{Ask, Fetch, For, Look, Seen};
 use crate::address::Address;
+use crate::cores;
 use crate::exchange::Request;
-use crate::kinds::{self, Census, Read};
-use crate::ledger::Verb;
+use crate::kinds::{self, Census, Found, Read};
+use crate::ledger::{Ledger, Verb};
+use crate::model::level::Level;
 
 /// So many are asked for one by one without a look at their list.
 const FEW: usize = 4;
@@ -29,7 +32,7 @@ pub(super) struct Lookups {
 
 /// What a list has brought so far.
 #[derive(Debug, Default)]
-struct Gain {
+pub(super) struct Gain {
     /// How many lookups it may still spare.
     left: usize,
     spared: usize,
@@ -37,21 +40,42 @@ struct Gain {
 }
 
 impl Gain {
+    pub fn of(left: usize) -> Self {
+        Self { left, ..Self::default() }
+    }
+
+    /// Whether the list is worth a look.
+    pub fn is_much(&self) -> bool {
+        self.left > FEW
+    }
+
+    /// Takes down that another page has spared so many lookups, and says whether the next one is worth its time.
+    pub fn page(&mut self, spared: usize) -> bool {
+        self.pages += 1;
+        self.spared += spared;
+        self.left = self.left.saturating_sub(spared);
+        self.goes_on()
+    }
+
     /// Whether another page is likely to spare more time than it takes. A list may be far longer than what is looked for in
     /// it, or have it all at its end: an eighth of what is left to find is spent on looking.
     fn goes_on(&self) -> bool {
-        self.left > FEW && self.pages * PAGE <= self.spared + self.left / 8
+        self.is_much() && self.pages * PAGE <= self.spared + self.left / 8
     }
 }
 
 impl<'l> Fetch<'l> {
     /// Finds out what is looked up, and asks for the first pages of the lists that may show it.
-    pub(super) fn begin_lookups(&mut self, asks: &mut Vec<Ask>) {
+    pub(super) fn begin_lookups(&mut self, mut early: People, asks: &mut Vec<Ask>) {
         let Look { level, ledger, desired, .. } = self.look.clone();
         let in_doubt = ledger.open.iter().filter(|(_, open)| open.intent.verb == Verb::Create);
         let in_doubt = in_doubt.map(|(address, _)| address);
         let all: BTreeSet<&Address> = desired.keys().copied().chain(ledger.owned.keys()).chain(in_doubt).collect();
         for address in all {
+            if let Some(seen) = early.seen.remove(address) {
+                self.live.units.insert(address.clone(), seen);
+                continue;
+            }
             let Some((id, known)) = self.known_of(address) else { continue };
             match kinds::api(address).get(&id, &known, level) {
                 Some(request) => self.lookups.open.entry(request).or_default().push(address.clone()),
@@ -62,11 +86,13 @@ impl<'l> Fetch<'l> {
         for (request, addresses) in open {
             let is_settled =
                 |address: &Address| ledger.owned.contains_key(address) && !ledger.open.contains_key(address);
-            if let Some(list) = Census::showing(request).filter(|_| addresses.iter().all(is_settled)) {
+            if let Some(list) =
+                Census::showing(request).filter(|_| addresses.iter().all(is_settled) && !early.left.contains(request))
+            {
                 gains.entry(list).or_default().left += 1;
             }
         }
-        let lists: Vec<Census> = gains.iter().filter(|(_, gain)| gain.left > FEW).map(|(list, _)| *list).collect();
+        let lists: Vec<Census> = gains.iter().filter(|(_, gain)| gain.is_much()).map(|(list, _)| *list).collect();
         let read_anyway = |list: &Census| {
             self.open.values().any(|(purpose, _)| matches!(purpose, For::Census(other, _) if other == list))
         };
@@ -78,43 +104,30 @@ impl<'l> Fetch<'l> {
 
     /// Whether it is in no list of its kind.
     pub(super) fn is_looked_up(&self, address: &Address) -> bool {
-        kinds::api(address).lifecycle(self.look.level).read == Read::LookedUp || address.part().is_some()
+        is_looked_up(address, self.look.level)
     }
 
     /// Takes from a page what is as the ledger remembers it, and says whether the next one is worth its time.
     pub(super) fn believe(&mut self, list: Census, items: &[Value]) -> bool {
         let mut spared = 0;
-        for item in items {
-            let Some(request) = list.same(item) else { continue };
-            let Some(addresses) = self.lookups.open.get(&request) else { continue };
-            let answer = list.answer(item);
-            let seen: Option<Vec<(Address, Seen)>> = addresses
-                .iter()
-                .map(|address| Some((address.clone(), self.as_remembered(address, &answer)?)))
-                .collect();
-            if let Some(seen) = seen {
+        for (request, seen) in cores::each(items, |item| self.shown(list, item)).into_iter().flatten() {
+            if self.lookups.open.remove(&request).is_some() {
                 self.live.units.extend(seen);
-                self.lookups.open.remove(&request);
                 spared += 1;
             }
         }
-        let gain = self.lookups.gains.entry(list).or_default();
-        gain.pages += 1;
-        gain.spared += spared;
-        gain.left = gain.left.saturating_sub(spared);
-        gain.goes_on()
+        self.lookups.gains.entry(list).or_default().page(spared)
     }
 
-    /// What an answer shows of something, where that is what the ledger remembers and nothing is under way.
-    fn as_remembered(&self, address: &Address, answer: &Value) -> Option<Seen> {
-        let owned = self.look.ledger.owned.get(address).filter(|_| !self.look.ledger.open.contains_key(address))?;
-        match self.looked_up(address, answer) {
-            Ok(Seen::There(mut found)) if found.spec.as_ref() == Some(&owned.spec) => {
-                found.spec = Some(owned.spec.clone());
-                Some(Seen::There(found))
-            }
-            _ => None,
-        }
+    /// The lookup that an item of a list spares, and what it shows, where all of that is as the ledger remembers it.
+    fn shown(&self, list: Census, item: &Value) -> Option<(Request, Vec<(Address, Seen)>)> {
+        let request = list.same(item)?;
+        let addresses = self.lookups.open.get(&request)?;
+        let answer = list.answer(item);
+        let seen =
+            addresses.iter().map(|address| Some((address.clone(), as_remembered(self.look.ledger, address, &answer)?)));
+        let seen = seen.collect::<Option<_>>()?;
+        Some((request, seen))
     }
 
     /// Asks for what no list has shown.
@@ -143,4 +156,17 @@ impl<'l> Fetch<'l> {
         let Some((id, known)) = self.known(address) else { return Ok(Seen::Absent) };
         Ok(kinds::api(address).got(&id, &known, body)?.map_or(Seen::Absent, Seen::There))
     }
+}
+
+/// Whether it is in no list of its kind.
+pub(super) fn is_looked_up(address: &Address, level: Level) -> bool {
+    kinds::api(address).lifecycle(level).read == Read::LookedUp || address.part().is_some()
+}
+
+/// What an answer shows of something, where that is what the ledger remembers and nothing is under way.
+pub(super) fn as_remembered(ledger: &Ledger, address: &Address, answer: &Value) -> Option<Seen> {
+    let owned = ledger.owned.get(address).filter(|_| !ledger.open.contains_key(address))?;
+    let found = kinds::api(address).got(&owned.id, &owned.spec.tree(), answer).ok()??;
+    let is_same = found.spec.as_ref() == Some(&owned.spec);
+    is_same.then(|| Seen::There(Found { spec: Some(owned.spec.clone()), ..found }))
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use pushplan::address::Address;
 use pushplan::exchange::{Answer, Request};
 use pushplan::ledger::{Intent, Ledger, Open, Owned, Verb};
-use pushplan::live::{Ask, Fetch, Live, Look, Seen};
+use pushplan::live::{Ask, Early, Fetch, Live, Look, Seen, Sought};
 use pushplan::model::level::Level;
 use serde_json::{Value, json};
 
@@ -81,7 +81,29 @@ fn ledger(users: impl IntoIterator<Item = usize>) -> Ledger {
     ledger
 }
 
+/// What a look at the lists shows before anybody knows what the manifests declare.
+fn early(service: &mut Service, ledger: &Ledger) -> Early {
+    let mut early = Early::default();
+    for mut sought in Sought::of(ledger, Level::Extended) {
+        let mut next = Some(sought.list.request());
+        while let Some(request) = next.take() {
+            let Some(body) =
+                Some(service.answer(&request)).filter(|answer| answer.status == 200).and_then(|it| it.body)
+            else {
+                return Early::default();
+            };
+            next = body["next_page"].as_str().map(Request::get).filter(|_| sought.page(&body, ledger));
+        }
+        early.people.extend(sought.found());
+    }
+    early
+}
+
 fn fetched(service: &mut Service, ledger: &Ledger) -> Live {
+    fetched_from(Early::default(), service, ledger)
+}
+
+fn fetched_from(early: Early, service: &mut Service, ledger: &Ledger) -> Live {
     let look = Look {
         level: Level::Extended,
         origin: "https://messaging.example",
@@ -93,7 +115,7 @@ fn fetched(service: &mut Service, ledger: &Ledger) -> Live {
         confirm_absence: true,
     };
     let now: Timestamp = "2030-01-01T00:00:00Z".parse().expect("a time");
-    let (mut fetch, mut asks) = Fetch::start(look, now);
+    let (mut fetch, mut asks) = Fetch::start_from(early, look, now);
     while let Some(ask) = asks.pop() {
         let Ask::Get(number, request) = ask else { panic!("nothing is waited for") };
         let answer = service.answer(&request);
@@ -175,12 +197,39 @@ fn without_the_list_everybody_is_asked_for_alone() {
     assert!((0..20).all(|number| tags(&live, &user(number)).is_some()));
 }
 
+#[test]
+fn whom_a_list_showed_early_nobody_asks_for_again() {
+    let mut service = Service::new(1_000, 100);
+    service.users.insert(user(3), vec!["silver".to_owned()]);
+    (500..510).for_each(|number| drop(service.users.remove(&user(number))));
+    let ledger = ledger(0..1_000);
+    let early = early(&mut service, &ledger);
+    assert_eq!((service.lists(), service.singles()), (10, 0));
+    let live = fetched_from(early, &mut service, &ledger);
+    assert_eq!((service.lists(), service.singles()), (10, 11), "the list has no more to say of the others");
+    assert_eq!(tags(&live, &user(3)), Some(vec!["silver".to_owned()]));
+    assert_eq!(tags(&live, &user(505)), None);
+    assert!((510..1_000).all(|number| tags(&live, &user(number)).is_some()));
+}
+
+#[test]
+fn people_whose_group_gets_another_key_are_not_asked_for_one_by_one() {
+    let mut service = Service::new(1_000, 100);
+    let mut ledger = ledger(0..1_000);
+    let early = early(&mut service, &ledger);
+    service.asked.clear();
+    ledger.rename(&Address::new("tag_groups", "g"), &Address::new("tag_groups", "other"));
+    fetched_from(early, &mut service, &ledger);
+    assert_eq!((service.lists(), service.singles()), (10, 0));
+}
+
 proptest! {
     #[test]
     fn lists_change_no_answer(
         edits in proptest::collection::btree_map(0..60_usize, proptest::option::of(0..3_usize), 0..20),
         owned in proptest::collection::btree_set(0..70_usize, 0..60),
         page in 1..30_usize,
+        ahead in any::<bool>(),
     ) {
         let mut service = Service::new(60, page);
         for (number, tags) in &edits {
@@ -189,7 +238,9 @@ proptest! {
                 None => drop(service.users.remove(&user(*number))),
             }
         }
-        let live = fetched(&mut service, &ledger(owned.iter().copied()));
+        let ledger = ledger(owned.iter().copied());
+        let early = if ahead { early(&mut service, &ledger) } else { Early::default() };
+        let live = fetched_from(early, &mut service, &ledger);
         prop_assert!(service.asked.len() <= owned.len() + 8, "{:?}", service.asked);
         for number in owned {
             let there = service.users.get(&user(number)).filter(|tags| !tags.is_empty()).cloned();

@@ -3,15 +3,17 @@
 //! It is only ever a head start. Where anything is unusual, nothing was seen ahead, and whoever plans looks for itself and says
 //! what is wrong.
 
+use std::sync::Arc;
+
 use jiff::{SignedDuration, Timestamp};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
 use super::{Place, same_app, settle_of};
 use crate::cli::target::{self, Opened};
 use crate::cli::{ledger, runtime};
-use crate::client::list;
-use crate::ledger::{Ledger, Log, Position};
-use crate::live::Early;
+use crate::client::{list, seek};
+use crate::ledger::{Ledger, Position};
+use crate::live::{Early, People};
 use crate::manifest::Project;
 
 /// A look that is under way.
@@ -42,14 +44,26 @@ impl Scout {
             let (name, target) = target::choose(&project, name.as_deref()).ok()?;
             let log = ledger::of(&project, &root, &name).ok()?;
             let opened = target::open_running(&project, &name).await?;
-            let ledger = Ledger::replay(log.read(0).await.ok()?);
+            let (reading, level, settle) = (opened.reading(), opened.level, settle_of(Some(target)));
+            // What is under way is given up where this ends without a look.
+            let mut listing = JoinSet::new();
+            let mut asked = Timestamp::MAX;
+            let entries = log.read_telling(|| {
+                asked = Timestamp::now();
+                let reading = reading.clone();
+                listing.spawn(async move { list(&reading, level, settle).await });
+            });
+            let ledger = Ledger::replay(entries.await.ok()?);
             same_app(&ledger, &opened).ok()?;
-            let settle = settle_of(Some(target));
-            if !is_quiet(&ledger, settle, Timestamp::now()) {
+            if !is_quiet(&ledger, settle, asked) {
                 return None;
             }
-            let remembered = Some((ledger, log.known()));
-            let early = list(&opened.reading(), opened.level, settle).await;
+            // Where people are pruned, all of their lists are read later.
+            let ledger = Arc::new(ledger);
+            let people =
+                if target.pruned().is_empty() { seek(&reading, &ledger, level).await } else { People::default() };
+            let early = Early { people, ..listing.join_next().await?.ok()? };
+            let remembered = Some((Arc::into_inner(ledger)?, log.known()));
             Some(Glimpse { opened, head: Head { remembered, early } })
         };
         Some(Self(runtime().ok()?.spawn(look)))
