@@ -34,7 +34,7 @@ pub use applied::Applied;
 pub use fields::ignoring;
 pub use renames::moves;
 pub use situation::Situation;
-pub use units::{Unit, by_key, composites, digest, units};
+pub use units::{Unit, by_key, digest, taken, units};
 
 /// One address as it comes out of the comparison.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ pub struct Compared {
     /// What of the ledger holds for it, after recovery.
     pub owned: Option<Owned>,
     /// Found on the service after its answer was lost: the ledger takes it up first.
-    pub recovered: Option<Found>,
+    pub recovered: Option<Box<Found>>,
     /// The ledger's memory is behind: a protection, a value that is the same on all sides.
     pub refresh: bool,
     /// The ledger could learn a newer version stamp, which saves the next look a request, or ids of pushes. Nothing is written

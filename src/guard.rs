@@ -182,17 +182,19 @@ fn sends(plan: &Plan, limits: &Limits) -> Option<Refused> {
 
 /// What messages people by itself and addresses everybody, without saying that it is meant to.
 fn broadcast(plan: &Plan) -> Option<Refused> {
-    let specs: BTreeMap<String, &Value> = plan
-        .changes
-        .iter()
-        .filter_map(|change| Some((change.address.to_string(), change.desired.as_deref()?)))
-        .collect();
-    let addresses = chosen(plan, |change| {
+    let may = |change: &&Change| {
         let makes = matches!(change.action, Action::Create | Action::Update | Action::Replace);
-        makes
-            && !change.broadcast
-            && change.desired.as_ref().is_some_and(|spec| messages_everybody(&change.address, spec, &specs))
-    });
+        makes && !change.broadcast && kinds::api(&change.address).has_runs()
+    };
+    let made: Vec<(&Address, &Value)> = plan.changes.iter().filter(may).filter_map(spec_of).collect();
+    // Few plans make something that messages people: no other looks into its segments.
+    if made.is_empty() {
+        return None;
+    }
+    let segments = plan.changes.iter().filter(|change| change.address.kind == <kinds::Segment as kinds::Resource>::KEY);
+    let specs = segments.filter_map(spec_of).map(|(address, spec)| (address.to_string(), spec)).collect();
+    let everybody = made.into_iter().filter(|(address, spec)| messages_everybody(address, spec, &specs));
+    let addresses: Vec<Address> = everybody.map(|(address, _)| address.clone()).collect();
     let verb = if addresses.len() == 1 { "addresses" } else { "address" };
     let message = format!("{} {verb} every device", named(&addresses));
     refused(
@@ -201,6 +203,10 @@ fn broadcast(plan: &Plan) -> Option<Refused> {
         message,
         "choose an audience, or say that it is meant: lifecycle: {broadcast: true}",
     )
+}
+
+fn spec_of(change: &Change) -> Option<(&Address, &Value)> {
+    Some((&change.address, change.desired.as_deref()?))
 }
 
 /// Whether something messages people by itself and addresses every device, also by way of a segment among `specs`.
@@ -406,6 +412,9 @@ fn undecided(plan: &Plan, limits: &Limits) -> Vec<Refused> {
     let mut found = Vec::new();
     for change in &plan.changes {
         let address = &change.address;
+        if change.reasons.is_empty() {
+            continue;
+        }
         let except = format!("or --except {address}");
         for reason in &change.reasons {
             let (guard, message, help) = match reason {

@@ -295,7 +295,7 @@ impl Asked {
 fn sites(root: &Path, names: Vec<String>, manifests: &Arc<Manifests>) -> Result<Vec<Arc<Site>>, Failure> {
     let site = |name: String| {
         let (desired, _) = manifests.resolve(Some(&name));
-        let mut site = Site::new(root, name, &desired, manifests.clone())?;
+        let mut site = Site::new(root, name, desired, manifests.clone())?;
         site.is_one_of_many = true;
         Ok(Arc::new(site))
     };

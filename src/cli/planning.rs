@@ -187,7 +187,7 @@ impl Place {
         if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
             return Err(refused(&manifests, &verdict, wrong));
         }
-        Site::new(root, name, &desired, Arc::new(manifests))
+        Site::new(root, name, desired, Arc::new(manifests))
     }
 
     /// Reads the project as far as it can be read, and says whether that is all of it. What is wrong is for others to say.
@@ -198,7 +198,7 @@ impl Place {
         let (desired, _) = manifests.resolve(Some(&name));
         let is_wrong = |finding: &Finding| finding.severity == Severity::Error;
         let whole = desired.complete && desired.broken.is_empty() && !manifests.findings.iter().any(is_wrong);
-        Ok((Site::new(&root, name, &desired, Arc::new(manifests))?, whole))
+        Ok((Site::new(&root, name, desired, Arc::new(manifests))?, whole))
     }
 
     /// The name of the target, without a look at the manifests.
@@ -316,14 +316,8 @@ struct Service<'s> {
 }
 
 impl Site {
-    pub(super) fn new(
-        root: &Path,
-        name: String,
-        desired: &Desired,
-        manifests: Arc<Manifests>,
-    ) -> Result<Self, Failure> {
-        let units = compare::units(desired, &manifests.sources);
-        let composites = compare::composites(desired, &units, &manifests.sources);
+    pub(super) fn new(root: &Path, name: String, desired: Desired, manifests: Arc<Manifests>) -> Result<Self, Failure> {
+        let (units, composites) = compare::taken(desired, &manifests.sources);
         let target = manifests.project.target(&name);
         let seconds = |delay: fn(&Target) -> &Option<At<Delay>>| {
             target.and_then(|target| delay(target).as_ref()).map(|delay| SignedDuration::from_secs(delay.value.0))

@@ -49,7 +49,7 @@ impl One<'_, '_> {
             match &**seen {
                 Seen::There(found) if owned.is_none() => {
                     *owned = Some(as_owned(found));
-                    out.recovered = Some(found.clone());
+                    out.recovered = Some(Box::new(found.clone()));
                 }
                 _ => out.close = true,
             }
@@ -75,7 +75,7 @@ impl One<'_, '_> {
             [one] => {
                 *owned = Some(as_owned(one));
                 *seen = Cow::Owned(Seen::There(one.clone()));
-                out.recovered = Some(one.clone());
+                out.recovered = Some(Box::new(one.clone()));
                 out.change.reasons.push(Reason::Recovered { id: one.id.clone() });
                 true
             }

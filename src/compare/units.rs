@@ -54,6 +54,19 @@ pub fn units(desired: &Desired, sources: &Sources) -> BTreeMap<Address, Unit> {
     units.into_iter().flatten().collect()
 }
 
+/// The same, and where those are declared that are applied in parts. Each resource goes as soon as its units are made: both of
+/// all of them would take twice the room.
+pub fn taken(desired: Desired, sources: &Sources) -> (BTreeMap<Address, Unit>, BTreeMap<Address, Place>) {
+    let made = cores::each_of(desired.resources.into_iter().collect(), |(address, declared)| {
+        let units = units_of(&address, &declared, sources);
+        let is_whole = units.iter().any(|(unit, _)| *unit == address);
+        let composite = if is_whole { None } else { place(&declared, sources).map(|place| (address, place)) };
+        (units, composite)
+    });
+    let (units, composites): (Vec<_>, Vec<_>) = made.into_iter().unzip();
+    (units.into_iter().flatten().collect(), composites.into_iter().flatten().collect())
+}
+
 /// What one resource is applied as.
 fn units_of(address: &Address, declared: &Declared, sources: &Sources) -> Vec<(Address, Unit)> {
     let (place, aside, lifecycle) = (place(declared, sources), aside(declared), &declared.lifecycle);
@@ -92,12 +105,6 @@ pub fn by_key<'u>(units: &'u BTreeMap<Address, Unit>, ledger: &Ledger) -> Cow<'u
         }
     }
     units
-}
-
-/// Where those are declared that are applied in parts.
-pub fn composites(desired: &Desired, units: &BTreeMap<Address, Unit>, sources: &Sources) -> BTreeMap<Address, Place> {
-    let in_parts = desired.resources.iter().filter(|(address, _)| !units.contains_key(*address));
-    in_parts.filter_map(|(address, declared)| Some((address.clone(), place(declared, sources)?))).collect()
 }
 
 /// File and line of a declaration.

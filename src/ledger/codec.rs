@@ -146,8 +146,9 @@ fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
 
 /// Whether a record is a checkpoint, without reading all of it. Inside of a text, its quotes would have backslashes.
 pub fn is_checkpoint(bytes: &[u8]) -> bool {
-    const SIGN: &[u8] = br#""record":{"checkpoint":"#;
-    bytes.windows(SIGN.len()).take(1 << 16).any(|window| window == SIGN)
+    const RECORD: &[u8] = br#""record":{"#;
+    let at = bytes.windows(RECORD.len()).take(1 << 16).position(|window| window == RECORD);
+    at.is_some_and(|at| bytes[at + RECORD.len()..].starts_with(br#""checkpoint":"#))
 }
 
 /// The lineage that a record names, without reading all of it. It has no character that JSON would escape.

@@ -130,8 +130,13 @@ impl Out {
 
     /// Writes a text with its final line break to standard output.
     pub fn print(&self, text: &str) {
-        let mut to = AutoStream::new(io::stdout().lock(), self.color);
-        self.stdout.put(|| write(&mut to, &stream::text(text, self.ascii), "\n"));
+        let text = stream::text(text, self.ascii);
+        let mut to = io::stdout().lock();
+        self.stdout.put(|| match text.contains('\u{1b}') {
+            true => write(&mut AutoStream::new(to, self.color), &text, "\n"),
+            // What has no colours is shown alike everywhere.
+            false => write(&mut to, &text, "\n"),
+        });
     }
 
     /// Writes a text with its final line break to standard error.

@@ -16,7 +16,7 @@ use crate::audience::{Audience, Relation};
 use crate::cores;
 use crate::kinds::{self, Resource, Segment, Spec, of_kind, remote};
 use crate::model::audience::{SegmentRef, Selector};
-use crate::node::At;
+use crate::node::{At, Shared};
 use crate::plan::{Action, Change, Plan};
 use crate::timing::Times;
 
@@ -96,6 +96,12 @@ impl Known {
 }
 
 impl<'p> Review<'p> {
+    /// For whoever asks nothing of it: a plan that changes nothing is shown without a look at who is meant.
+    pub fn unread(plan: &'p Plan) -> Self {
+        let (segments, ids, users) = (HashMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { plan, segments, ids, users, moved: BTreeSet::new(), known: Vec::new() }
+    }
+
     pub fn of(plan: &'p Plan) -> Self {
         let known: Vec<Known> = plan.changes.iter().map(|_| Known::default()).collect();
         let is_segment = |change: &&Change| *change.address.kind == *Segment::KEY;
@@ -113,7 +119,8 @@ impl<'p> Review<'p> {
         let mut users: BTreeMap<&str, Vec<&Change>> = BTreeMap::new();
         for change in &plan.changes {
             let audiences = kinds::api(&change.address).audiences();
-            let specs = before(change).into_iter().chain(change.desired.as_deref());
+            let specs = start(change).into_iter().chain(change.desired.as_ref());
+            let specs = specs.filter(|spec| remote::may_name(audiences, spec));
             let named: BTreeSet<&str> = specs.flat_map(|spec| remote::segments(audiences, spec)).collect();
             named.into_iter().for_each(|key| users.entry(key).or_default().push(change));
         }
@@ -198,8 +205,12 @@ impl OfSide {
 /// What a change starts from: what the service has, or what is remembered where it does not tell. What is made, be it once more,
 /// starts from nothing.
 pub fn before(change: &Change) -> Option<&Value> {
-    let remembered = change.ledger.as_deref().filter(|_| change.action != Action::Create);
-    change.live.as_deref().or(remembered)
+    start(change).map(|spec| &**spec)
+}
+
+fn start(change: &Change) -> Option<&Shared> {
+    let remembered = change.ledger.as_ref().filter(|_| change.action != Action::Create);
+    change.live.as_ref().or(remembered)
 }
 
 /// What a change leads to.

@@ -38,7 +38,7 @@ impl Site {
         let project = &self.manifests.project;
         let Some(_) = project.target(from) else { return Err(target::unknown(from, &project.target_names())) };
         let (desired, _) = self.manifests.resolve(Some(from));
-        let other = Site::new(&project.root, from.to_owned(), &desired, self.manifests.clone())?;
+        let other = Site::new(&project.root, from.to_owned(), desired, self.manifests.clone())?;
         let (applied, _) = other.ledger().await?;
         if applied.applied.is_none() {
             return Err(Failure::new(format!(

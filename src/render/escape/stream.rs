@@ -15,6 +15,7 @@ use crate::text::{escape, marked};
 /// - right-to-left text is kept apart from what stands around it;
 /// - where only ASCII can be shown, there is nothing else.
 pub fn text(text: &str, ascii: bool) -> Cow<'_, str> {
+    let is_harmless = |line: &str| is_harmless(line) || (!ascii && is_calm(line));
     if text.split('\n').all(is_harmless) {
         return Cow::Borrowed(text);
     }
@@ -36,6 +37,16 @@ fn is_harmless(line: &str) -> bool {
         let twice = byte == last && matches!(byte, b':' | b'#');
         last = byte;
         matches!(byte, b' '..=b'~') && !twice
+    })
+}
+
+/// The same of a line with signs that stand in most plans. Each is one column wide, is seen, and is read from left to right.
+fn is_calm(line: &str) -> bool {
+    let mut last = ' ';
+    line.chars().all(|c| {
+        let twice = c == last && matches!(c, ':' | '#');
+        last = c;
+        matches!(c, ' '..='~' | '…' | '—' | '–' | '“' | '”' | '→' | '─' | '·') && !twice
     })
 }
 

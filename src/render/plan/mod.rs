@@ -199,6 +199,17 @@ fn is_drift(change: &Change) -> bool {
 
 impl<'p> View<'p> {
     pub fn of(plan: &'p Plan, again: &'p Again) -> Self {
+        Self::with(Review::of(plan), again)
+    }
+
+    /// The same for a form that says nothing of what stays as it is.
+    pub fn of_changes(plan: &'p Plan, again: &'p Again) -> Self {
+        let changes = plan.changes.iter().any(Change::is_told);
+        Self::with(if changes { Review::of(plan) } else { Review::unread(plan) }, again)
+    }
+
+    fn with(review: Review<'p>, again: &'p Again) -> Self {
+        let plan = review.plan;
         let mut users: BTreeMap<&Address, Vec<&Change>> = BTreeMap::new();
         let mut successors: BTreeMap<&Address, &Change> = BTreeMap::new();
         for change in &plan.changes {
@@ -216,16 +227,18 @@ impl<'p> View<'p> {
         for step in &plan.steps {
             steps.entry(&step.address).or_default().push(step);
         }
-        let review = Review::of(plan);
         let mut blocks: BTreeMap<Address, Block> = BTreeMap::new();
-        for change in plan.changes.iter().filter(|change| change.action != Action::Past) {
-            let block = blocks.entry(change.address.resource()).or_insert_with_key(Block::new);
-            block.total += usize::from(change.address.part().is_some());
-            if change.is_told() {
-                block.add(change);
+        for change in plan.changes.iter().filter(|change| change.is_told()) {
+            blocks.entry(change.address.resource()).or_insert_with_key(Block::new).add(change);
+        }
+        let is_part = |change: &&Change| change.action != Action::Past && change.address.part().is_some();
+        let parts = if blocks.is_empty() { &[][..] } else { &plan.changes };
+        for part in parts.iter().filter(is_part) {
+            if let Some(block) = blocks.get_mut(&part.address.resource()) {
+                block.total += 1;
             }
         }
-        let blocks: Vec<Block> = blocks.into_values().filter(|block| block.changes().next().is_some()).collect();
+        let blocks: Vec<Block> = blocks.into_values().collect();
         let mut blocks = cores::each_of(blocks, |mut block| {
             let mut risks: Vec<(Risk, &Change)> =
                 block.parts.drain(..).map(|change| (Risk::of(change, plan, &review), change)).collect();

@@ -30,13 +30,13 @@ pub fn text(plan: &Plan, ahead: &Ahead, style: Style) -> String {
 /// The same, part by part as it is made, each of whole lines: who reads the beginning of a long plan does not wait for its
 /// end.
 pub fn text_to(plan: &Plan, ahead: &Ahead, style: Style, tell: &mut dyn FnMut(&str)) {
-    whole(&View::of(plan, &ahead.again), Some(ahead), style, tell);
+    whole(&View::of_changes(plan, &ahead.again), Some(ahead), style, tell);
 }
 
 /// The same for whoever is about to apply it: what to do next needs no word.
 pub fn before_apply(plan: &Plan, again: &Again, style: Style) -> String {
     let mut out = String::new();
-    whole(&View::of(plan, again), None, style, &mut |part| out.push_str(part));
+    whole(&View::of_changes(plan, again), None, style, &mut |part| out.push_str(part));
     out
 }
 
