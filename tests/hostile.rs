@@ -203,6 +203,20 @@ fn a_hundred_thousand_findings_are_all_reported() {
 }
 
 #[test]
+fn an_audience_of_very_many_time_zones_is_answered() {
+    let mut manifest = String::from(
+        "scheduled_pushes:\n  a:\n    schedule: {scheduled_time: 2036-01-01T22:00}\n    push:\n      \
+         device_types: all\n      notification: {alert: Hi}\n      audience:\n        or:\n",
+    );
+    for n in 0..15_000 {
+        let _ = writeln!(manifest, "          - {{tag: Zone/{n}, group: timezone}}");
+    }
+    let folder = Folder::project(&manifest);
+    folder.write("pushplan.toml", "[targets.local]\nquiet_hours = {from = \"21:00\", to = \"08:00\"}\n");
+    assert_found(&codes(&folder), "AU104");
+}
+
+#[test]
 fn lines_and_words_of_a_million_characters_are_answered() {
     let long = "é".repeat(1_000_000);
     assert_found(&codes_of(format!("segments: {{a: {{criteria: {{tag: \"{long}\", oops: 1}}}}}}\n")), "YM201");

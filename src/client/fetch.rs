@@ -110,22 +110,22 @@ pub async fn seek(reading: &Reading, ledger: &Arc<Ledger>, level: Level) -> Peop
     }
     let mut people = People::default();
     while let Some(ended) = under_way.join_next().await {
-        people.extend(ended.ok().flatten().unwrap_or_default());
+        people.extend(ended.unwrap_or_default());
     }
     people
 }
 
-async fn seek_in(reading: Reading, mut sought: Sought, ledger: Arc<Ledger>) -> Option<People> {
+async fn seek_in(reading: Reading, mut sought: Sought, ledger: Arc<Ledger>) -> People {
     let (origin, mut pages) = (reading.origin().to_string(), Pages::default());
     let mut waiting = Some(sought.list.request());
     while let Some(request) = waiting.take() {
-        let body = page(&reading, &request).await?.body?;
+        let Some(body) = page(&reading, &request).await.and_then(|answer| answer.body) else { return sought.so_far() };
         if sought.page(&body, &ledger) {
-            let next = pages.next(&origin, &request.path, &body["next_page"]).ok()?;
+            let Ok(next) = pages.next(&origin, &request.path, &body["next_page"]) else { return sought.so_far() };
             waiting = next.map(Request::get);
         }
     }
-    Some(sought.found())
+    sought.found()
 }
 
 /// A page, where it is had at the first try.

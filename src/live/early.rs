@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::Seen;
 use super::people::{Gain, as_remembered, is_looked_up};
 use crate::address::Address;
 use crate::exchange::Request;
@@ -24,8 +23,9 @@ pub struct Early {
 /// People and devices of ours that lists showed as the ledger remembers them.
 #[derive(Debug, Default)]
 pub struct People {
-    pub(super) seen: BTreeMap<Address, Seen>,
-    /// The requests for those whom they did not show like that. They do not show them so a moment later either.
+    pub(super) seen: BTreeMap<Address, Found>,
+    /// The requests for those whom they did not show like that, or who are further behind than a look is worth. Another look a
+    /// moment later would not help them.
     pub(super) left: BTreeSet<Request>,
 }
 
@@ -105,7 +105,7 @@ impl Sought {
             let Some(request) = self.list.same(item) else { continue };
             let Some(addresses) = self.alone.get(&request) else { continue };
             let answer = self.list.answer(item);
-            let seen: Option<Vec<Seen>> =
+            let seen: Option<Vec<Found>> =
                 addresses.iter().map(|address| as_remembered(ledger, address, &answer)).collect();
             if let (Some(seen), Some(addresses)) = (seen, self.alone.remove(&request)) {
                 self.found.seen.extend(addresses.into_iter().zip(seen));
@@ -115,8 +115,13 @@ impl Sought {
         self.gain.page(spared)
     }
 
-    /// Who was found, once the last page was taken in.
+    /// Who was found, once no other page is worth its time.
     pub fn found(self) -> People {
         People { left: self.alone.into_keys().collect(), ..self.found }
+    }
+
+    /// Who was found before a page could not be had. The others may still be in the list.
+    pub fn so_far(self) -> People {
+        self.found
     }
 }

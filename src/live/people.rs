@@ -72,8 +72,15 @@ impl<'l> Fetch<'l> {
         let in_doubt = in_doubt.map(|(address, _)| address);
         let all: BTreeSet<&Address> = desired.keys().copied().chain(ledger.owned.keys()).chain(in_doubt).collect();
         for address in all {
-            if let Some(seen) = early.seen.remove(address) {
-                self.live.units.insert(address.clone(), seen);
+            // By now the address may be that of something else, which had another key.
+            let is_of = |found: &Found| {
+                let owned = ledger.owned.get(address).filter(|owned| owned.id == found.id);
+                owned.is_some_and(|owned| found.spec.as_ref() == Some(&owned.spec))
+            };
+            if let Some(found) = early.seen.remove(address).filter(is_of) {
+                // Both hold one text, also where the ledger has got that of the manifests since.
+                let spec = ledger.owned.get(address).map(|owned| owned.spec.clone());
+                self.live.units.insert(address.clone(), Seen::There(Found { spec, ..found }));
                 continue;
             }
             let Some((id, known)) = self.known_of(address) else { continue };
@@ -112,7 +119,7 @@ impl<'l> Fetch<'l> {
         let mut spared = 0;
         for (request, seen) in cores::each(items, |item| self.shown(list, item)).into_iter().flatten() {
             if self.lookups.open.remove(&request).is_some() {
-                self.live.units.extend(seen);
+                self.live.units.extend(seen.into_iter().map(|(address, found)| (address, Seen::There(found))));
                 spared += 1;
             }
         }
@@ -120,7 +127,7 @@ impl<'l> Fetch<'l> {
     }
 
     /// The lookup that an item of a list spares, and what it shows, where all of that is as the ledger remembers it.
-    fn shown(&self, list: Census, item: &Value) -> Option<(Request, Vec<(Address, Seen)>)> {
+    fn shown(&self, list: Census, item: &Value) -> Option<(Request, Vec<(Address, Found)>)> {
         let request = list.same(item)?;
         let addresses = self.lookups.open.get(&request)?;
         let answer = list.answer(item);
@@ -164,9 +171,9 @@ pub(super) fn is_looked_up(address: &Address, level: Level) -> bool {
 }
 
 /// What an answer shows of something, where that is what the ledger remembers and nothing is under way.
-pub(super) fn as_remembered(ledger: &Ledger, address: &Address, answer: &Value) -> Option<Seen> {
+pub(super) fn as_remembered(ledger: &Ledger, address: &Address, answer: &Value) -> Option<Found> {
     let owned = ledger.owned.get(address).filter(|_| !ledger.open.contains_key(address))?;
     let found = kinds::api(address).got(&owned.id, &owned.spec.tree(), answer).ok()??;
     let is_same = found.spec.as_ref() == Some(&owned.spec);
-    is_same.then(|| Seen::There(Found { spec: Some(owned.spec.clone()), ..found }))
+    is_same.then(|| Found { spec: Some(owned.spec.clone()), ..found })
 }

@@ -68,9 +68,16 @@ impl Where {
             (false, _) => other.without,
         };
         self.elsewhere |= other.elsewhere;
-        let mut named = other.named;
-        named.append(&mut self.named);
-        self.named = named;
+        // The few are put among the many: there may be thousands, one after the other.
+        let (few, many) = (other.named, &mut self.named);
+        if few.len() <= many.len() {
+            for (tag, at) in few {
+                many.entry(tag).or_insert(at);
+            }
+        } else {
+            let first = std::mem::replace(many, few);
+            many.extend(first);
+        }
         let named = &self.named;
         self.without = kept(self.without, |tag| !named.contains_key(tag));
         self

@@ -92,7 +92,9 @@ fn early(service: &mut Service, ledger: &Ledger) -> Early {
             else {
                 return Early::default();
             };
-            next = body["next_page"].as_str().map(Request::get).filter(|_| sought.page(&body, ledger));
+            if sought.page(&body, ledger) {
+                next = body["next_page"].as_str().map(Request::get);
+            }
         }
         early.people.extend(sought.found());
     }
@@ -221,6 +223,22 @@ fn people_whose_group_gets_another_key_are_not_asked_for_one_by_one() {
     ledger.rename(&Address::new("tag_groups", "g"), &Address::new("tag_groups", "other"));
     fetched_from(early, &mut service, &ledger);
     assert_eq!((service.lists(), service.singles()), (10, 0));
+}
+
+#[test]
+fn two_who_change_their_keys_are_not_taken_for_each_other() {
+    let mut service = Service::new(10, 10);
+    let mut ledger = ledger(0..10);
+    let early = early(&mut service, &ledger);
+    let [one, other] = [0, 1].map(|number| address(&user(number)));
+    let (first, second) = (ledger.owned.remove(&one), ledger.owned.remove(&other));
+    ledger.owned.extend([(one.clone(), second.expect("the second")), (other.clone(), first.expect("the first"))]);
+    let live = fetched_from(early, &mut service, &ledger);
+    for (address, number) in [(one, 1), (other, 0)] {
+        let Seen::There(found) = live.of(&address) else { panic!("{address} is there") };
+        assert_eq!(found.id, user(number), "{address}");
+        assert_eq!(found.spec.as_ref().expect("a spec")["named_user_id"], user(number).as_str());
+    }
 }
 
 proptest! {

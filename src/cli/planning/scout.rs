@@ -12,6 +12,7 @@ use super::{Place, same_app, settle_of};
 use crate::cli::target::{self, Opened};
 use crate::cli::{ledger, runtime};
 use crate::client::{list, seek};
+use crate::kinds::KINDS;
 use crate::ledger::{Ledger, Position};
 use crate::live::{Early, People};
 use crate::manifest::Project;
@@ -59,9 +60,10 @@ impl Scout {
                 return None;
             }
             // Where people are pruned, all of their lists are read later.
+            let pruned = target.pruned();
+            let lists_later = KINDS.iter().any(|kind| pruned.contains(kind.key) && !kind.api.census().is_empty());
             let ledger = Arc::new(ledger);
-            let people =
-                if target.pruned().is_empty() { seek(&reading, &ledger, level).await } else { People::default() };
+            let people = if lists_later { People::default() } else { seek(&reading, &ledger, level).await };
             let early = Early { people, ..listing.join_next().await?.ok()? };
             let remembered = Some((Arc::into_inner(ledger)?, log.known()));
             Some(Glimpse { opened, head: Head { remembered, early } })
@@ -75,8 +77,8 @@ impl Scout {
     }
 }
 
-/// Whether nobody is at work and all that was lost on its way has taken effect or never will, before the service is asked:
-/// later is too late for lists that are had already.
+/// Whether nobody was at work and all that was lost on its way had taken effect or never will, when the service was asked. Lists
+/// that were had before that are dropped unread.
 fn is_quiet(ledger: &Ledger, settle: SignedDuration, now: Timestamp) -> bool {
     ledger.run.is_none() && ledger.settled_at(settle).is_none_or(|at| at <= now)
 }
@@ -86,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_listed_early_while_something_may_be_on_its_way() {
+    fn early_lists_are_not_believed_while_something_may_be_on_its_way() {
         let at = |text: &str| text.parse::<Timestamp>().expect("a time");
         let settle = SignedDuration::from_secs(10);
         let is_quiet = |ledger: &Ledger, now: &str| is_quiet(ledger, settle, at(now));
