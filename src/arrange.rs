@@ -15,7 +15,6 @@ use crate::exchange::Request;
 use crate::kinds::remote::segments;
 use crate::kinds::{self, Create, Found, Resource, Segment};
 use crate::ledger::{Owned, Retired, Verb};
-use crate::live::Live;
 use crate::node::Shared;
 use crate::plan::{Action, Change, Moved, Reason, Shown, Step};
 use hand_over::Wanted;
@@ -30,7 +29,7 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOu
     let wanted = Wanted::new(&compared, situation.ledger);
     let went = wanted.hand_over(&mut compared);
     let old = old_versions(&compared, &wanted, situation);
-    let named = if compared.iter().any(makes) { by_name(situation.live) } else { HashMap::new() };
+    let named = if compared.iter().any(makes) { situation.live.by_name() } else { HashMap::new() };
     let mut arranging = Arranging {
         situation,
         wanted,
@@ -79,15 +78,6 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOu
     changes.sort_by(|a, b| a.address.cmp(&b.address));
     arranging.sends(&mut changes, &senders);
     (changes, order::order(arranging.drafts))
-}
-
-/// All that is listed, by kind and name.
-fn by_name(live: &Live) -> HashMap<(&str, &str), Vec<&Found>> {
-    let mut named: HashMap<(&str, &str), Vec<&Found>> = HashMap::new();
-    for (kind, found) in live.listed() {
-        named.entry((kind.key, &found.name)).or_default().push(found);
-    }
-    named
 }
 
 /// Whether a change makes something.

@@ -13,7 +13,7 @@ mod remembered;
 pub use early::{Early, People, Sought, items, take_page};
 pub use pages::Pages;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -89,6 +89,15 @@ impl Live {
     pub fn listed(&self) -> impl Iterator<Item = (&'static Kind, &Found)> {
         let known = KINDS.iter().filter_map(|kind| Some((kind, self.listed.get(kind.key)?)));
         known.flat_map(|(kind, all)| all.values().map(move |found| (kind, found)))
+    }
+
+    /// Everything that is listed, by kind and name, for whoever asks for many names.
+    pub fn by_name(&self) -> HashMap<(&str, &str), Vec<&Found>> {
+        let mut named: HashMap<(&str, &str), Vec<&Found>> = HashMap::new();
+        for (kind, found) in self.listed() {
+            named.entry((kind.key, &found.name)).or_default().push(found);
+        }
+        named
     }
 
     /// Everything of a kind that has a name.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::people::{Gain, as_remembered, is_looked_up};
+use super::people::{Alone, Gain, is_looked_up, shown};
 use crate::address::Address;
 use crate::exchange::Request;
 use crate::kinds::{self, Census, Found, Kind, Read};
@@ -73,8 +73,8 @@ pub fn take_page(
 #[derive(Debug)]
 pub struct Sought {
     pub list: Census,
-    /// The requests that they would take, and what each would tell about.
-    alone: BTreeMap<Request, Vec<Address>>,
+    /// The requests that they would take.
+    alone: Alone,
     gain: Gain,
     found: People,
 }
@@ -82,7 +82,7 @@ pub struct Sought {
 impl Sought {
     /// By the list, where a look at that is worth its time.
     pub fn of(ledger: &Ledger, level: Level) -> Vec<Self> {
-        let mut alone: BTreeMap<Census, BTreeMap<Request, Vec<Address>>> = BTreeMap::new();
+        let mut alone: BTreeMap<Census, Alone> = BTreeMap::new();
         for (address, owned) in ledger.owned.iter().filter(|(address, _)| is_looked_up(address, level)) {
             let request = kinds::api(address).get(&owned.id, &owned.spec.tree(), level);
             if let Some((list, request)) = request.and_then(|request| Some((Census::showing(&request)?, request))) {
@@ -102,13 +102,9 @@ impl Sought {
     pub fn page(&mut self, body: &Value, ledger: &Ledger) -> bool {
         let mut spared = 0;
         for item in body[self.list.listed].as_array().into_iter().flatten() {
-            let Some(request) = self.list.same(item) else { continue };
-            let Some(addresses) = self.alone.get(&request) else { continue };
-            let answer = self.list.answer(item);
-            let seen: Option<Vec<Found>> =
-                addresses.iter().map(|address| as_remembered(ledger, address, &answer)).collect();
-            if let (Some(seen), Some(addresses)) = (seen, self.alone.remove(&request)) {
-                self.found.seen.extend(addresses.into_iter().zip(seen));
+            if let Some((request, found)) = shown(&self.alone, ledger, self.list, item) {
+                self.alone.remove(&request);
+                self.found.seen.extend(found);
                 spared += 1;
             }
         }

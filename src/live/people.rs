@@ -26,7 +26,7 @@ const PAGE: usize = 8;
 #[derive(Debug, Default)]
 pub(super) struct Lookups {
     /// What each request would tell about.
-    open: BTreeMap<Request, Vec<Address>>,
+    open: Alone,
     gains: BTreeMap<Census, Gain>,
 }
 
@@ -117,24 +117,14 @@ impl<'l> Fetch<'l> {
     /// Takes from a page what is as the ledger remembers it, and says whether the next one is worth its time.
     pub(super) fn believe(&mut self, list: Census, items: &[Value]) -> bool {
         let mut spared = 0;
-        for (request, seen) in cores::each(items, |item| self.shown(list, item)).into_iter().flatten() {
+        let shown = cores::each(items, |item| shown(&self.lookups.open, self.look.ledger, list, item));
+        for (request, seen) in shown.into_iter().flatten() {
             if self.lookups.open.remove(&request).is_some() {
                 self.live.units.extend(seen.into_iter().map(|(address, found)| (address, Seen::There(found))));
                 spared += 1;
             }
         }
         self.lookups.gains.entry(list).or_default().page(spared)
-    }
-
-    /// The lookup that an item of a list spares, and what it shows, where all of that is as the ledger remembers it.
-    fn shown(&self, list: Census, item: &Value) -> Option<(Request, Vec<(Address, Found)>)> {
-        let request = list.same(item)?;
-        let addresses = self.lookups.open.get(&request)?;
-        let answer = list.answer(item);
-        let seen =
-            addresses.iter().map(|address| Some((address.clone(), as_remembered(self.look.ledger, address, &answer)?)));
-        let seen = seen.collect::<Option<_>>()?;
-        Some((request, seen))
     }
 
     /// Asks for what no list has shown.
@@ -170,8 +160,26 @@ pub(super) fn is_looked_up(address: &Address, level: Level) -> bool {
     kinds::api(address).lifecycle(level).read == Read::LookedUp || address.part().is_some()
 }
 
+/// What each lookup would tell about.
+pub(super) type Alone = BTreeMap<Request, Vec<Address>>;
+
+/// The lookup that an item of a list spares, and what it shows, where all of that is as the ledger remembers it.
+pub(super) fn shown(
+    alone: &Alone,
+    ledger: &Ledger,
+    list: Census,
+    item: &Value,
+) -> Option<(Request, Vec<(Address, Found)>)> {
+    let request = list.same(item)?;
+    let addresses = alone.get(&request)?;
+    let answer = list.answer(item);
+    let found = addresses.iter().map(|address| Some((address.clone(), as_remembered(ledger, address, &answer)?)));
+    let found = found.collect::<Option<_>>()?;
+    Some((request, found))
+}
+
 /// What an answer shows of something, where that is what the ledger remembers and nothing is under way.
-pub(super) fn as_remembered(ledger: &Ledger, address: &Address, answer: &Value) -> Option<Found> {
+fn as_remembered(ledger: &Ledger, address: &Address, answer: &Value) -> Option<Found> {
     let owned = ledger.owned.get(address).filter(|_| !ledger.open.contains_key(address))?;
     let found = kinds::api(address).got(&owned.id, &owned.spec.tree(), answer).ok()??;
     let is_same = found.spec.as_ref() == Some(&owned.spec);

@@ -255,3 +255,20 @@ fn sign(c: char) -> Option<&'static str> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closer_look_leaves_a_calm_line_as_it_is() {
+        let every: String = ('\0'..=char::MAX).filter(|c| is_calm(&c.to_string())).collect();
+        assert!(every.contains('…') && every.len() > 95, "the usual signs are among them: {every}");
+        let mut looked_at = String::new();
+        Line::new(&every).write(&mut looked_at, false);
+        assert_eq!(looked_at, every);
+        for loud in ["::error::a", "a ##[group]", "\u{1b}[31ma", "\u{202e}a", "a\tb", "\u{5d0}"] {
+            assert!(!is_calm(loud), "{loud:?}");
+        }
+    }
+}
