@@ -35,7 +35,7 @@ impl Default for Options {
             sizes: vec![100, 1_000, 10_000, 100_000],
             rounds: 5,
             peers: true,
-            seeds: 40_000,
+            seeds: 20_000,
             judged: true,
             whole: true,
         }

@@ -155,7 +155,7 @@ impl<'p> Prepared<'p> {
             measured.peaks.entry(layout).or_default().extend(peak.map(|bytes| bytes as f64));
             measured.bytes.insert(layout, (site.bytes + asked.bytes) as f64);
         }
-        if (resources, layout) == (self.options.middle(), Layout::One)
+        if resources == self.options.middle()
             && let Some(peers) = &self.peers
         {
             let script = timed(&mut site.command(peers.script(&site.messages(), false))).well("the script");

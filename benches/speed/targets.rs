@@ -44,8 +44,16 @@ pub fn rows(options: &Options, measured: &Measured, requests: &Requests) -> Vec<
         let (at, words) = (|work| (work, middle, layout), layout.words());
         add(format!("validate ÷ events, {name}, {words}"), at(Work::Validate), at(Work::Events), Target::AtMost(2.0));
     }
+    for layout in Layout::ALL {
+        let (at, words) = (|work| (work, middle, layout), layout.words());
+        add(
+            format!("script ÷ no-op plan, {name}, {words}"),
+            at(Work::ScriptPlan),
+            at(Work::Plan),
+            Target::AtLeast(8.0),
+        );
+    }
     let at = |work| (work, middle, Layout::One);
-    add(format!("script ÷ no-op plan, {name}"), at(Work::ScriptPlan), at(Work::Plan), Target::AtLeast(8.0));
     add(format!("octoDNS ÷ no-op plan, {name}"), at(Work::OctoDns), at(Work::Plan), Target::AtLeast(10.0));
     add(format!("apply ÷ wire, {name} creates"), at(Work::Apply), at(Work::Wire), Target::AtMost(2.0));
     add(format!("script ÷ apply, {name} creates"), at(Work::ScriptApply), at(Work::Apply), Target::AtLeast(15.0));
