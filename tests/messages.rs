@@ -153,7 +153,7 @@ fn a_text_is_measured_for_the_devices_that_show_it() {
 fn placeholders_count_with_their_defaults() {
     let manifest = |default: &str| {
         format!(
-            "templates:\n  a:\n    variables: [{{key: A_LONG_KEY_OF_A_VARIABLE_XXXXXX, default_value: {default}}}]\n    push: {{notification: {{alert: \"{{{{A_LONG_KEY_OF_A_VARIABLE_XXXXXX}}}} is the word of the day\"}}}}\n"
+            "templates:\n  a:\n    variables: [{{key: A_LONG_KEY_OF_A_VARIABLE_NUMBER, default_value: {default}}}]\n    push: {{notification: {{alert: \"{{{{A_LONG_KEY_OF_A_VARIABLE_NUMBER}}}} is the word of the day\"}}}}\n"
         )
     };
     assert_eq!(told(&found(&manifest("sale"))), [""; 0]);
