@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::facts::{About, Fact};
+use super::facts::{About, Fact, Value};
 use super::phrases;
-use super::question::Known;
+use super::question::Traits;
 use super::terms::{Id, Join, Term, Terms};
 
 /// A device, as far as it matters: whoever has these traits is an example.
@@ -16,10 +16,17 @@ pub struct Device {
     given: BTreeSet<About>,
 }
 
+/// What is known of one thing of a device: it is one of these values, or none of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Known {
+    values: BTreeSet<Value>,
+    so: bool,
+}
+
 impl Device {
     /// The traits of a device that put it in some terms and outside others. Of a compound that several members decide, the
     /// one that needs the fewest words is told.
-    pub(super) fn of(terms: &Terms, roots: &[Id], found: &BTreeMap<About, Known>) -> Self {
+    pub(super) fn of(terms: &Terms, roots: &[Id], found: &Traits) -> Self {
         let needed = terms.within(roots);
         let mut answers = vec![(false, 0); terms.len()];
         for id in (0..terms.len()).filter(|id| needed[*id]) {
@@ -61,10 +68,8 @@ impl Device {
 
     /// What it has to be, and whether it has to be so or not: of each thing one of some values, or none of them.
     pub fn traits(&self) -> impl Iterator<Item = (Fact, bool)> {
-        self.traits.iter().map(|(about, known)| match known {
-            Known::Is(value) => (Fact::new(about.clone(), [value.clone()]), true),
-            Known::Not(values) => (Fact::new(about.clone(), values.iter().cloned()), false),
-        })
+        let fact = |about: &About, known: &Known| Fact { about: about.clone(), values: known.values.clone() };
+        self.traits.iter().map(move |(about, known)| (fact(about, known), known.so))
     }
 }
 
@@ -72,23 +77,23 @@ impl Device {
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let noun = match self.traits.get(&About::Kind) {
-            Some(Known::Is(kind)) => match phrases::kind(kind).as_str() {
+            Some(Known { values, so: true }) => match values.iter().map(phrases::kind).collect::<String>().as_str() {
                 name @ ("iOS" | "Android" | "Amazon") => format!("an {name} device"),
                 "the web" => "a web browser".to_owned(),
                 name => format!("a device on {name}"),
             },
             _ => "a device".to_owned(),
         };
-        let mut is: Vec<_> = self.traits().collect();
-        is.retain(|(fact, so)| fact.about != About::Kind || !so);
-        if is.iter().any(|(fact, _)| !self.given.contains(&fact.about)) {
-            is.retain(|(fact, _)| !self.given.contains(&fact.about));
+        let mut is: Vec<_> = self.traits.iter().collect();
+        is.retain(|(about, known)| **about != About::Kind || !known.so);
+        if is.iter().any(|(about, _)| !self.given.contains(about)) {
+            is.retain(|(about, _)| !self.given.contains(about));
         }
         if is.is_empty() {
             return f.write_str(if self.traits.is_empty() { "any device" } else { &noun });
         }
-        is.sort_by_key(|(_, so)| !so);
-        let words = is.iter().map(|(fact, so)| phrases::said(fact, !so));
+        is.sort_by_key(|(_, known)| !known.so);
+        let words = is.iter().map(|(about, known)| phrases::said_of(about, &known.values, !known.so));
         write!(f, "{noun} {}", phrases::some_of(words, "and", "more traits"))
     }
 }
@@ -107,12 +112,12 @@ fn decisive(join: Join) -> bool {
 }
 
 /// Whether a device is in a term, and how many words it takes to say why.
-fn answer(term: &Term, answers: &[(bool, usize)], found: &BTreeMap<About, Known>) -> (bool, usize) {
+fn answer(term: &Term, answers: &[(bool, usize)], found: &Traits) -> (bool, usize) {
     match term {
         Term::Everyone => (true, 0),
         Term::Nobody => (false, 0),
         Term::Is { fact, not } => {
-            let so = matches!(found.get(&fact.about), Some(Known::Is(value)) if fact.values.contains(value));
+            let so = found.get(&fact.about).is_some_and(|value| fact.values.contains(value));
             (so != *not, 1)
         }
         Term::Joined(join, members) => {
@@ -127,16 +132,16 @@ fn answer(term: &Term, answers: &[(bool, usize)], found: &BTreeMap<About, Known>
 }
 
 /// Adds that a fact is so of the device, or not.
-fn tell(traits: &mut BTreeMap<About, Known>, fact: &Fact, so: bool, found: &BTreeMap<About, Known>) {
+fn tell(traits: &mut BTreeMap<About, Known>, fact: &Fact, so: bool, found: &Traits) {
     match (so, found.get(&fact.about), traits.get_mut(&fact.about)) {
-        (true, Some(known), _) => {
-            traits.insert(fact.about.clone(), known.clone());
+        (true, Some(value), _) => {
+            traits.insert(fact.about.clone(), Known { values: [value.clone()].into(), so: true });
         }
         // What it is says what it is not.
-        (false, _, Some(Known::Is(_))) => {}
-        (false, _, Some(Known::Not(values))) => values.extend(fact.values.iter().cloned()),
+        (false, _, Some(Known { so: true, .. })) => {}
+        (false, _, Some(known)) => known.values.extend(fact.values.iter().cloned()),
         (false, _, None) => {
-            traits.insert(fact.about.clone(), Known::Not(fact.values.clone()));
+            traits.insert(fact.about.clone(), Known { values: fact.values.clone(), so: false });
         }
         (true, None, _) => {}
     }

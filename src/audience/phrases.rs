@@ -15,7 +15,11 @@ const NAMED: usize = 8;
 
 /// Said of people: `in US or CA`, `with the tag vip`; or `not in US`, `without the tag vip`.
 pub fn said(fact: &Fact, not: bool) -> String {
-    let Fact { about, values } = fact;
+    said_of(&fact.about, &fact.values, not)
+}
+
+/// The same of a thing and its values.
+pub fn said_of(about: &About, values: &BTreeSet<Value>, not: bool) -> String {
     let plain = match about {
         About::Tag { .. } => {
             return format!("{} {}", if not { "without" } else { "with" }, tag(about));

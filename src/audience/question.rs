@@ -1,6 +1,6 @@
 //! A question about terms, as clauses: what the terms say, and the laws that every device follows.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use super::facts::{About, Value, tells_location};
 use super::solver::{Budget, Lit, Solver, Verdict};
@@ -9,76 +9,99 @@ use crate::model::device::DeviceType;
 
 /// Terms together with the laws. Each question is asked within what is left of the budget.
 #[derive(Debug)]
-pub struct Question {
+pub struct Question<'t> {
     solver: Solver,
     /// By term, where it is part of the question.
     lits: Vec<Option<Lit>>,
-    /// What can be known of a device, by thing and value.
-    known: BTreeMap<About, BTreeMap<Value, Lit>>,
+    known: Vec<Thing<'t>>,
+}
+
+/// What can be known of one thing of a device: its values, in their order. Things are in the order of theirs.
+#[derive(Debug)]
+struct Thing<'t> {
+    about: &'t About,
+    lits: Vec<(&'t Value, Lit)>,
 }
 
 /// What came out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// A device for which it is so: of each thing, the value that it has, or those that it has not.
-    Device(BTreeMap<About, Known>),
+pub enum Found<'t> {
+    /// A device for which it is so.
+    Device(Traits<'t>),
     /// There is none, because of these.
     None(Vec<Id>),
     OverBudget,
 }
 
-/// What is known of one thing of a device.
+/// Of each thing of a device, the value that it has, if it is one of those that were spoken of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Known {
-    Is(Value),
-    /// It is none of these.
-    Not(BTreeSet<Value>),
+pub struct Traits<'t>(Vec<(&'t About, &'t Value)>);
+
+impl<'t> Traits<'t> {
+    pub fn get(&self, about: &About) -> Option<&'t Value> {
+        let at = self.0.binary_search_by(|(known, _)| (*known).cmp(about)).ok()?;
+        Some(self.0[at].1)
+    }
 }
 
-impl Question {
-    pub fn about(terms: &Terms, roots: &[Id]) -> Self {
+/// What laws speak of, whether or not anybody else does.
+static KIND: About = About::Kind;
+static KINDS: [Value; 3] =
+    [Value::Kind(DeviceType::Ios), Value::Kind(DeviceType::Android), Value::Kind(DeviceType::Amazon)];
+
+impl<'t> Question<'t> {
+    pub fn about(terms: &'t Terms, roots: &[Id]) -> Self {
         let needed = terms.within(roots);
-        let mut values: BTreeMap<&About, BTreeMap<&Value, Vec<Id>>> = BTreeMap::new();
+        let mut said: Vec<(&About, &Value, Id)> = Vec::new();
         for id in (0..terms.len()).filter(|id| needed[*id]) {
             if let Term::Is { fact, .. } = terms.get(id) {
-                let values = values.entry(&fact.about).or_default();
-                fact.values.iter().for_each(|value| values.entry(value).or_default().push(id));
+                said.extend(fact.values.iter().map(|value| (&fact.about, value, id)));
             }
         }
+        said.sort_unstable();
         let mut solver = Solver::with_room(2 * terms.len() + 8);
-        let mut known: BTreeMap<About, BTreeMap<Value, Lit>> = BTreeMap::new();
-        for (about, values) in values {
+        let mut known: Vec<Thing> = Vec::new();
+        // By term: what its fact is any of.
+        let mut any: Vec<(Id, Lit)> = Vec::with_capacity(said.len());
+        for of_thing in said.chunk_by(|one, other| one.0 == other.0) {
+            let about = of_thing[0].0;
             // Values that no fact and no law tells apart are one: a thousand named users are few cases.
             let mut cases: HashMap<_, Lit> = HashMap::new();
-            let mut lits = BTreeMap::new();
-            let is_one = values.len() == 1;
-            for (value, ids) in values {
+            let mut lits = Vec::new();
+            for of_value in of_thing.chunk_by(|one, other| one.1 == other.1) {
+                let value = of_value[0].1;
                 // Most things have one value, which nothing needs to be told apart from.
-                let lit = match is_one {
+                let lit = match of_value.len() == of_thing.len() {
                     true => solver.variable(),
-                    false => *cases.entry((ids, about.case(value))).or_insert_with(|| solver.variable()),
+                    false => {
+                        let ids: Vec<Id> = of_value.iter().map(|(_, _, id)| *id).collect();
+                        *cases.entry((ids, about.case(value))).or_insert_with(|| solver.variable())
+                    }
                 };
-                lits.insert(value.clone(), lit);
+                any.extend(of_value.iter().map(|(_, _, id)| (*id, lit)));
+                lits.push((value, lit));
             }
-            known.insert(about.clone(), lits);
+            known.push(Thing { about, lits });
         }
+        any.sort_unstable();
+        any.dedup();
         laws(&mut solver, &mut known);
         let mut question = Self { solver, lits: vec![None; terms.len()], known };
+        let mut any = &any[..];
         for id in (0..terms.len()).filter(|id| needed[*id]) {
-            question.lits[id] = Some(question.encode(terms.get(id)));
+            let (own, others) = any.split_at(any.partition_point(|(of, _)| *of <= id));
+            any = others;
+            question.lits[id] = Some(question.encode(terms.get(id), own));
         }
         question
     }
 
-    /// A literal that holds exactly where the term does.
-    fn encode(&mut self, term: &Term) -> Lit {
-        let (lits, join) = match term {
+    /// A literal that holds exactly where the term does. A fact is any of some.
+    fn encode(&mut self, term: &Term, any: &[(Id, Lit)]) -> Lit {
+        let (lits, join): (Vec<Lit>, Join) = match term {
             Term::Everyone => (vec![], Join::All),
             Term::Nobody => (vec![], Join::Any),
-            Term::Is { fact, .. } => {
-                let known = &self.known[&fact.about];
-                (distinct(fact.values.iter().map(|value| known[value])), Join::Any)
-            }
+            Term::Is { .. } => (any.iter().map(|(_, lit)| *lit).collect(), Join::Any),
             Term::Joined(join, members) => (members.iter().filter_map(|member| self.lits[*member]).collect(), *join),
         };
         let lit = match lits[..] {
@@ -96,7 +119,7 @@ impl Question {
     }
 
     /// Whether a device can be in all of some terms and in none of others.
-    pub fn ask(&mut self, within: &[Id], without: &[Id], budget: &mut Budget) -> Found {
+    pub fn ask(&mut self, within: &[Id], without: &[Id], budget: &mut Budget) -> Found<'t> {
         let lit = |id: &Id| self.lits[*id].map(|lit| (lit, *id));
         let mut assumed: Vec<(Lit, Id)> = within.iter().filter_map(lit).collect();
         assumed.extend(without.iter().filter_map(lit).map(|(lit, id)| (!lit, id)));
@@ -106,25 +129,24 @@ impl Question {
             Verdict::Cannot(core) => {
                 Found::None(assumed.into_iter().filter(|(lit, _)| core.contains(lit)).map(|(_, id)| id).collect())
             }
-            Verdict::Can => {
-                Found::Device(self.known.iter().map(|(about, lits)| (about.clone(), self.read(lits))).collect())
-            }
+            Verdict::Can => Found::Device(Traits(self.known.iter().filter_map(|thing| self.read(thing)).collect())),
         }
     }
 
-    fn read(&self, lits: &BTreeMap<Value, Lit>) -> Known {
-        match lits.iter().find(|(_, lit)| self.solver.holds(**lit)) {
-            Some((value, _)) => Known::Is(value.clone()),
-            None => Known::Not(lits.keys().cloned().collect()),
-        }
+    fn read(&self, thing: &Thing<'t>) -> Option<(&'t About, &'t Value)> {
+        let (value, _) = thing.lits.iter().find(|(_, lit)| self.solver.holds(*lit))?;
+        Some((thing.about, value))
     }
 }
 
 /// What holds of every device.
-fn laws(solver: &mut Solver, known: &mut BTreeMap<About, BTreeMap<Value, Lit>>) {
+fn laws(solver: &mut Solver, known: &mut Vec<Thing>) {
     let kinds = kinds(solver, known);
-    let kind = |device: &DeviceType| kinds.get(device).copied();
-    for (about, lits) in &*known {
+    let kind = |device: &DeviceType| {
+        let place = kinds.binary_search_by(|(known, _)| (*known).cmp(device)).ok()?;
+        Some(kinds[place].1)
+    };
+    for Thing { about, lits } in &*known {
         let can_be = || lits.iter().filter(|(value, _)| about.can_be(value));
         let possible = distinct(can_be().map(|(_, lit)| *lit));
         lits.iter().filter(|(value, _)| !about.can_be(value)).for_each(|(_, lit)| solver.clause([!*lit]));
@@ -173,28 +195,34 @@ fn distinct(lits: impl Iterator<Item = Lit>) -> Vec<Lit> {
 }
 
 /// The kinds of device that somebody speaks of or that a law needs. Each device is of one.
-fn kinds(solver: &mut Solver, known: &mut BTreeMap<About, BTreeMap<Value, Lit>>) -> BTreeMap<DeviceType, Lit> {
+fn kinds<'t>(solver: &mut Solver, known: &mut Vec<Thing<'t>>) -> Vec<(&'t DeviceType, Lit)> {
     let needed =
         |about: &About| matches!(about, About::Kind | About::Channel | About::Address) || about.kind().is_some();
-    if !known.keys().any(needed) {
-        return BTreeMap::new();
+    if !known.iter().any(|thing| needed(thing.about)) {
+        return Vec::new();
     }
-    let lits = known.entry(About::Kind).or_default();
-    for device in [DeviceType::Ios, DeviceType::Android, DeviceType::Amazon] {
-        lits.entry(Value::Kind(device)).or_insert_with(|| solver.variable());
+    let place = known.binary_search_by(|thing| thing.about.cmp(&KIND)).unwrap_or_else(|place| {
+        known.insert(place, Thing { about: &KIND, lits: Vec::new() });
+        place
+    });
+    let lits = &mut known[place].lits;
+    for kind in &KINDS {
+        if let Err(place) = lits.binary_search_by(|(value, _)| (*value).cmp(kind)) {
+            lits.insert(place, (kind, solver.variable()));
+        }
     }
-    let kind = |(value, lit): (&Value, &Lit)| match value {
-        Value::Kind(device) => Some((device.clone(), *lit)),
+    let kind = |(value, lit): &(&'t Value, Lit)| match value {
+        Value::Kind(device) => Some((device, *lit)),
         _ => None,
     };
     lits.iter().filter_map(kind).collect()
 }
 
 /// Only devices with SDK 6.0 or later say whether location is enabled, and all of those do.
-fn location(solver: &mut Solver, known: &BTreeMap<About, BTreeMap<Value, Lit>>) {
-    let Some((about, flags)) = known.iter().find(|(about, _)| about.is_location()) else { return };
-    let flags: Vec<Lit> = flags.iter().filter(|(value, _)| about.can_be(value)).map(|(_, lit)| *lit).collect();
-    for (version, lit) in known.iter().filter(|(about, _)| about.is_sdk()).flat_map(|(_, versions)| versions) {
+fn location(solver: &mut Solver, known: &[Thing]) {
+    let Some(Thing { about, lits }) = known.iter().find(|thing| thing.about.is_location()) else { return };
+    let flags: Vec<Lit> = lits.iter().filter(|(value, _)| about.can_be(value)).map(|(_, lit)| *lit).collect();
+    for (version, lit) in known.iter().filter(|thing| thing.about.is_sdk()).flat_map(|thing| &thing.lits) {
         match tells_location(version) {
             Some(false) => flags.iter().for_each(|flag| solver.clause([!*lit, !*flag])),
             // Where only one of the two is spoken of, it may be the other.
@@ -205,11 +233,11 @@ fn location(solver: &mut Solver, known: &BTreeMap<About, BTreeMap<Value, Lit>>) 
 }
 
 /// Who was seen somewhere in the last month was seen there in the last year.
-fn places(solver: &mut Solver, known: &BTreeMap<About, BTreeMap<Value, Lit>>) {
+fn places(solver: &mut Solver, known: &[Thing]) {
     let mut seen: BTreeMap<&str, Vec<(Option<i64>, Lit)>> = BTreeMap::new();
-    for (about, lits) in known {
+    for Thing { about, lits } in known {
         if let About::Place { id, months } = about {
-            seen.entry(id).or_default().extend(lits.values().map(|lit| (*months, *lit)));
+            seen.entry(id).or_default().extend(lits.iter().map(|(_, lit)| (*months, *lit)));
         }
     }
     for periods in seen.values_mut() {

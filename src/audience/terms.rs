@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::Arc;
 
@@ -182,20 +182,20 @@ impl Terms {
 
     /// Several terms joined.
     pub fn join(&mut self, join: Join, members: impl IntoIterator<Item = Id>) -> Id {
-        let mut flat = BTreeSet::new();
+        let mut flat = Vec::new();
         for member in members {
             match &self.terms[member] {
-                Term::Joined(inner, within) if *inner == join => flat.extend(within.iter().copied()),
-                _ => {
-                    flat.insert(member);
-                }
+                Term::Joined(inner, within) if *inner == join => flat.extend_from_slice(within),
+                _ => flat.push(member),
             }
         }
         if flat.contains(&join.decisive()) {
             return join.decisive();
         }
-        flat.remove(&join.empty());
-        let mut members = self.merged(join, flat.into_iter().collect());
+        flat.retain(|id| *id != join.empty());
+        flat.sort_unstable();
+        flat.dedup();
+        let mut members = self.merged(join, flat);
         if members.contains(&join.decisive()) {
             return join.decisive();
         }
@@ -217,17 +217,17 @@ impl Terms {
         let (facts, mut rest): (Vec<Id>, Vec<Id>) = members
             .into_iter()
             .partition(|member| matches!(self.terms[*member], Term::Is { not, .. } if !self.as_said || listed(not)));
-        let mut said: BTreeMap<&About, Vec<Id>> = BTreeMap::new();
-        for id in facts {
-            if let Term::Is { fact, .. } = &self.terms[id] {
-                said.entry(&fact.about).or_default().push(id);
-            }
-        }
+        let about = |id: Id| match &self.terms[id] {
+            Term::Is { fact, .. } => Some((&fact.about, id)),
+            _ => None,
+        };
+        let mut said: Vec<(&About, Id)> = facts.into_iter().filter_map(about).collect();
+        said.sort();
         let mut merged = Vec::new();
-        for ids in said.into_values() {
-            match ids[..] {
-                [one] => rest.push(one),
-                _ => merged.extend(self.union_or_intersection(join, &ids)),
+        for of_one in said.chunk_by(|(one, _), (other, _)| one == other) {
+            match of_one {
+                [(_, id)] => rest.push(*id),
+                _ => merged.extend(self.union_or_intersection(join, of_one.iter().map(|(_, id)| *id))),
             }
         }
         for (fact, not) in merged {
@@ -239,13 +239,13 @@ impl Terms {
     }
 
     /// Facts about one thing as a single one.
-    fn union_or_intersection(&self, join: Join, ids: &[Id]) -> Option<(Fact, bool)> {
+    fn union_or_intersection(&self, join: Join, ids: impl Iterator<Item = Id>) -> Option<(Fact, bool)> {
         // Any of several is the opposite of all of their opposites.
         let turned = join == Join::Any;
         let (mut within, mut without): (Option<BTreeSet<Value>>, BTreeSet<Value>) = (None, BTreeSet::new());
         let mut about = None;
         for id in ids {
-            let Term::Is { fact, not } = &self.terms[*id] else { continue };
+            let Term::Is { fact, not } = &self.terms[id] else { continue };
             about = Some(&fact.about);
             if *not != turned {
                 without.extend(fact.values.iter().cloned());
@@ -265,20 +265,19 @@ impl Terms {
 
     /// Members without those that say nothing beside the others.
     fn absorbed(&self, join: Join, members: Vec<Id>) -> Vec<Id> {
-        let mut facts: HashMap<&About, Id> = HashMap::new();
-        let mut compounds = Vec::new();
-        for id in &members {
-            match &self.terms[*id] {
-                Term::Is { fact, .. } => {
-                    facts.insert(&fact.about, *id);
-                }
-                Term::Joined(_, within) => compounds.push((*id, within)),
-                Term::Everyone | Term::Nobody => {}
-            }
-        }
+        let compound = |id: &Id| match &self.terms[*id] {
+            Term::Joined(_, within) => Some((*id, within)),
+            _ => None,
+        };
+        let mut compounds: Vec<(Id, &Vec<Id>)> = members.iter().filter_map(compound).collect();
         if compounds.is_empty() {
             return members;
         }
+        let fact = |id: &Id| match &self.terms[*id] {
+            Term::Is { fact, .. } => Some((&fact.about, *id)),
+            _ => None,
+        };
+        let facts: HashMap<&About, Id> = members.iter().filter_map(fact).collect();
         let mut gone: HashSet<Id> = HashSet::new();
         for (id, within) in &compounds {
             let idle = within.iter().any(|inner| {
