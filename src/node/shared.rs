@@ -54,6 +54,11 @@ impl Shared {
         self.0.text.get_or_init(|| (**self).to_string().into_boxed_str())
     }
 
+    /// The same, where it is there already.
+    pub fn written(&self) -> Option<&str> {
+        self.0.text.get().map(|text| &**text)
+    }
+
     /// The value for a short look: where it is a text alone, it stays one.
     pub fn tree(&self) -> Cow<'_, Value> {
         match self.0.value.get() {

@@ -11,6 +11,7 @@ use crate::address::Address;
 use crate::cores;
 use crate::digest::{Digest, Keyed, Listed};
 use crate::ledger::Verb;
+use crate::node::Shared;
 
 /// How many digits tell a change, and one side of it, from another.
 const WHOLE: usize = 16;
@@ -160,14 +161,17 @@ impl Plan {
             let done = (step.verb, step.id.as_deref(), step.from.as_ref());
             steps.entry(&step.address).or_default().push(done);
         }
+        let spec = |keyed: Keyed, key: &str, spec: &Option<Shared>| match spec.as_ref().and_then(Shared::written) {
+            Some(text) => keyed.text(key, text),
+            None => keyed.sorted(key, spec),
+        };
         let digest = |change: &Change| {
             let decided = Keyed::default()
                 .sorted("action", &change.shown())
                 .sorted("address", &change.address)
-                .sorted("broadcast", &change.broadcast)
-                .sorted("desired", &change.desired)
-                .sorted("id", &change.id)
-                .sorted("live", &change.live)
+                .sorted("broadcast", &change.broadcast);
+            let decided = spec(decided, "desired", &change.desired).sorted("id", &change.id);
+            let decided = spec(decided, "live", &change.live)
                 .sorted("protect", &change.protect)
                 .field("reasons", &change.reasons)
                 .field("sends", &change.sends)
