@@ -84,7 +84,11 @@ fn put(out: &mut String, text: &str, paint: Paint, style: Style) {
 
 /// How many columns a text has. Nearly all are printable ASCII.
 fn columns(text: &str) -> usize {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) { text.len() } else { text.width() }
+    if is_plain(text) { text.len() } else { text.width() }
+}
+
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 fn blanks(out: &mut String, mut number: usize) {
@@ -189,9 +193,8 @@ impl Words {
     /// Whether all of it is one line of at most so many columns, and that of its pieces as they are. Where it may not be,
     /// [`Self::lines`] tells.
     fn is_one_line(&self, width: usize, style: Style) -> bool {
-        let is_plain = |piece: &Piece| piece.text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
         let all: usize = self.pieces.iter().map(|piece| piece.text.len()).sum();
-        !style.color && all <= width && self.pieces.iter().all(is_plain)
+        !style.color && all <= width && self.pieces.iter().all(|piece| is_plain(&piece.text))
     }
 
     /// As lines of at most so many columns. A word that is wider is broken; what is there to be copied is not.
@@ -207,6 +210,10 @@ impl Words {
             if fits && (lines.is_empty() || column > self.hang || !piece.text.starts_with(' ')) {
                 line.push_str(&piece.text);
                 column += all;
+                continue;
+            }
+            if !kept && !style.color && is_easy(&piece.text, width - self.hang) {
+                self.fill(&piece.text, width, &mut lines, (&mut line, &mut column));
                 continue;
             }
             let words = if kept { vec![piece.text.as_str()] } else { words(&piece.text, width - self.hang) };
@@ -234,6 +241,41 @@ impl Words {
         }
         lines
     }
+
+    /// Goes on with an easy text: each line gets as much as fits on it, up to a space.
+    fn fill(&self, text: &str, width: usize, lines: &mut Vec<String>, (line, column): (&mut String, &mut usize)) {
+        let mut rest = text;
+        loop {
+            if !lines.is_empty() && *column == self.hang {
+                rest = rest.trim_start_matches(' ');
+            }
+            if rest.is_empty() {
+                return;
+            }
+            let fits = width.checked_sub(*column).and_then(|room| match rest.get(..=room) {
+                Some(beginning) => beginning.rfind(' ').map(|space| space + 1),
+                None => Some(rest.len()),
+            });
+            match fits {
+                Some(end) => {
+                    line.push_str(&rest[..end]);
+                    *column += end;
+                    rest = &rest[end..];
+                }
+                None => {
+                    trim(line);
+                    lines.push(std::mem::take(line));
+                    blanks(line, self.hang);
+                    *column = self.hang;
+                }
+            }
+        }
+    }
+}
+
+/// Whether a text is printable ASCII alone, and each of its words fits on a line.
+fn is_easy(text: &str, width: usize) -> bool {
+    is_plain(text) && text.split(' ').all(|word| word.len() <= width)
 }
 
 /// Takes away what nobody sees at the end.
