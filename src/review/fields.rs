@@ -1,6 +1,7 @@
 //! What differs between two specs, field by field: maps by their keys, lists by what their items are.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde_json::{Map, Value};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -108,13 +109,13 @@ impl<'v> Difference<'v> {
     /// Items that are alike belong together, in their order. Of what is left between them, as many on both sides are compared
     /// one by one; otherwise the old ones go and the new ones come, and what goes and comes again has moved.
     fn by_place(&mut self, path: &str, old: &'v [Value], new: &'v [Value]) {
-        let texts = |items: &[Value]| -> Vec<String> { items.iter().map(Value::to_string).collect() };
         let (mut goes, mut comes) = (Vec::new(), Vec::new());
-        for op in capture_diff_slices(Algorithm::Myers, &texts(old), &texts(new)) {
-            let (before, after) = (op.old_range(), op.new_range());
-            match op {
-                DiffOp::Equal { .. } => self.same += old[before].iter().map(leaves).sum::<usize>(),
-                _ if before.len() == after.len() => {
+        for (before, after) in aligned(old, new) {
+            match (before.len(), after.len()) {
+                _ if old[before.clone()] == new[after.clone()] => {
+                    self.same += old[before].iter().map(leaves).sum::<usize>();
+                }
+                (goes, comes) if goes == comes => {
                     for (from, to) in before.zip(after) {
                         self.compare(format!("{path}[{to}]"), Some(&old[from]), Some(&new[to]));
                     }
@@ -144,6 +145,31 @@ impl<'v> Difference<'v> {
             self.fields.push(Field { path: format!("{path}[{to}]"), old: None, new: Some(&new[to]), moved: None });
         }
     }
+}
+
+/// Which items of two lists belong together, part by part: those that are alike, and what stands between them.
+fn aligned(old: &[Value], new: &[Value]) -> Vec<(Range<usize>, Range<usize>)> {
+    if let Some((was, is)) = one_edit(old, new) {
+        let begin = (0..was.start, 0..is.start);
+        let end = (was.end..old.len(), is.end..new.len());
+        return vec![begin, (was, is), end];
+    }
+    let texts = |items: &[Value]| -> Vec<String> { items.iter().map(Value::to_string).collect() };
+    let found = capture_diff_slices(Algorithm::Myers, &texts(old), &texts(new));
+    found.iter().map(|op| (op.old_range(), op.new_range())).collect()
+}
+
+/// The one item that comes, goes or changes, where there are no others and it is like neither of its neighbours: then there is
+/// one way alone to see it.
+fn one_edit(old: &[Value], new: &[Value]) -> Option<(Range<usize>, Range<usize>)> {
+    let alike = |(one, other): &(&Value, &Value)| one == other;
+    let begin = old.iter().zip(new).take_while(alike).count();
+    let end = old[begin..].iter().rev().zip(new[begin..].iter().rev()).take_while(alike).count();
+    let (was, is) = (begin..old.len() - end, begin..new.len() - end);
+    let beside = [begin.checked_sub(1).map(|before| &old[before]), old.get(was.end)];
+    let mut edited = old[was.clone()].iter().chain(&new[is.clone()]);
+    let one = was.len() <= 1 && is.len() <= 1 && edited.all(|item| !beside.contains(&Some(item)));
+    one.then_some((was, is))
 }
 
 fn places<'k>(keys: &[&'k str]) -> BTreeMap<&'k str, usize> {
