@@ -12,7 +12,7 @@ const DEPTH: usize = 4;
 const MORE: &str = "more conditions";
 
 /// A line of a tree.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Line {
     pub depth: usize,
     pub text: String,

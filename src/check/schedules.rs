@@ -163,10 +163,10 @@ struct Place {
 fn zones(schedule: &Schedule, audience: Where) -> BTreeMap<String, Place> {
     let Where { named, elsewhere, without } = audience;
     let own = name(&schedule.zone);
-    let with_own = elsewhere && !without.contains_key(own.as_str()) && !named.contains_key(own.as_str());
-    let named = named.into_iter().filter_map(|(name, seen)| {
-        let zone = zone::get(&name)?;
-        Some((name.into_owned(), Place { zone, tag: Some(seen.at) }))
+    let with_own = elsewhere && !without.contains_key(own.as_str()) && !named.contains(own.as_str());
+    let named = named.iter().filter_map(|(name, seen)| {
+        let zone = zone::get(name)?;
+        Some((name.to_owned(), Place { zone, tag: Some(seen.at) }))
     });
     let own = with_own.then(|| (own.clone(), Place { zone: schedule.zone.clone(), tag: None }));
     named.chain(own).collect()

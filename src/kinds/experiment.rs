@@ -160,6 +160,7 @@ impl Remote for Experiment {
 
     /// A variant without a schedule is sent as soon as the experiment exists.
     const HAS_RUNS: bool = true;
+    const SPEAKS: bool = true;
 
     fn runs(spec: &Value) -> Option<Runs> {
         let variants: Vec<&Value> = spec["variants"].as_array().into_iter().flatten().collect();

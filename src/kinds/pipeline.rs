@@ -94,6 +94,8 @@ impl Resource for Pipeline {
 const ADDED: &[&str] = &["uid", "id", "url", "status", "creation_time", "last_modified_time", "ok"];
 
 impl Remote for Pipeline {
+    const SPEAKS: bool = true;
+
     fn limit(level: Level) -> Option<&'static Limit> {
         (level == Level::Documented).then_some(&codes::AP102)
     }

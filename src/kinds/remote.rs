@@ -101,6 +101,9 @@ pub trait Remote: Resource {
     /// Whether things of the kind message people by themselves: whether `runs` ever says something.
     const HAS_RUNS: bool = false;
 
+    /// Whether things of the kind say something to people, by themselves or once something sets them off.
+    const SPEAKS: bool = false;
+
     /// What there is one of for each person, in the plural, where that is not the kind itself.
     const SINGLES: Option<&'static str> = None;
 
@@ -258,6 +261,8 @@ pub trait Api: Debug + Send + Sync {
     fn called(&self, spec: &Shared) -> String;
     /// Whether it messages people by itself, or may.
     fn has_runs(&self) -> bool;
+    /// Whether it says something to people.
+    fn speaks(&self) -> bool;
     /// The field with that name; `None` where it is its key.
     fn name_field(&self) -> Option<&'static str>;
     /// A spec as the resource that it says, segments by their keys; `None` where it is only a part of one.
@@ -361,6 +366,9 @@ impl<R: Remote> Api for Row<R> {
     }
     fn has_runs(&self) -> bool {
         R::HAS_RUNS
+    }
+    fn speaks(&self) -> bool {
+        R::SPEAKS
     }
     fn name_field(&self) -> Option<&'static str> {
         (!R::NAMED_BY_KEY).then_some(R::NAME)

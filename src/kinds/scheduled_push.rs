@@ -99,6 +99,7 @@ impl Remote for ScheduledPush {
     }
 
     const HAS_RUNS: bool = true;
+    const SPEAKS: bool = true;
 
     fn runs(spec: &Value) -> Option<Runs> {
         let schedules: Vec<&Value> = spec["schedule"].as_array().into_iter().flatten().collect();

@@ -66,6 +66,8 @@ impl Resource for Template {
 }
 
 impl Remote for Template {
+    const SPEAKS: bool = true;
+
     fn limit(level: Level) -> Option<&'static Limit> {
         (level == Level::Documented).then_some(&codes::AP105)
     }

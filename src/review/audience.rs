@@ -156,16 +156,18 @@ impl Review<'_> {
         known.flatten().filter(|(_, criteria)| std::ptr::eq(&criteria.value, selector))
     }
 
+    /// Who is in the one segment that an audience is, where that is the same on both sides of what it names.
+    pub(super) fn people(&self, side: Side, selector: &Selector) -> Option<&Audience> {
+        let Selector::Segment(reference) = selector else { return None };
+        let (side, key) = self.meant_by(side, reference)?;
+        self.known_segment(side, key).and_then(people)
+    }
+
     /// Those who are reached: an audience with its segments as they are on that side.
     fn audience(&self, side: Side, change: &Change, (selector, devices): &Meant) -> Audience {
-        let known = match selector {
-            Selector::Segment(reference) => {
-                self.meant_by(side, reference).and_then(|(side, key)| self.known_segment(side, key))
-            }
-            selector => self.own(side, change, selector),
-        };
+        let known = self.people(side, selector).or_else(|| self.own(side, change, selector).and_then(people));
         let whole = || Audience::of(selector, |reference: &SegmentRef| self.segment(side, reference));
-        let audience = known.and_then(people).unwrap_or_else(whole);
+        let audience = known.cloned().unwrap_or_else(whole);
         match devices {
             Some(devices) => audience.on(devices),
             None => audience,
@@ -174,13 +176,13 @@ impl Review<'_> {
 }
 
 /// Who is in a segment, worked out once; `None` where it names others, which may be other people on the other side.
-fn people((known, criteria): (&OfSide, &At<Selector>)) -> Option<Audience> {
+fn people<'r>((known, criteria): (&'r OfSide, &At<Selector>)) -> Option<&'r Audience> {
     let audience = known.audience.get_or_init(|| {
         let mut is_whole = true;
         criteria.walk(&mut |selector| is_whole &= !matches!(selector.value, Selector::Segment(_)));
         is_whole.then(|| Audience::of(&criteria.value, |_| None))
     });
-    audience.clone()
+    audience.as_ref()
 }
 
 /// Who is in a segment, in a sentence.
@@ -217,12 +219,8 @@ fn marked(old: Vec<Line>, new: Vec<Line>) -> Vec<Marked> {
     if new.is_empty() {
         return all(old, Mark::Goes);
     }
-    let text = |lines: &[Line]| -> Vec<String> {
-        lines.iter().map(|line| format!("{}{}", "  ".repeat(line.depth), line.text)).collect()
-    };
-    let (was, is) = (text(&old), text(&new));
     let mut found = Vec::new();
-    for op in similar::capture_diff_slices(similar::Algorithm::Patience, &was, &is) {
+    for op in similar::capture_diff_slices(similar::Algorithm::Patience, &old, &new) {
         let (tag, before, after) = op.as_tag_tuple();
         let goes = tag != similar::DiffTag::Equal;
         if goes {

@@ -1,7 +1,7 @@
 //! What people will read, and what they would read before.
 
 use super::{Review, Side};
-use crate::kinds::{Parts, Spec};
+use crate::kinds::{self, Parts, Spec};
 use crate::look::{self, Seen, Values};
 use crate::node::At;
 use crate::plan::Change;
@@ -28,6 +28,9 @@ impl Review<'_> {
 
     /// What a function makes of the messages of a change: with defaults, and then with each sample.
     fn each_message<T>(&self, change: &Change, side: Side, made: &dyn Fn(&Parts, Option<Sample>) -> Vec<T>) -> Vec<T> {
+        if !kinds::api(&change.address).speaks() {
+            return Vec::new();
+        }
         let key = At::new(change.address.key.clone(), Span::NONE);
         let all = |spec: &dyn Spec| {
             let mut parts = Parts::new(&key);

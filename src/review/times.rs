@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 
 use super::{Review, Side, after};
 use crate::address::Address;
-use crate::kinds::{self, Parts, Spec};
+use crate::kinds::{self, Parts, Sending, Spec};
 use crate::model::audience::SegmentRef;
 use crate::model::zone;
 use crate::node::At;
@@ -18,33 +18,55 @@ use crate::timing::{self, Collisions, Country, Times, Upcoming, has_passed, plac
 impl Review<'_> {
     /// The times at which a change's messages go out, as they were or as they will be.
     pub fn times(&self, change: &Change, side: Side) -> Cow<'_, [Times]> {
+        if !kinds::api(&change.address).has_runs() {
+            return Cow::Borrowed(&[]);
+        }
         match self.known(change) {
             Some(known) => Cow::Borrowed(known.of(side).times.get_or_init(|| self.goes_out(change, side))),
             None => Cow::Owned(self.goes_out(change, side)),
         }
     }
 
+    /// Those as they were and as they will be. Of those that give way to others, nobody asks for the clocks over there.
+    pub fn both_times(&self, change: &Change) -> (Cow<'_, [Times]>, Cow<'_, [Times]>) {
+        let new = self.times(change, Side::After);
+        let by_author = |sending: &Sending, zone: &TimeZone| Times::by_author(sending.schedule.when, zone);
+        let old = match new.is_empty() {
+            true => self.times(change, Side::Before),
+            false => self.each_time(change, Side::Before, by_author).into(),
+        };
+        (old, new)
+    }
+
     fn goes_out(&self, change: &Change, side: Side) -> Vec<Times> {
-        let told = &self.plan.told;
-        let zone = told.of.get(&change.address).and_then(|aside| zone::get(aside.zone.as_deref()?));
+        self.each_time(change, side, |sending, zone| {
+            let segment = |reference: &SegmentRef| self.segment(side, reference);
+            let audience = places(sending.audience, segment, Country::All);
+            let label = sending.variant.map(|number| format!("variant {number}"));
+            Times::new(sending.schedule.when, zone, &audience, self.plan.told.quiet).labelled(label)
+        })
+    }
+
+    fn each_time(&self, change: &Change, side: Side, time: impl Fn(&Sending, &TimeZone) -> Times) -> Vec<Times> {
+        if !kinds::api(&change.address).has_runs() {
+            return Vec::new();
+        }
+        let zone = self.plan.told.of.get(&change.address).and_then(|aside| zone::get(aside.zone.as_deref()?));
         let zone = zone.unwrap_or(TimeZone::UTC);
         let key = key(&change.address);
         let times = |spec: &dyn Spec| {
             let mut parts = Parts::new(&key);
             spec.parts(&mut parts);
-            let times = parts.sendings.iter().map(|sending| {
-                let audience =
-                    places(sending.audience, |reference: &SegmentRef| self.segment(side, reference), Country::All);
-                let label = sending.variant.map(|number| format!("variant {number}"));
-                Times::new(sending.schedule.when, &zone, &audience, told.quiet).labelled(label)
-            });
-            times.collect()
+            parts.sendings.iter().map(|sending| time(sending, &zone)).collect()
         };
         self.of_resource(change, side, times).unwrap_or_default()
     }
 
     /// What has to happen for a change's messages to be sent, where they wait for something.
     pub fn set_off(&self, change: &Change, side: Side) -> Option<String> {
+        if !kinds::api(&change.address).speaks() {
+            return None;
+        }
         let key = key(&change.address);
         let triggers = |spec: &dyn Spec| -> Vec<String> {
             let mut parts = Parts::new(&key);
@@ -78,7 +100,11 @@ impl Review<'_> {
                 spec.parts(&mut parts);
                 let news = change.action != Action::Keep;
                 let sendings = parts.sendings.into_iter();
-                sendings.map(|sending| Upcoming::of(&change.address, sending, news)).collect::<Vec<_>>()
+                let upcoming = sendings.map(|sending| Upcoming {
+                    people: self.people(Side::After, sending.audience),
+                    ..Upcoming::of(&change.address, sending, news)
+                });
+                upcoming.collect::<Vec<_>>()
             })
             .filter(|upcoming| !has_passed(upcoming.when, plan.made))
             .collect();

@@ -57,15 +57,20 @@ pub struct There {
 }
 
 impl Times {
+    /// What the author's clock shows alone.
+    pub fn by_author(when: When, zone: &TimeZone) -> Self {
+        Self { label: None, when, zone: zone.clone(), quiet: false, there: vec![], anywhere: false }
+    }
+
     /// The clocks that an audience can have at that moment. Zones that show the same are told once.
     pub fn new(when: When, zone: &TimeZone, audience: &Where, quiet: Option<Quiet>) -> Self {
         let is_quiet = |at: DateTime| quiet.is_some_and(|quiet| quiet.contains(at.time()));
-        let bare = Self { label: None, when, zone: zone.clone(), quiet: false, there: vec![], anywhere: false };
+        let bare = Self::by_author(when, zone);
         let instant = match when {
             When::EachZone(time) => return Self { quiet: is_quiet(time), ..bare },
             When::At(instant) => instant,
         };
-        let named = audience.named.iter().map(|(name, seen)| (&**name, seen.of_country.unwrap_or_default()));
+        let named = audience.named.iter().map(|(name, seen)| (name, seen.of_country.unwrap_or_default()));
         let mut zones = zone::all(named);
         // Who is in a zone that is not known can be anywhere.
         let anywhere = audience.elsewhere || zones.is_empty();

@@ -11,7 +11,35 @@ use crate::source::Span;
 const DEPTH: usize = 32;
 
 /// Zones by their IANA names, each with the first place that names it.
-pub type Named = BTreeMap<Cow<'static, str>, Seen>;
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Named(Vec<(Cow<'static, str>, Seen)>);
+
+impl Named {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, Seen)> {
+        self.0.iter().map(|(name, seen)| (&**name, *seen))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn contains(&self, name: &str) -> bool {
+        self.0.binary_search_by(|(known, _)| (**known).cmp(name)).is_ok()
+    }
+}
+
+/// Of what names the same zone, the first counts.
+impl FromIterator<(Cow<'static, str>, Seen)> for Named {
+    fn from_iter<I: IntoIterator<Item = (Cow<'static, str>, Seen)>>(all: I) -> Self {
+        let mut all: Vec<_> = all.into_iter().collect();
+        all.sort_by(|(one, _), (other, _)| one.cmp(other));
+        all.dedup_by(|(later, _), (first, _)| later == first);
+        Self(all)
+    }
+}
+
+/// Zones that are left out, each with the first place that says so.
+type Left = BTreeMap<Cow<'static, str>, Seen>;
 
 /// How a zone is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +67,7 @@ pub struct Where {
     /// Whether it may be in zones that it does not name.
     pub elsewhere: bool,
     /// Zones that it is not in, of those elsewhere.
-    pub without: Named,
+    pub without: Left,
 }
 
 impl Where {
@@ -60,27 +88,17 @@ impl Where {
         self
     }
 
-    /// The people of both.
-    fn or(mut self, other: Self) -> Self {
-        self.without = match (self.elsewhere, other.elsewhere) {
-            (true, true) => kept(self.without, |tag| other.without.contains_key(tag)),
-            (true, false) => self.without,
-            (false, _) => other.without,
+    /// The people of all of these. There may be thousands.
+    fn any(all: Vec<Self>) -> Self {
+        let mut open = all.iter().filter(|one| one.elsewhere);
+        let (elsewhere, mut without) = match open.next() {
+            Some(first) => (true, first.without.clone()),
+            None => (false, Left::new()),
         };
-        self.elsewhere |= other.elsewhere;
-        // The few are put among the many: there may be thousands, one after the other.
-        let (few, many) = (other.named, &mut self.named);
-        if few.len() <= many.len() {
-            for (tag, at) in few {
-                many.entry(tag).or_insert(at);
-            }
-        } else {
-            let first = std::mem::replace(many, few);
-            many.extend(first);
-        }
-        let named = &self.named;
-        self.without = kept(self.without, |tag| !named.contains_key(tag));
-        self
+        open.for_each(|other| without.retain(|tag, _| other.without.contains_key(tag)));
+        let named: Named = all.into_iter().flat_map(|one| one.named.0).collect();
+        without.retain(|tag, _| !named.contains(tag));
+        Self { named, elsewhere, without }
     }
 
     /// The people who are in both. A zone that one of them names and the other leaves open is one that they may be in, and
@@ -91,35 +109,24 @@ impl Where {
             (true, _) => return other.settled(),
             _ => {}
         }
+        let by_country = |seen: &Seen| seen.of_country.is_some();
         let allows = |whole: &Self, tag: &str, seen: Seen| {
-            let by_country = |seen: &Seen| seen.of_country.is_some();
-            whole.named.contains_key(tag)
+            whole.named.contains(tag)
                 || whole.elsewhere && !whole.without.contains_key(tag)
-                || !by_country(&seen) && whole.named.values().any(by_country)
+                || !by_country(&seen) && whole.named.0.iter().any(|(_, seen)| by_country(seen))
         };
-        let allowed = |zones: &Named, whole: &Self| -> Named {
-            zones
-                .iter()
-                .filter(|(tag, seen)| allows(whole, tag, **seen))
-                .map(|(tag, seen)| (tag.clone(), *seen))
-                .collect()
+        let allowed = |of: &Self, whole: &Self| -> Vec<(Cow<'static, str>, Seen)> {
+            of.named.0.iter().filter(|(tag, seen)| allows(whole, tag, *seen)).cloned().collect()
         };
-        let mut named = allowed(&self.named, &other);
-        for (tag, seen) in allowed(&other.named, &self) {
-            let known = named.entry(tag).or_insert(seen);
-            if seen.of_country.is_none() && known.of_country.is_some() {
-                *known = seen;
-            }
-        }
+        // A tag comes first.
+        let (mut named, others) = (allowed(&self, &other), allowed(&other, &self));
+        named.extend(others);
+        named.sort_by(|(tag, seen), (other, at)| (tag, by_country(seen)).cmp(&(other, by_country(at))));
         self.without.extend(other.without);
         let elsewhere = self.elsewhere && other.elsewhere;
-        Self { named, elsewhere, without: if elsewhere { self.without } else { Named::new() } }
+        let without = if elsewhere { self.without } else { Left::new() };
+        Self { named: named.into_iter().collect(), elsewhere, without }
     }
-}
-
-fn kept(mut zones: Named, keep: impl Fn(&str) -> bool) -> Named {
-    zones.retain(|tag, _| keep(tag));
-    zones
 }
 
 /// Where the people of an audience can be. Segments are followed through the lookup.
@@ -149,18 +156,20 @@ impl<'s, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'s, F> {
         };
         if let Some((members, any)) = compound {
             let all: Vec<Where> = members.iter().map(|member| self.of(member, negated, depth)).collect();
-            let join = if any { Where::or } else { Where::and };
-            return all.into_iter().reduce(join).unwrap_or_else(Where::anywhere);
+            return match all.len() {
+                2.. if any => Where::any(all),
+                _ => all.into_iter().reduce(Where::and).unwrap_or_else(Where::anywhere),
+            };
         }
         match selector {
             Selector::Not(member) => self.of(member, !negated, depth),
             Selector::Tag(Tag { tag, group: Some(id) }) => match group(id).map(|group| group.values) {
                 Some(Values::TimeZone) => {
                     let seen = Seen { at: tag.span, of_country: None };
-                    let zones = Named::from([(Cow::Owned(iana(tag).to_owned()), seen)]);
+                    let zone = [(Cow::Owned(iana(tag).to_owned()), seen)];
                     match negated {
-                        true => Where { without: zones, ..Where::anywhere() },
-                        false => Where { named: zones, ..Where::default() },
+                        true => Where { without: zone.into(), ..Where::anywhere() },
+                        false => Where { named: zone.into_iter().collect(), ..Where::default() },
                     }
                 }
                 // Who is of another country can be in the same zone.
@@ -212,7 +221,7 @@ mod tests {
     fn names(selector: &serde_json::Value, country: Country) -> (Vec<String>, bool) {
         let read = Selector::decode(&Node::from_json_value(selector), &mut Reader::default()).expect("a selector");
         let found = places(&read, |_| None, country);
-        (found.named.into_keys().map(Cow::into_owned).collect(), found.elsewhere)
+        (found.named.iter().map(|(name, _)| name.to_owned()).collect(), found.elsewhere)
     }
 
     #[test]
@@ -236,23 +245,27 @@ mod tests {
     }
 
     fn place(named: &[&str], elsewhere: bool, without: &[&str]) -> Where {
-        let zones = |tags: &[&str]| tags.iter().map(|tag| ((*tag).to_owned().into(), TAG)).collect();
-        Where { named: zones(named), elsewhere, without: zones(without) }
+        let zone = |tag: &&str| (Cow::Owned((*tag).to_owned()), TAG);
+        Where { named: named.iter().map(zone).collect(), elsewhere, without: without.iter().map(zone).collect() }
+    }
+
+    fn either(one: &Where, other: &Where) -> Where {
+        Where::any(vec![one.clone(), other.clone()])
     }
 
     #[test]
     fn zones_are_joined_as_people_are() {
         let (a, b) = (place(&["A"], false, &[]), place(&["B"], false, &[]));
         let (open, not_a) = (Where::anywhere(), place(&[], true, &["A"]));
-        assert_eq!(a.clone().or(b.clone()), place(&["A", "B"], false, &[]));
-        assert_eq!(a.clone().or(open.clone()), place(&["A"], true, &[]));
-        assert_eq!(a.clone().or(not_a.clone()), place(&["A"], true, &[]));
+        assert_eq!(either(&a, &b), place(&["A", "B"], false, &[]));
+        assert_eq!(either(&a, &open), place(&["A"], true, &[]));
+        assert_eq!(either(&a, &not_a), place(&["A"], true, &[]));
         assert_eq!(a.clone().and(open.clone()), a);
         assert_eq!(a.clone().and(b.clone()), place(&[], false, &[]));
-        assert_eq!(a.clone().or(open.clone()).and(open.clone()), place(&["A"], true, &[]));
+        assert_eq!(either(&a, &open).and(open.clone()), place(&["A"], true, &[]));
         assert_eq!(a.and(not_a.clone()), place(&[], false, &[]));
         assert_eq!(not_a.clone().and(open.clone()), not_a);
-        assert_eq!(not_a.or(open), place(&[], true, &[]));
+        assert_eq!(either(&not_a, &open), place(&[], true, &[]));
         assert_eq!(b.clone().and(place(&[], true, &["A"])), b);
     }
 }

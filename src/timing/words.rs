@@ -45,7 +45,17 @@ pub fn day(at: DateTime) -> String {
 
 /// `09:00`, with its seconds where it has any.
 pub fn clock(at: DateTime) -> String {
-    at.strftime(if at.second() == 0 { "%H:%M" } else { "%H:%M:%S" }).to_string()
+    let (hour, minute) = (at.hour(), at.minute());
+    match at.second() {
+        0 => format!("{hour:02}:{minute:02}"),
+        second => format!("{hour:02}:{minute:02}:{second:02}"),
+    }
+}
+
+/// `Fri`.
+fn weekday(at: DateTime) -> &'static str {
+    const NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+    NAMES[usize::from(at.weekday().to_monday_zero_offset().unsigned_abs())]
 }
 
 /// The name of a zone.
@@ -73,7 +83,8 @@ pub fn changed(old: &Times, new: &Times, now: Timestamp) -> String {
 /// What a clock shows elsewhere: `Sydney 01:00 Sat (quiet)`.
 pub fn there(there: &There) -> String {
     let quiet = if there.quiet { " (quiet)" } else { "" };
-    format!("{} {}{quiet}", there.city, there.at.strftime("%H:%M %a"))
+    let at = there.at;
+    format!("{} {:02}:{:02} {}{quiet}", there.city, at.hour(), at.minute(), weekday(at))
 }
 
 /// What the clocks show elsewhere, the best-known of them, and how many others there are.
@@ -255,6 +266,17 @@ mod tests {
         assert!(words.starts_with("Los Angeles 06:00 Fri   New York 09:00 Fri   Paris 15:00 Fri"), "{words}");
         assert!(words.ends_with("Sydney 01:00 Sat   and 3 more clocks"), "{words}");
         assert_eq!(elsewhere(&times, usize::MAX).len(), times.there.len());
+    }
+
+    #[test]
+    fn clocks_and_days_are_written_as_everywhere() {
+        let noon: DateTime = "2026-11-16T12:00".parse().unwrap();
+        for hours in 0..7 * 25 {
+            let at = noon.checked_add(jiff::SignedDuration::from_secs(hours * 3599)).unwrap();
+            assert_eq!(weekday(at), at.strftime("%a").to_string());
+            let form = if at.second() == 0 { "%H:%M" } else { "%H:%M:%S" };
+            assert_eq!(clock(at), at.strftime(form).to_string());
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::kinds::{Resource, Segment};
 use crate::look::Seen;
 use crate::model::schedule::When;
 use crate::plan::{self, Basis};
-use crate::review::{Mark, Side, Who};
+use crate::review::{Mark, Who};
 use crate::timing::{self, Times, words};
 
 /// A time at which people get a message.
@@ -241,7 +241,7 @@ impl Unlisted {
 impl Time {
     /// The times of a change, as they will be; as they were where it goes.
     pub fn all(view: &View, change: &plan::Change) -> Vec<Self> {
-        let (old, new) = (view.review.times(change, Side::Before), view.review.times(change, Side::After));
+        let (old, new) = view.review.both_times(change);
         let shown: &[Times] = if new.is_empty() { &old } else { &new };
         let was = |number: usize, times: &Times| {
             let before = old.get(number).filter(|before| !new.is_empty() && before.when != times.when)?;

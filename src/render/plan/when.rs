@@ -14,7 +14,7 @@ pub fn rows(view: &View, change: &Change) -> Vec<Row> {
     if matches!(change.action, Action::Adopt | Action::Forget | Action::Keep | Action::Past) {
         return Vec::new();
     }
-    let (old, new) = (view.review.times(change, Side::Before), view.review.times(change, Side::After));
+    let (old, new) = view.review.both_times(change);
     if old.is_empty() && new.is_empty() {
         return set_off(view, change).into_iter().collect();
     }
