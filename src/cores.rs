@@ -36,7 +36,30 @@ fn one_by_one<T, R>(all: Vec<T>, one: impl Fn(T) -> R) -> Vec<R> {
     all.into_iter().map(one).collect()
 }
 
+/// Two answers about so many things, found side by side.
+pub fn both<A: Send, B: Send>(
+    things: usize,
+    one: impl FnOnce() -> A + Send,
+    other: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if things < MANY {
+        return (one(), other());
+    }
+    begin();
+    rayon::join(one, other)
+}
+
+/// Lets go of many things.
+pub fn drop_all<T: Send>(all: Vec<T>) {
+    each_of(all, drop);
+}
+
 fn side_by_side<T: Send, R: Send>(all: Vec<T>, one: impl Fn(T) -> R + Sync) -> Vec<R> {
+    begin();
+    all.into_par_iter().map(&one).collect()
+}
+
+fn begin() {
     static BEGUN: Once = Once::new();
     BEGUN.call_once(|| {
         if MAIN.get() == Some(&thread::current().id()) {
@@ -45,7 +68,6 @@ fn side_by_side<T: Send, R: Send>(all: Vec<T>, one: impl Fn(T) -> R + Sync) -> V
             let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).use_current_thread().build_global();
         }
     });
-    all.into_par_iter().map(&one).collect()
 }
 
 #[cfg(test)]
@@ -59,6 +81,7 @@ mod tests {
             let doubled: Vec<usize> = all.iter().map(|number| number * 2).collect();
             assert_eq!(each(&all, |number| number * 2), doubled);
             assert_eq!(each_if(true, all.clone(), |number| number * 2), doubled);
+            assert_eq!(both(count, || all.len(), || doubled.len()), (count, count));
             assert_eq!(each_if(false, all, |number| number * 2), doubled);
         }
     }

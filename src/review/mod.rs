@@ -8,6 +8,7 @@ pub mod prose;
 mod times;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::mem;
 use std::sync::OnceLock;
 
 use serde_json::Value;
@@ -42,7 +43,7 @@ pub struct Review<'p> {
     /// The segments that others are in than before, or may be: by themselves, or through one that they name.
     moved: BTreeSet<&'p str>,
     /// By the place of a change in the plan.
-    known: Vec<Known>,
+    known: All,
 }
 
 /// What there may be of each side.
@@ -76,6 +77,16 @@ struct Known {
     who: OnceLock<Vec<Who>>,
 }
 
+/// What was found out of all changes. To let go of that takes a while too.
+#[derive(Debug, Default)]
+struct All(Vec<Known>);
+
+impl Drop for All {
+    fn drop(&mut self) {
+        cores::drop_all(mem::take(&mut self.0));
+    }
+}
+
 /// What was found out of a side of a change.
 #[derive(Debug, Default)]
 struct OfSide {
@@ -99,7 +110,7 @@ impl<'p> Review<'p> {
     /// For whoever asks nothing of it: a plan that changes nothing is shown without a look at who is meant.
     pub fn unread(plan: &'p Plan) -> Self {
         let (segments, ids, users) = (HashMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { plan, segments, ids, users, moved: BTreeSet::new(), known: Vec::new() }
+        Self { plan, segments, ids, users, moved: BTreeSet::new(), known: All::default() }
     }
 
     pub fn of(plan: &'p Plan) -> Self {
@@ -117,16 +128,21 @@ impl<'p> Review<'p> {
             sides.after = after.then_some(place).or(sides.after);
         }
         let mut users: BTreeMap<&str, Vec<&Change>> = BTreeMap::new();
-        for change in &plan.changes {
+        let named = cores::each_of(plan.changes.iter().collect(), |change: &Change| {
             let audiences = kinds::api(&change.address).audiences();
             let specs = start(change).into_iter().chain(change.desired.as_ref());
             let specs = specs.filter(|spec| remote::may_name(audiences, spec));
-            let named: BTreeSet<&str> = specs.flat_map(|spec| remote::segments(audiences, spec)).collect();
+            let mut named: Vec<&str> = specs.flat_map(|spec| remote::segments(audiences, spec)).collect();
+            named.sort_unstable();
+            named.dedup();
+            named
+        });
+        for (change, named) in plan.changes.iter().zip(named) {
             named.into_iter().for_each(|key| users.entry(key).or_default().push(change));
         }
         let ids = plan.changes.iter().filter(is_segment).filter_map(|change| Some((change.id.as_deref()?, change)));
         let ids = ids.collect();
-        let mut review = Self { plan, segments, ids, users, moved: BTreeSet::new(), known };
+        let mut review = Self { plan, segments, ids, users, moved: BTreeSet::new(), known: All(known) };
         review.moved = review.moved();
         review
     }
@@ -147,7 +163,7 @@ impl<'p> Review<'p> {
 
     /// What is known of a change of this plan.
     fn known(&self, change: &Change) -> Option<&Known> {
-        self.known.get(self.plan.changes.element_offset(change)?)
+        self.known.0.get(self.plan.changes.element_offset(change)?)
     }
 
     /// What a side of a change says as the resource that it is, where there is one. It is read once.
@@ -189,7 +205,7 @@ impl<'p> Review<'p> {
     /// What is known of a side of a segment, and its criteria.
     fn known_segment(&self, side: Side, key: &str) -> Option<(&OfSide, &At<Selector>)> {
         let place = *self.segments.get(key)?.of(side)?;
-        let known = self.known[place].of(side);
+        let known = self.known.0[place].of(side);
         let segment = of_kind::<Segment>(known.read(&self.plan.changes[place], side)?)?;
         Some((known, &segment.criteria))
     }

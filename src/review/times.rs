@@ -89,7 +89,7 @@ impl Review<'_> {
         let sending: Vec<(&Change, &dyn Spec, At<String>)> = plan
             .changes
             .iter()
-            .zip(&self.known)
+            .zip(&self.known.0)
             .filter(|(change, _)| sends(change))
             .filter_map(|(change, known)| Some((change, known.after.read(change, Side::After)?, key(&change.address))))
             .collect();

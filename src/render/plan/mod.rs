@@ -17,7 +17,7 @@ pub(super) mod who;
 pub(super) mod words;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -88,7 +88,7 @@ pub struct View<'p> {
     users: BTreeMap<&'p Address, Vec<&'p Change>>,
     /// By what goes: what looks like its new name.
     successors: BTreeMap<&'p Address, &'p Change>,
-    steps: BTreeMap<&'p Address, Vec<&'p Step>>,
+    steps: HashMap<&'p Address, Vec<&'p Step>>,
     digest: OnceLock<Digest>,
     /// Whether a word stands in for the ids that the service chose.
     stands_in: AtomicBool,
@@ -223,22 +223,19 @@ impl<'p> View<'p> {
                 }
             }
         }
-        let mut steps: BTreeMap<&Address, Vec<&Step>> = BTreeMap::new();
+        let mut steps: HashMap<&Address, Vec<&Step>> = HashMap::with_capacity(plan.steps.len());
         for step in &plan.steps {
             steps.entry(&step.address).or_default().push(step);
         }
-        let mut blocks: BTreeMap<Address, Block> = BTreeMap::new();
-        for change in plan.changes.iter().filter(|change| change.is_told()) {
-            blocks.entry(change.address.resource()).or_insert_with_key(Block::new).add(change);
-        }
+        let mut blocks = Block::all(plan);
         let is_part = |change: &&Change| change.action != Action::Past && change.address.part().is_some();
         let parts = if blocks.is_empty() { &[][..] } else { &plan.changes };
         for part in parts.iter().filter(is_part) {
-            if let Some(block) = blocks.get_mut(&part.address.resource()) {
-                block.total += 1;
+            let resource = part.address.resource();
+            if let Ok(place) = blocks.binary_search_by(|block| block.address.cmp(&resource)) {
+                blocks[place].total += 1;
             }
         }
-        let blocks: Vec<Block> = blocks.into_values().collect();
         let mut blocks = cores::each_of(blocks, |mut block| {
             let mut risks: Vec<(Risk, &Change)> =
                 block.parts.drain(..).map(|change| (Risk::of(change, plan, &review), change)).collect();
@@ -276,6 +273,13 @@ impl<'p> View<'p> {
     /// Messages that one person would get shortly after each other, also among those that stay as they are.
     pub fn collisions(&self) -> &Near {
         self.near.get_or_init(|| Near::new(self.review.collisions()))
+    }
+
+    /// Finds out side by side what a whole form asks for: its collisions and its digest.
+    pub fn ask_ahead(&self) {
+        let near = || Near::new(self.review.collisions());
+        let (near, digest) = cores::both(self.plan.changes.len(), near, || self.plan.digest());
+        let _ = (self.near.set(near), self.digest.set(digest));
     }
 
     /// Shows something of it with a word in the place of all ids that the service chose. So two targets show the same where
@@ -379,9 +383,24 @@ impl<'p> View<'p> {
 }
 
 impl<'p> Block<'p> {
-    fn new(address: &Address) -> Self {
+    /// All that people are told of, in the order of addresses.
+    fn all(plan: &'p Plan) -> Vec<Self> {
+        let told = plan.changes.iter().filter(|change| change.is_told());
+        let mut told: Vec<(Address, &Change)> = told.map(|change| (change.address.resource(), change)).collect();
+        told.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let mut blocks: Vec<Self> = Vec::new();
+        for (address, change) in told {
+            if blocks.last().is_none_or(|block| block.address != address) {
+                blocks.push(Self::new(address));
+            }
+            blocks.last_mut().into_iter().for_each(|block| block.add(change));
+        }
+        blocks
+    }
+
+    fn new(address: Address) -> Self {
         Self {
-            address: address.clone(),
+            address,
             action: Action::Keep,
             risk: Risk::None,
             whole: None,

@@ -12,6 +12,8 @@ use crate::text::{all_of, count, quoted, short};
 pub(super) const NAMED: usize = 10;
 /// How many blocks are made side by side before they are told.
 const TOGETHER: usize = 512;
+/// How many bytes most blocks have at the most.
+const USUAL: usize = 1024;
 /// How much of a name stands in a first line.
 pub(super) const NAME: usize = 60;
 
@@ -47,12 +49,11 @@ fn whole(view: &View, ahead: Option<&Ahead>, style: Style, tell: &mut dyn FnMut(
         tell(&(out + "\n"));
     }
     if !view.blocks.is_empty() {
-        // All of them ask for it.
-        view.collisions();
+        view.ask_ahead();
     }
     for some in view.blocks.chunks(TOGETHER) {
         let parts = cores::each(some, |block| {
-            let mut out = String::new();
+            let mut out = String::with_capacity(USUAL);
             one(&mut out, view, block, rows::of_words(view, block), false, style);
             out
         });

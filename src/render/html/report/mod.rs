@@ -57,9 +57,10 @@ struct Report<'p> {
 impl<'p> Report<'p> {
     fn of(plan: &'p Plan, ahead: &'p Ahead) -> Self {
         let view = View::of(plan, &ahead.again);
+        view.ask_ahead();
         let mut report = Self {
             ahead,
-            digest: plan.digest(),
+            digest: view.digest().clone(),
             numbers: BTreeMap::new(),
             who: BTreeMap::new(),
             cards: Vec::new(),
