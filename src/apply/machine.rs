@@ -65,7 +65,7 @@ impl Run {
         // An empty plan leaves no trace in the ledger.
         let begin = (!plan.steps.is_empty()).then(|| Begin {
             run: settings.run.clone(),
-            plan: plan.digest(),
+            plan: settings.digest.clone().unwrap_or_else(|| plan.digest()),
             app: plan.app.clone(),
             tool: plan.tool.clone(),
             changes: counts().map(|(action, count)| (action.word().to_owned(), count)).collect(),

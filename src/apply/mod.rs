@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::digest::Digest;
 use crate::exchange::{Answer, Loss, Request};
 use crate::ledger::{AppendError, Entry, Lease, Seq};
 
@@ -123,6 +124,8 @@ pub struct Settings {
     /// How far the service's clock is ahead of ours, where it has one of its own. Whether a push is too late goes by that.
     pub ahead: SignedDuration,
     pub protections: Protections,
+    /// The digest of the plan, where somebody has worked it out already.
+    pub digest: Option<Digest>,
 }
 
 impl Settings {
@@ -139,6 +142,7 @@ impl Settings {
             backoff: SignedDuration::from_secs(1),
             ahead: SignedDuration::ZERO,
             protections: Protections::default(),
+            digest: None,
         }
     }
 }
