@@ -26,12 +26,16 @@ pub fn converge(world: &Shared, tasks: &mut Tasks) {
         // What may be on its way just now is let go of later, and what it names with it.
         let over = world.borrow().over();
         tasks.run_until(world, over);
+        if !world.borrow().length.plans_again && world.borrow().untrue().is_none() {
+            return;
+        }
         let Some((plan, done)) = by_hand(world, tasks) else { return };
         // The ledger may still learn of version stamps.
         let stamps =
             plan.steps.iter().all(|step| step.verb == Verb::Adopt) && world.borrow().log.ledger.open.is_empty();
         if plan.is_empty() && (plan.steps.is_empty() || stamps) {
-            return world.borrow_mut().look_at_truth();
+            let untrue = world.borrow().untrue();
+            return untrue.into_iter().for_each(|untrue| world.borrow_mut().violated(untrue));
         }
         if run == RUNS {
             let changes: Vec<_> = plan.changes.iter().filter(|change| change.action != Action::Keep).collect();
@@ -215,26 +219,18 @@ impl World {
         }
     }
 
-    /// The service has what is declared, once, and the ledger knows all of it.
-    fn look_at_truth(&mut self) {
-        let mut wrong = Vec::new();
-        let ledger = &self.log.ledger;
-        for (address, unit) in &*self.project.units {
-            let Some(owned) = ledger.owned.get(address) else {
-                wrong.push(format!("{address} is declared, and the ledger does not have it"));
-                continue;
-            };
-            let api = kinds::api(address);
-            if owned.past || api.runs(&owned.spec).is_some_and(|runs| runs.has_begun(time::stamp(self.now))) {
-                continue;
-            }
-            let wire = pointed(api.audiences(), &unit.spec, &mut |reference| {
-                let key = reference.as_str().unwrap_or_default();
-                let id = ledger.owned.get(&Address::new("segments", key)).map(|owned| owned.id.as_str());
-                Value::from(id.unwrap_or_default())
-            });
-            if !self.service.has(address, &owned.id, &wire) {
-                wrong.push(format!("{address} ({}) is not as declared: {}", owned.id, *wire));
+    /// What is not as it has to be: the service has what is declared, once, and the ledger knows all of it.
+    fn untrue(&self) -> Option<String> {
+        let (ledger, units) = (&self.log.ledger, &self.project.units);
+        if !ledger.open.is_empty() || !ledger.retired.is_empty() {
+            return Some(format!("the ledger is in doubt: {:?} {:?}", ledger.open, ledger.retired));
+        }
+        let told = |address: &Address| kinds::api(address).lifecycle(self.level).read != Read::LedgerOnly;
+        for (address, owned) in ledger.owned.iter().filter(|(address, _)| told(address)) {
+            // An empty project lets go of nothing, nor does any of what may be on its way just now.
+            let is_near = || over(address, owned).is_some_and(|over| over > self.now);
+            if !units.is_empty() && !units.contains_key(address) && !is_near() {
+                return Some(format!("{address} is no longer declared, and the ledger has it"));
             }
         }
         for (id, object) in &self.service.objects {
@@ -242,22 +238,27 @@ impl World {
                 && object.is_live()
                 && ledger.owned.get(address).is_none_or(|owned| owned.id != *id)
             {
-                wrong.push(format!("{address} ({id}) is left over"));
+                return Some(format!("{address} ({id}) is left over"));
             }
         }
-        let told = |address: &Address| kinds::api(address).lifecycle(self.level).read != Read::LedgerOnly;
-        for (address, owned) in ledger.owned.iter().filter(|(address, _)| told(address)) {
-            let near = over(address, owned).is_some_and(|over| over > self.now);
-            // An empty project lets go of nothing, nor does any of what may be on its way just now.
-            if !self.project.units.is_empty() && !near && !self.project.units.contains_key(address) {
-                wrong.push(format!("{address} is no longer declared, and the ledger has it"));
-            }
+        if let Some(address) = units.keys().find(|address| !ledger.owned.contains_key(address)) {
+            return Some(format!("{address} is declared, and the ledger does not have it"));
         }
-        if !ledger.open.is_empty() || !ledger.retired.is_empty() {
-            wrong.push(format!("the ledger is in doubt: {:?} {:?}", ledger.open, ledger.retired));
+        units.iter().find_map(|(address, unit)| self.unlike(address, &unit.spec, &ledger.owned[address]))
+    }
+
+    /// What the service does not have as it is declared. What has had its time may be anything.
+    fn unlike(&self, address: &Address, spec: &pushplan::node::Shared, owned: &Owned) -> Option<String> {
+        let api = kinds::api(address);
+        if owned.past || api.runs(&owned.spec).is_some_and(|runs| runs.has_begun(time::stamp(self.now))) {
+            return None;
         }
-        if let Some(wrong) = wrong.pop() {
-            self.violated(wrong);
-        }
+        let wire = pointed(api.audiences(), spec, &mut |reference| {
+            let key = reference.as_str().unwrap_or_default();
+            let id = self.log.ledger.owned.get(&Address::new("segments", key)).map(|owned| owned.id.as_str());
+            Value::from(id.unwrap_or_default())
+        });
+        let is_there = self.service.has(address, &owned.id, &wire);
+        (!is_there).then(|| format!("{address} ({}) is not as declared: {}", owned.id, *wire))
     }
 }

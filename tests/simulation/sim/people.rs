@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::service::Origin;
 use super::tally::Fault;
 use super::time;
-use super::world::World;
+use super::world::{SETTLE, World};
 
 impl World {
     /// Somebody does something, right in the middle.
@@ -18,20 +18,18 @@ impl World {
         if self.dice.chance(250) {
             return self.belongings();
         }
-        let shown = self.service.objects.iter().filter(|(_, object)| object.is_live());
-        let ids: Vec<String> = shown.map(|(id, _)| id.clone()).collect();
-        if ids.is_empty() {
+        let live: Vec<_> = self.service.objects.iter().filter(|(_, object)| object.is_live()).collect();
+        if live.is_empty() {
             return;
         }
-        let id = self.dice.pick(&ids).clone();
-        let object = &self.service.objects[&id];
-        let (kind, body) = (object.kind, object.body().expect("it is live").clone());
+        let (id, object) = *self.dice.pick(&live);
+        let (id, kind) = (id.clone(), object.kind);
         // What nobody can look up again is left alone here: nothing could ever notice.
         if !matches!(kind, "segments" | "templates" | "pipelines") {
             return;
         }
         let number = self.dice.below(1000);
-        let other = altered(kind, &body, number);
+        let other = altered(kind, object.body().expect("it is live"), number);
         let now = self.now;
         let (fault, told) = match self.dice.below(4) {
             0 => {
@@ -64,8 +62,15 @@ impl World {
         }
     }
 
-    /// Somebody makes the very same thing, while nothing is under way.
-    pub fn twin(&mut self) {
+    /// Now and then somebody makes the very same thing, while nothing is under way, and everybody sees it before it goes on.
+    pub fn maybe_twin(&mut self) {
+        if self.dice.chance(50) {
+            self.twin();
+            self.now += SETTLE;
+        }
+    }
+
+    fn twin(&mut self) {
         let wanted: Vec<(Address, Value)> = self
             .project
             .units
@@ -93,8 +98,8 @@ impl World {
 
     /// Tags of people, and channels of theirs.
     fn belongings(&mut self) {
-        let names: Vec<String> = self.service.docs.keys().cloned().collect();
-        let name = self.dice.pick(&names).clone();
+        let which = self.dice.below(self.service.docs.len());
+        let Some(name) = self.service.docs.keys().nth(which).cloned() else { return };
         let now = self.now;
         let number = self.dice.below(3);
         self.note(|| format!("a person changes {name}"));

@@ -7,7 +7,7 @@ use super::Protection;
 use super::dice::Dice;
 use super::tally::{Fault, Tally};
 use super::time::{MINUTE, SECOND};
-use super::world::{Happening, Incoming, SETTLE, Shared, Tasks, World};
+use super::world::{Happening, Incoming, Shared, Tasks, World};
 
 /// What came of a seed.
 #[derive(Debug)]
@@ -34,11 +34,14 @@ pub struct Length {
     pub sends: u64,
     /// Whether also the kinds are listed that nothing here is of.
     pub all_kinds: bool,
-    /// Whether it goes on from a beginning that it shares with others: with the plan that was made there, or with an edit.
+    /// Whether it goes on from what was applied before, as others do.
     pub goes_on: bool,
+    /// Whether it begins with a plan that others begin with as well.
     pub is_planned: bool,
     /// Whether what is applied is held against what was shown by their digests, which takes as long as to plan it.
     pub digests: bool,
+    /// Whether the calm ends with a plan that finds nothing, also where a look at the truth says that all is well.
+    pub plans_again: bool,
 }
 
 impl Length {
@@ -46,30 +49,19 @@ impl Length {
         if seed.is_multiple_of(LONG) {
             let (units, rounds) = (2 + dice.below(4), 1 + dice.below(4));
             let faults = *dice.pick(&[20, 60, 120, 250]);
-            return Self {
-                units,
-                rounds,
-                faults,
-                sends: faults,
-                all_kinds: true,
-                goes_on: false,
-                is_planned: false,
-                digests: true,
-            };
+            return Self { units, rounds, faults, sends: faults, all_kinds: true, ..Self::calm(0, dice) };
         }
-        let (goes_on, is_planned) = (dice.chance(600), dice.chance(300));
+        let (goes_on, is_planned) = (dice.chance(600), dice.chance(700));
         let rounds = if !goes_on && dice.chance(300) { 2 } else { 1 };
-        let units = rounds + usize::from(dice.chance(300));
         let (faults, sends) = (*dice.pick(&[60, 120, 250]), *dice.pick(&[200, 400, 700]));
-        let (all_kinds, digests) = (dice.chance(60), seed.is_multiple_of(8));
-        Self { units, rounds, faults, sends, all_kinds, goes_on, is_planned, digests }
+        let (all_kinds, digests, plans_again) = (dice.chance(60), dice.chance(30), dice.chance(125));
+        Self { rounds, faults, sends, all_kinds, goes_on, is_planned, digests, plans_again, ..Self::calm(rounds, dice) }
     }
 
-    /// A beginning: where something is changed there is more than one thing, so that something can go.
-    pub fn beginning(dice: &mut Dice) -> Self {
-        let units = 2 + usize::from(dice.chance(300));
+    /// A story with so many things or one more, in which nothing goes wrong and everything is looked at.
+    pub fn calm(units: usize, dice: &mut Dice) -> Self {
         Self {
-            units,
+            units: units + usize::from(dice.chance(300)),
             rounds: 1,
             faults: 0,
             sends: 0,
@@ -77,6 +69,7 @@ impl Length {
             goes_on: false,
             is_planned: false,
             digests: true,
+            plans_again: true,
         }
     }
 }
@@ -115,7 +108,7 @@ impl World {
     /// When the next round begins.
     fn pause(&mut self, round: usize) -> i64 {
         let most = *self.dice.pick(&[SECOND, MINUTE, 20 * MINUTE, 600 * MINUTE]);
-        self.now + if self.has_past(round) { self.dice.between(0, most) } else { 0 }
+        self.now + if self.has_past(round) || self.planned.is_some() { self.dice.between(0, most) } else { 0 }
     }
 
     /// Whether something was applied before a round.
@@ -140,9 +133,8 @@ impl World {
         }
         let quiet = self.queue.is_empty() && self.processes.iter().all(|process| process.over);
         // A twin that is made while something is in doubt could be ours: nobody could tell.
-        if quiet && self.planned.is_none() && self.log.ledger.open.is_empty() && self.dice.chance(50) {
-            self.twin();
-            self.now += SETTLE;
+        if quiet && self.planned.is_none() && self.log.ledger.open.is_empty() {
+            self.maybe_twin();
         }
         self.note(|| format!("round {round}"));
         if self.trace.is_some() {

@@ -109,10 +109,10 @@ impl World {
     pub fn of(seed: u64, off: Option<Protection>, trace: bool) -> Self {
         let mut dice = Dice::new(seed);
         let length = Length::of(seed, &mut dice);
-        if length.goes_on {
-            return beginning::of(seed, off, trace, |begun| Self::going_on(begun, length, dice));
+        match beginning::of(seed, length, off, trace) {
+            Some(begun) => Self::going_on(&begun, length, dice),
+            None => Self::new(length, dice, off, trace),
         }
-        Self::new(length, dice, off, trace)
     }
 
     /// A world in which nothing has happened.
@@ -141,7 +141,7 @@ impl World {
     }
 
     /// The same world, in which another story happens from now on. Nobody is at work in it.
-    fn going_on(begun: &Self, length: Length, dice: Dice) -> Self {
+    pub fn going_on(begun: &Self, length: Length, dice: Dice) -> Self {
         Self {
             now: begun.now,
             level: begun.level,
@@ -149,7 +149,7 @@ impl World {
             service: begun.service.clone(),
             log: begun.log.clone(),
             project: begun.project.clone(),
-            planned: begun.planned.as_ref().filter(|_| length.is_planned).cloned(),
+            planned: begun.planned.clone(),
             tally: Tally::default(),
             faults: length.faults,
             off: begun.off,
