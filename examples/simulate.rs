@@ -14,7 +14,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use mimalloc::MiMalloc;
 use sim::{LONG, Protection, Tally, run};
+
+/// All that a story takes it takes in small pieces, which this one gives out fastest.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// The value of an option.
 fn option(name: &str) -> Option<String> {
@@ -25,25 +30,7 @@ fn number(name: &str) -> Option<u64> {
     option(name).and_then(|text| text.replace('_', "").parse().ok())
 }
 
-/// Begins anew where the allocator is not told to keep what is given back to it: all that a story takes it takes in small pieces,
-/// and a third of the time would go into merging them and taking them apart.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn keep_memory() {
-    use std::os::unix::process::CommandExt;
-    const TUNED: &str = "GLIBC_TUNABLES";
-    const KEEPS: &str =
-        "glibc.malloc.tcache_count=2000:glibc.malloc.trim_threshold=1073741824:glibc.malloc.mmap_threshold=1073741824";
-    if let (None, Ok(program)) = (std::env::var_os(TUNED), std::env::current_exe()) {
-        // It comes back only where that did not work, and then goes on as it is.
-        let _ = std::process::Command::new(program).args(std::env::args_os().skip(1)).env(TUNED, KEEPS).exec();
-    }
-}
-
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn keep_memory() {}
-
 fn main() -> ExitCode {
-    keep_memory();
     let off = option("--without").and_then(|name| Protection::ALL.into_iter().find(|one| format!("{one:?}") == name));
     if let Some(seed) = number("--seed") {
         let outcome = run(seed, off, true);
