@@ -21,6 +21,9 @@ use sim::{LONG, Protection, Tally, run};
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
+/// How many seeds a thread takes at once: neighbours share how they begin.
+const AT_ONCE: u64 = 64;
+
 /// The value of an option.
 fn option(name: &str) -> Option<String> {
     std::env::args().skip_while(|argument| argument != name).nth(1)
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
     }
     let (from, seeds) = (number("--from").unwrap_or(0), number("--seeds").unwrap_or(10_000));
     let every = if std::env::args().any(|argument| argument == "--long") { LONG } else { 1 };
+    let (end, step) = (from + seeds * every, usize::try_from(every).expect("it is small"));
     let most = number("--violations").unwrap_or(10);
     let quiet = AtomicU64::new(0);
     let (next, wrong, all) = (AtomicU64::new(from), AtomicU64::new(0), Mutex::new(Tally::default()));
@@ -49,17 +53,19 @@ fn main() -> ExitCode {
         for _ in 0..threads {
             scope.spawn(|| {
                 let mut tally = Tally::default();
-                loop {
-                    let seed = next.fetch_add(every, Ordering::Relaxed);
-                    if seed >= from + seeds * every || wrong.load(Ordering::Relaxed) >= most {
-                        break;
-                    }
-                    let outcome = run(seed, off, false);
-                    quiet.fetch_add(u64::from(outcome.tally.is_quiet()), Ordering::Relaxed);
-                    tally.add(&outcome.tally);
-                    if let Some(violation) = outcome.violation {
-                        wrong.fetch_add(1, Ordering::Relaxed);
-                        println!("seed {seed}: {violation}");
+                while next.load(Ordering::Relaxed) < end && wrong.load(Ordering::Relaxed) < most {
+                    let first = next.fetch_add(AT_ONCE * every, Ordering::Relaxed);
+                    for seed in (first..end.min(first + AT_ONCE * every)).step_by(step) {
+                        if wrong.load(Ordering::Relaxed) >= most {
+                            break;
+                        }
+                        let outcome = run(seed, off, false);
+                        quiet.fetch_add(u64::from(outcome.tally.is_quiet()), Ordering::Relaxed);
+                        tally.add(&outcome.tally);
+                        if let Some(violation) = outcome.violation {
+                            wrong.fetch_add(1, Ordering::Relaxed);
+                            println!("seed {seed}: {violation}");
+                        }
                     }
                 }
                 all.lock().expect("nobody died with it").add(&tally);
