@@ -3,7 +3,7 @@ FROM rust:1.95.0-alpine3.22@sha256:064dfc925d68d1a63f4fd2871bd7dc6e6ea56692989a4
 # The C library and its headers: SQLite and the cryptography are compiled from C.
 RUN apk add --no-cache musl-dev=~1.2
 WORKDIR /build
-COPY Cargo.toml Cargo.lock README.md ./
+COPY Cargo.toml Cargo.lock README.md build.rs ./
 COPY src src
 # Benches are named in Cargo.toml, and not built.
 COPY benches benches
