@@ -3,6 +3,7 @@
 mod approval;
 mod basis;
 mod overwritten;
+mod place;
 mod saved;
 mod thing;
 mod told;
@@ -25,6 +26,7 @@ use crate::node::Shared;
 pub use approval::{Approval, Approved, Difference, moved};
 pub use basis::Basis;
 pub use overwritten::Overwritten;
+pub use place::Place;
 pub use saved::NoPlan;
 pub use thing::Thing;
 pub use told::{Aside, Held, NothingDeclared, Told, Unmanaged, Why};
@@ -205,12 +207,6 @@ pub struct Change {
     /// What may not be touched, by its paths, and is as the service has it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
-    pub file: String,
-    pub line: usize,
 }
 
 /// Which side moved since the last apply.

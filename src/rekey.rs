@@ -186,8 +186,8 @@ impl Asked<'_> {
     /// Whether device tests name the same as before, under the new key.
     fn same_cases(&self, texts: &BTreeMap<String, [String; 2]>) -> Result<(), Refused> {
         let input = |(_, source): (_, &Source)| {
-            let text = texts.get(&source.path).map_or(&source.text, |[_, after]| after);
-            Input { name: source.path.clone(), from: From::Bytes(text.clone().into_bytes()) }
+            let text = texts.get(&*source.path).map_or(&source.text, |[_, after]| after);
+            Input { name: source.path.to_string(), from: From::Bytes(text.clone().into_bytes()) }
         };
         let inputs = self.cases.sources.iter().map(input).collect();
         let after = names::of(inputs, self.manifests, self.cases.target.as_deref());
@@ -255,8 +255,8 @@ pub fn reread(manifests: &Manifests, texts: &BTreeMap<String, [String; 2]>) -> M
     let project = Project::read(&manifests.project.root, said, &mut sources, &mut findings);
     let files = manifests.sources.iter().filter(|(file, _)| Some(*file) != own);
     let input = |(_, source): (_, &Source)| {
-        let text = texts.get(&source.path).map_or(&source.text, |[_, after]| after);
-        Input { name: source.path.clone(), from: From::Bytes(text.clone().into_bytes()) }
+        let text = texts.get(&*source.path).map_or(&source.text, |[_, after]| after);
+        Input { name: source.path.to_string(), from: From::Bytes(text.clone().into_bytes()) }
     };
     manifest::read(project, files.map(input).collect(), sources, findings)
 }
@@ -297,8 +297,8 @@ impl Edits {
                 return;
             }
         };
-        self.files.entry(source.path.clone()).or_insert_with(|| source.text.clone());
-        let place = (source.path.clone(), at.range().start);
+        self.files.entry(source.path.to_string()).or_insert_with(|| source.text.clone());
+        let place = (source.path.to_string(), at.range().start);
         self.replacements.insert(place, Replacement { at: at.range(), text, told: (sources.place(at), what) });
     }
 
@@ -307,13 +307,13 @@ impl Edits {
         let Some(source) = key.file().map(|file| sources.get(file)) else { return };
         match insert::place(&source.text, key.range(), value) {
             Some(place) => {
-                self.files.entry(source.path.clone()).or_insert_with(|| source.text.clone());
-                let same = self.insertions.iter_mut().find(|(file, at, _)| *file == source.path && *at == place.at);
+                self.files.entry(source.path.to_string()).or_insert_with(|| source.text.clone());
+                let same = self.insertions.iter_mut().find(|(file, at, _)| **file == *source.path && *at == place.at);
                 match same {
                     Some((.., added)) => added.lines.extend(lines),
                     None => {
                         self.insertions.push((
-                            source.path.clone(),
+                            source.path.to_string(),
                             place.at,
                             insert::Added { form: place.form, lines },
                         ));

@@ -4,7 +4,7 @@
 //! somebody is told about a place, and only then.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// A stretch of bytes in one of the files that were read. [`Span::NONE`] is the place of what came from no file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -69,6 +69,8 @@ pub struct Position {
 
 /// How many bytes of a text lie between two marks.
 const BLOCK: usize = 256;
+/// So many bytes are counted through for a line.
+const SHORT: usize = 4 * BLOCK;
 
 /// What is known at one byte of a text: lines before it, where its line begins, and characters up to both.
 #[derive(Clone, Copy, Debug, Default)]
@@ -83,13 +85,14 @@ struct Mark {
 /// One text that was read and the path that people know it by.
 #[derive(Debug)]
 pub struct Source {
-    pub path: String,
+    /// Everything that stands in it may have it too.
+    pub path: Arc<str>,
     pub text: String,
     marks: OnceLock<Vec<Mark>>,
 }
 
 impl Source {
-    pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
+    pub fn new(path: impl Into<Arc<str>>, text: impl Into<String>) -> Self {
         Self { path: path.into(), text: text.into(), marks: OnceLock::new() }
     }
 
@@ -108,6 +111,12 @@ impl Source {
             }
             marks
         })
+    }
+
+    /// The last mark before a byte.
+    fn mark(&self, offset: usize) -> Mark {
+        let marks = self.marks();
+        marks[(offset / BLOCK).min(marks.len() - 1)]
     }
 
     /// What is known at the byte `to`, from what is known before it. `\n`, `\r\n` and a lone `\r` end a line, as in YAML.
@@ -139,20 +148,22 @@ impl Source {
     /// The line of a place, which is had sooner than its column.
     pub fn line(&self, offset: usize) -> usize {
         let offset = self.floor(offset);
-        let marks = self.marks();
-        let mark = marks[(offset / BLOCK).min(marks.len() - 1)];
+        // Of many short texts one line each is asked for: that is no reason to keep marks of all.
+        let mark = match self.text.len() > SHORT {
+            true => self.mark(offset),
+            false => Mark::default(),
+        };
         let before = &self.text.as_bytes()[mark.at as usize..offset];
         // One that ends before a `\n` is ended by that.
         if before.contains(&b'\r') {
-            return self.position(offset).line;
+            return self.advance(mark, offset).line as usize + 1;
         }
         mark.line as usize + before.iter().filter(|byte| **byte == b'\n').count() + 1
     }
 
     pub fn position(&self, offset: usize) -> Position {
         let offset = self.floor(offset);
-        let marks = self.marks();
-        let mark = self.advance(marks[(offset / BLOCK).min(marks.len() - 1)], offset);
+        let mark = self.advance(self.mark(offset), offset);
         let start = mark.line_start as usize;
         // A byte order mark takes no column.
         let unseen = usize::from(offset > start && self.text[start..].starts_with('\u{feff}'));
@@ -219,7 +230,7 @@ impl Sources {
     /// Gives every file the path that `name` makes of the one it has.
     pub fn rename(&mut self, name: impl Fn(&str) -> String) {
         for file in &mut self.files {
-            file.path = name(&file.path);
+            file.path = name(&file.path).into();
         }
     }
 

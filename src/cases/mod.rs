@@ -128,7 +128,7 @@ pub fn read(places: &[PathBuf], against: Against, name: &dyn Fn(&str) -> String)
     let mut findings = Findings::default();
     for file in unreadable {
         let shown = name(&manifest::shown(root, &file.path));
-        let id = sources.add(Source::new(&shown, ""));
+        let id = sources.add(Source::new(shown.as_str(), ""));
         findings.push(manifest::cannot_read(id, &shown, &file.why));
     }
     let input = |path: PathBuf| Input { name: name(&manifest::shown(root, &path)), from: From::File(path) };

@@ -28,7 +28,7 @@ pub fn names(manifests: &Manifests, target: Option<&str>) -> Names {
     let mut read = of(paths.into_iter().map(input).collect(), manifests, target);
     for file in unreadable {
         let shown = manifest::shown(root, &file.path);
-        let id = read.sources.add(Source::new(&shown, ""));
+        let id = read.sources.add(Source::new(shown.as_str(), ""));
         read.findings.push(manifest::cannot_read(id, &shown, &file.why));
     }
     read

@@ -105,7 +105,7 @@ impl Reading<'_> {
         match span.file() {
             Some(file) => {
                 let source = self.sources.get(file);
-                Place { file: source.path.clone(), line: source.position(span.range().start).line }
+                Place { file: source.path.to_string(), line: source.position(span.range().start).line }
             }
             None => Place { file: String::new(), line: 0 },
         }

@@ -85,7 +85,7 @@ pub fn judge(
         finding.fix = finding.fix.filter(|fix| !sources.text(fix.at).contains("${"));
         verdict.findings.push(finding);
     }
-    let path = |finding: &Finding| finding.at.file().map_or("", |file| sources.get(file).path.as_str());
+    let path = |finding: &Finding| finding.at.file().map_or("", |file| &*sources.get(file).path);
     verdict.findings.sort_by(|a, b| {
         let place = |finding: &Finding| (finding.at.range().start, finding.at.range().end, finding.code.name);
         path(a).cmp(path(b)).then_with(|| place(a).cmp(&place(b))).then_with(|| a.message.cmp(&b.message))

@@ -43,8 +43,8 @@ pub fn fix(
             let (text, count) = apply(&source.text, &edits);
             if text != source.text {
                 changed += count;
-                fixed.before.entry(source.path.clone()).or_insert_with(|| source.text.clone().into_bytes());
-                fixed.after.insert(source.path.clone(), text.into_bytes());
+                fixed.before.entry(source.path.to_string()).or_insert_with(|| source.text.clone().into_bytes());
+                fixed.after.insert(source.path.to_string(), text.into_bytes());
             }
         }
         fixed.problems += changed;

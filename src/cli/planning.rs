@@ -255,7 +255,7 @@ fn report<'f>(manifests: &'f Manifests, errors: impl Iterator<Item = &'f Finding
         found: errors.map(|finding| Found { finding, sources: &manifests.sources }).collect(),
         suppressed: 0,
         resources: manifests.resource_count(),
-        files: manifests.sources.iter().map(|(_, source)| source.path.as_str()).collect(),
+        files: manifests.sources.iter().map(|(_, source)| &*source.path).collect(),
         project_files: Vec::new(),
         notes: Vec::new(),
         fails_from: Severity::Error,

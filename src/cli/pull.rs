@@ -232,7 +232,7 @@ impl Pull {
         let Site { manifests, target, .. } = site;
         let root = &manifests.project.root;
         let mut sources: BTreeMap<&str, &str> =
-            manifests.sources.iter().map(|(_, source)| (source.path.as_str(), source.text.as_str())).collect();
+            manifests.sources.iter().map(|(_, source)| (&*source.path, source.text.as_str())).collect();
         sources.extend(edited.iter().map(|(name, text)| (name.as_str(), text.as_str())));
         let existing = |path: &str| {
             let name = within(folder, path);
@@ -267,7 +267,7 @@ impl Pull {
                 continue;
             }
             let is_ours = |finding: &&Finding| {
-                let at = finding.at.file().map(|file| read.sources.get(file).path.as_str());
+                let at = finding.at.file().map(|file| &*read.sources.get(file).path);
                 let ours = files.iter().any(|file| Some(within(folder, &file.path).as_str()) == at);
                 ours && finding.severity == Severity::Error && finding.address.is_none()
             };
@@ -320,7 +320,7 @@ impl Pull {
 
 /// Whether a file was read as a manifest.
 fn sources_hold(manifests: &Manifests, name: &str) -> bool {
-    manifests.sources.iter().any(|(_, source)| source.path == name)
+    manifests.sources.iter().any(|(_, source)| *source.path == *name)
 }
 
 /// A path from the project's folder.

@@ -66,7 +66,7 @@ impl Scope {
     pub fn without_manifests(&self, here: &Path, manifests: &Manifests) -> Vec<String> {
         let own = manifests.project_file();
         let files = manifests.sources.iter().filter(|(file, _)| Some(*file) != own);
-        let files: Vec<PathBuf> = files.map(|(_, source)| self.root.join(&source.path)).collect();
+        let files: Vec<PathBuf> = files.map(|(_, source)| self.root.join(&*source.path)).collect();
         let of_project = manifests.project.places();
         let places = if self.places.is_empty() { &of_project } else { &self.places };
         let is_empty = |place: &Path| !files.iter().any(|file| file.starts_with(place));

@@ -130,7 +130,7 @@ impl Test {
             found: suite.findings.iter().map(|finding| Found { finding, sources: &suite.sources }).collect(),
             suppressed: 0,
             resources: 0,
-            files: suite.sources.iter().map(|(_, source)| source.path.as_str()).collect(),
+            files: suite.sources.iter().map(|(_, source)| &*source.path).collect(),
             project_files: Vec::new(),
             notes: Vec::new(),
             fails_from: Severity::Error,

@@ -203,12 +203,8 @@ impl Validate {
             let own = manifests.project_file();
             let is_asked = |declared: &&Declaration| declared.key.span.file().is_some_and(|file| asked.contains(&file));
             report.resources += manifests.declared().filter(is_asked).count();
-            report
-                .files
-                .extend(asked.iter().filter(|file| Some(**file) != own).map(|file| sources.get(*file).path.as_str()));
-            report
-                .project_files
-                .extend(own.filter(|own| asked.contains(own)).map(|own| sources.get(own).path.as_str()));
+            report.files.extend(asked.iter().filter(|file| Some(**file) != own).map(|file| &*sources.get(*file).path));
+            report.project_files.extend(own.filter(|own| asked.contains(own)).map(|own| &*sources.get(own).path));
             report.notes.extend(notes.iter().map(String::as_str));
             report.found.extend(verdict.findings.iter().map(|finding| Found { finding, sources }));
             report.suppressed += verdict.suppressed.len();

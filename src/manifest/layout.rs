@@ -57,7 +57,7 @@ pub fn layout(file: FileId, source: &Source) -> Result<String, Kept> {
         if text == page.source.text {
             return Ok(text);
         }
-        page = Page::read(file, &Source::new(&source.path, text)).map_err(|_| Kept::Unsure("it would break"))?;
+        page = Page::read(file, &Source::new(source.path.clone(), text)).map_err(|_| Kept::Unsure("it would break"))?;
     }
     Err(Kept::Unsure("its layout does not come to rest"))
 }
@@ -77,7 +77,7 @@ impl Page {
         if !findings.is_empty() || !parsed.complete {
             return Err(findings.into_vec());
         }
-        let source = Source::new(&source.path, &source.text);
+        let source = Source::new(source.path.clone(), &source.text);
         let comments = comments(&source.text);
         Ok(Self { source, documents: parsed.documents, comments })
     }
@@ -108,7 +108,7 @@ fn pass(page: &Page) -> Result<String, Kept> {
     }
     let made = pretty_yaml::format_text(text, &options()).map_err(|_| Kept::Unsure("its layout is not understood"))?;
     let mut sources = Sources::default();
-    let id = sources.add(Source::new(&page.source.path, hang(made)));
+    let id = sources.add(Source::new(page.source.path.clone(), hang(made)));
     let made = Page::read(id, sources.get(id)).map_err(|_| Kept::Unsure("it would break"))?;
     let documents = page.documents.iter().zip(&made.documents);
     if page.documents.len() != made.documents.len() || !documents.into_iter().all(|(a, b)| same(a, b)) {

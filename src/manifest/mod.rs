@@ -222,7 +222,7 @@ fn gather(
     inputs.extend(given);
     inputs.sort_by(|a, b| a.name.cmp(&b.name));
     for (name, why) in unreadable {
-        let id = sources.add(Source::new(&name, ""));
+        let id = sources.add(Source::new(name.as_str(), ""));
         findings.push(cannot_read(id, &name, &why));
     }
     read(project, inputs, sources, findings)
@@ -243,7 +243,7 @@ pub fn trees(inputs: Vec<Input>, sources: &mut Sources, findings: &mut Findings)
         match text {
             Err(why) => {
                 complete = false;
-                let id = sources.add(Source::new(&name, ""));
+                let id = sources.add(Source::new(name.as_str(), ""));
                 findings.push(cannot_read(id, &name, &why));
             }
             Ok((text, wrong)) => {

@@ -269,7 +269,7 @@ pub fn unplaced(settled: &Settled, sources: &Sources, after: &BTreeMap<&str, &st
 /// A place as it is once its file was written.
 fn place(span: Span, sources: &Sources, after: &BTreeMap<&str, &str>) -> String {
     let Some(source) = span.file().map(|file| sources.get(file)) else { return String::new() };
-    let Some(text) = after.get(source.path.as_str()) else { return sources.place(span) };
+    let Some(text) = after.get(&*source.path) else { return sources.place(span) };
     let Position { line, column } = source.position(span.range().start);
     let diff = TextDiff::from_lines(source.text.as_str(), *text);
     let old = line.saturating_sub(1);

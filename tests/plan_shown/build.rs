@@ -87,7 +87,7 @@ impl Building {
     }
 
     pub fn at(mut self, file: &str, line: usize) -> Self {
-        self.change.place = Some(Place { file: file.to_owned(), line });
+        self.change.place = Some(Place { file: file.into(), line });
         self
     }
 

@@ -69,7 +69,7 @@ impl InPlace {
             placed.unplaced.extend(own.flat_map(|part| disputed(&editor, address, desired, part)));
         }
         let own: BTreeMap<&str, &str> =
-            manifests.sources.iter().map(|(_, source)| (source.path.as_str(), source.text.as_str())).collect();
+            manifests.sources.iter().map(|(_, source)| (&*source.path, source.text.as_str())).collect();
         let read = |name: &String| match own.get(name.as_str()) {
             Some(text) => Some((*text).to_owned()),
             None => std::fs::read_to_string(root.join(name)).ok(),

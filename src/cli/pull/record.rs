@@ -159,7 +159,7 @@ pub async fn write(
 /// Whether the project's files are those that were read, and no others.
 fn is_as_read(manifests: &Manifests) -> bool {
     let texts = |manifests: &Manifests| -> BTreeMap<String, String> {
-        manifests.sources.iter().map(|(_, source)| (source.path.clone(), source.text.clone())).collect()
+        manifests.sources.iter().map(|(_, source)| (source.path.to_string(), source.text.clone())).collect()
     };
     texts(&read_project(&manifests.project.root, None)) == texts(manifests)
 }

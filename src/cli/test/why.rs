@@ -193,7 +193,7 @@ impl Play<'_> {
 
     fn place(&self, span: Span) -> Option<Place> {
         let source = self.world.site.manifests.sources.get(span.file()?);
-        Some(Place { file: source.path.clone(), line: source.position(span.range().start).line })
+        Some(Place { file: source.path.to_string(), line: source.position(span.range().start).line })
     }
 
     fn shown(&self, at: Timestamp) -> String {

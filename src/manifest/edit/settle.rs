@@ -50,7 +50,7 @@ pub fn carry_out<'e>(manifests: &Manifests, edits: impl IntoIterator<Item = &'e 
             done = edit.range.end;
         }
         out.push_str(&source.text[done..]);
-        texts.insert(source.path.clone(), out);
+        texts.insert(source.path.to_string(), out);
     }
     texts
 }
@@ -181,7 +181,7 @@ fn remarks_gone(manifests: &Manifests, placed: &BTreeMap<Address, (Placed, Value
         };
         let mut count = 0;
         for source in files.into_iter().map(|file| manifests.sources.get(file)) {
-            let left = remarks_of(after.get(&source.path).map_or("", String::as_str));
+            let left = remarks_of(after.get(&*source.path).map_or("", String::as_str));
             let lost =
                 |(remark, times): (&String, &usize)| times.saturating_sub(left.get(remark).copied().unwrap_or(0));
             count += remarks_of(&source.text).iter().map(lost).sum::<usize>();

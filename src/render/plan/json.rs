@@ -387,7 +387,7 @@ impl<'p> Change<'p> {
             address: address.to_string(),
             action: change.shown().into(),
             name: name.clone(),
-            file: place.as_ref().map(|place| place.file.clone()),
+            file: place.as_ref().map(|place| place.file.to_string()),
             line: place.as_ref().map(|place| place.line),
             id: id.clone(),
             risk: super::Risk::of(change, view.plan, &view.review).into(),

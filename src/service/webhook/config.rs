@@ -65,7 +65,7 @@ fn understand(source: &Source, entry: &Entry, apps: &[&str]) -> Result<Vec<Webho
         }
         (None, None) => None,
     };
-    let beside = Path::new(&source.path).parent().unwrap_or(Path::new(""));
+    let beside = Path::new(&*source.path).parent().unwrap_or(Path::new(""));
     let read_ca = |file: &Spanned<String>| read_ca(&beside.join(file.get_ref())).map_err(|why| wrong(file, why));
     let ca = ca.as_ref().map(read_ca).transpose()?;
     let apps = match app {

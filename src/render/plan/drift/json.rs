@@ -158,7 +158,7 @@ impl<'d> Change<'d> {
             what: if removed { What::Removed } else { What::Changed },
             name: change.name.clone(),
             id: change.id.clone(),
-            file: change.place.as_ref().map(|place| place.file.clone()),
+            file: change.place.as_ref().map(|place| place.file.to_string()),
             line: change.place.as_ref().map(|place| place.line),
             edited: shown.drift.edited.get(&change.address).map(ToString::to_string),
             unchanged_fields: found.same,

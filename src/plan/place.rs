@@ -1,0 +1,32 @@
+//! Where something is declared.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// A line of a file. All places in one file have one text with its path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
+pub struct Place {
+    pub file: Arc<str>,
+    pub line: usize,
+}
+
+/// The same as data.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    file: String,
+    line: usize,
+}
+
+impl From<Written> for Place {
+    fn from(Written { file, line }: Written) -> Self {
+        Self { file: file.into(), line }
+    }
+}
+
+impl From<Place> for Written {
+    fn from(Place { file, line }: Place) -> Self {
+        Self { file: file.to_string(), line }
+    }
+}
