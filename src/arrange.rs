@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::address::Address;
 use crate::compare::{Compared, Situation, by_hand_done, how};
 use crate::exchange::Request;
-use crate::kinds::remote::segments;
+use crate::kinds::remote::named;
 use crate::kinds::{self, Create, Found, Resource, Segment};
 use crate::ledger::{Owned, Retired, Verb};
 use crate::node::Shared;
@@ -118,8 +118,8 @@ fn cascade(compared: &mut [Compared], situation: &Situation, left: &LeftOut) {
                 continue;
             };
             let api = kinds::api(&one.change.address);
-            let named: BTreeSet<Address> = segments(api.audiences(), desired).into_iter().map(segment).collect();
-            let to: Vec<Address> = named.intersection(&renewed).cloned().collect();
+            let all: BTreeSet<Address> = named(api.audiences(), desired).into_iter().map(segment).collect();
+            let to: Vec<Address> = all.intersection(&renewed).cloned().collect();
             if to.is_empty() || owned.past {
                 continue;
             }
@@ -357,7 +357,8 @@ impl Arranging<'_> {
     fn create(&mut self, one: &Compared) {
         let Some(spec) = &one.change.desired else { return };
         let api = kinds::api(&one.change.address);
-        let mut step = self.writing(one, Verb::Create, spec, Some(api.create(spec)));
+        let (method, path) = api.create_at(spec);
+        let mut step = self.writing(one, Verb::Create, spec, Some(Shown { method, path }));
         let same = self.named.get(&(&*one.change.address.kind, one.change.name.as_str()));
         step.seen = same.into_iter().flatten().map(|found| found.id.clone()).collect();
         let number = self.push(Draft::new(step));
@@ -369,18 +370,18 @@ impl Arranging<'_> {
         let api = kinds::api(&one.change.address);
         let before = one.change.live.as_ref().unwrap_or(&owned.spec);
         let request = api.update(&owned.id, before, spec, self.situation.level);
-        let mut step = self.writing(one, Verb::Update, spec, request);
+        let mut step = self.writing(one, Verb::Update, spec, request.map(shown));
         step.id = Some(owned.id.clone());
         step.before = Some(before.clone());
         self.push(Draft::new(step));
     }
 
-    fn writing(&self, one: &Compared, verb: Verb, spec: &Shared, request: Option<Request>) -> Step {
+    fn writing(&self, one: &Compared, verb: Verb, spec: &Shared, request: Option<Shown>) -> Step {
         let mut step = self.step(&one.change.address, verb);
         step.spec = Some(spec.clone());
         let said = self.situation.units.get(&one.change.address).and_then(|unit| unit.protect);
         step.protect = said.unwrap_or(one.owned.as_ref().is_some_and(|owned| owned.protect));
-        step.request = request.map(shown);
+        step.request = request;
         step
     }
 

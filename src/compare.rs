@@ -215,7 +215,7 @@ impl<'k, 's> One<'k, 's> {
 
     /// It is declared, and not ours yet.
     fn undone(&self, unit: &Unit, seen: &Seen, out: &mut Compared) {
-        let name = self.api.name(&unit.spec);
+        let name = self.api.called(&unit.spec);
         let mut ids = Vec::new();
         if self.address.part().is_none() {
             ids.extend(self.known.others(self.address, &name).iter().map(|found| found.id.clone()));
@@ -233,7 +233,7 @@ impl<'k, 's> One<'k, 's> {
             out.change.reasons.push(Reason::Collision { ids });
             return;
         }
-        let late = self.situation.too_late(self.api, &unit.spec);
+        let late = if self.api.has_runs() { self.situation.too_late(self.api, &unit.spec) } else { None };
         let is_over = matches!(late, Some(Reason::TooLate { at }) if at <= self.situation.now);
         out.change.action = if unit.record && is_over { Action::Past } else { Action::Create };
         out.change.reasons.extend(late);

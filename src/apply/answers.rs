@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use crate::exchange::{Answer, Meaning};
 use crate::kinds::{Api, Create, Delete, Lifecycle};
 use crate::ledger::Verb;
+use crate::node::Shared;
 use crate::plan::Step;
 
 /// What became of one attempt.
@@ -30,7 +31,8 @@ pub fn may_repeat(verb: Verb, lifecycle: Lifecycle) -> bool {
 
 /// What an answer says of a step whose request was made of this spec.
 pub fn judge(step: &Step, api: &dyn Api, lifecycle: Lifecycle, answer: &Answer, now: Timestamp) -> Verdict {
-    let spec = step.spec.as_deref().unwrap_or(&serde_json::Value::Null);
+    let none = Shared::default();
+    let spec = step.spec.as_ref().unwrap_or(&none);
     let push_ids = || answer.body.as_ref().map(|body| api.push_ids(body)).unwrap_or_default();
     match answer.meaning() {
         Meaning::Done if step.verb == Verb::Create => match api.created(spec, answer) {

@@ -10,6 +10,7 @@ use crate::exchange::Request;
 use crate::kinds::{self, remote};
 use crate::ledger::{Ledger, Retired, Verb};
 use crate::model::level::Level;
+use crate::node::Shared;
 use crate::plan::Step;
 
 /// A request, and the ids of the segments that it names, by their keys.
@@ -27,6 +28,9 @@ pub fn request(step: &Step, made: &BTreeMap<String, String>, level: Level) -> Re
     if step.verb == Verb::Delete {
         let request = api.delete(id, spec, level).ok_or("the service has no way to delete it")?;
         return Ok(Made { request, refs: step.refs.clone() });
+    }
+    if step.verb == Verb::Create && !remote::may_name(api.audiences(), spec) {
+        return Ok(Made { request: api.create_just(spec), refs: BTreeMap::new() });
     }
     let refs = refs(step, spec, made)?;
     let wire = wire(api.audiences(), spec, &refs);
@@ -49,9 +53,9 @@ pub fn check(step: &Step, made: &BTreeMap<String, String>, level: Level) -> Resu
 }
 
 /// The ids of the segments that a spec names, by their keys.
-fn refs(step: &Step, spec: &Value, made: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, String> {
+fn refs(step: &Step, spec: &Shared, made: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, String> {
     let mut refs = BTreeMap::new();
-    for key in remote::segments(kinds::api(&step.address).audiences(), spec) {
+    for key in remote::named(kinds::api(&step.address).audiences(), spec) {
         let id = step.refs.get(key).or_else(|| made.get(key));
         let id = id.ok_or_else(|| format!("the segment {key} that it names does not exist"))?;
         refs.insert(key.to_owned(), id.clone());
@@ -87,6 +91,7 @@ pub fn is_owned(step: &Step, ledger: &Ledger) -> bool {
 /// Until when something that messages people by itself may be created; `None` where it does not do so, or does so at once.
 pub fn creatable_until(step: &Step, lead: SignedDuration) -> Option<Timestamp> {
     let spec = step.spec.as_ref().filter(|_| step.verb == Verb::Create)?;
-    let first = kinds::api(&step.address).runs(spec)?.first?;
+    let api = kinds::api(&step.address);
+    let first = if api.has_runs() { api.runs(spec)?.first? } else { return None };
     Some(first.checked_sub(lead).unwrap_or(Timestamp::MIN))
 }

@@ -13,8 +13,9 @@ pub struct Wanted(BTreeMap<(String, String), Address>);
 
 impl Wanted {
     pub fn new(compared: &[Compared], ledger: &Ledger) -> Self {
-        // Nobody asks unless something goes.
-        if ledger.retired.is_empty() && compared.iter().all(|one| one.change.action == Action::Keep) {
+        // Nobody asks unless something of ours goes.
+        let stays = |one: &Compared| one.owned.is_none() || one.change.action == Action::Keep;
+        if ledger.retired.is_empty() && compared.iter().all(stays) {
             return Self(BTreeMap::new());
         }
         let declared = compared.iter().filter_map(|one| {

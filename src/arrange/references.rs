@@ -6,7 +6,7 @@ use super::{Arranging, is_late, makes, segment};
 use crate::address::Address;
 use crate::compare::{Compared, Situation};
 use crate::kinds;
-use crate::kinds::remote::segments;
+use crate::kinds::remote::named;
 use crate::ledger::Verb;
 use crate::plan::{Action, Step};
 
@@ -26,8 +26,9 @@ pub(super) fn blocked(compared: &[Compared], situation: &Situation) -> BTreeMap<
         for one in compared {
             let (true, Some(desired)) = (writes(one), &one.change.desired) else { continue };
             let api = kinds::api(&one.change.address);
-            let named = segments(api.audiences(), desired).into_iter().map(segment);
-            let by: Vec<Address> = named
+            let by: Vec<Address> = named(api.audiences(), desired)
+                .into_iter()
+                .map(segment)
                 .filter(|it| !there.contains(it) || (blocked.contains_key(it) && !is_owned(situation, it)))
                 .collect();
             if !by.is_empty() {
@@ -51,7 +52,7 @@ impl Arranging<'_> {
             let Step { address, verb, spec, .. } = &self.drafts[number].step;
             let (Verb::Create | Verb::Update, Some(spec)) = (verb, spec) else { continue };
             let keys: Vec<String> =
-                segments(kinds::api(address).audiences(), spec).into_iter().map(str::to_owned).collect();
+                named(kinds::api(address).audiences(), spec).into_iter().map(str::to_owned).collect();
             for key in keys {
                 let target = segment(&key);
                 if let Some(made) = self.made.get(&target) {

@@ -15,7 +15,7 @@ use crate::model::device::DeviceTypes;
 use crate::model::level::Level;
 use crate::model::push::Content;
 use crate::model::schedule::Schedule;
-use crate::node::{At, Decode, Node, Reader, shape};
+use crate::node::{At, Decode, Node, Reader, Shared, shape};
 
 shape! {
     /// An A/B test: several variants of a scheduled push, each to a part of the audience.
@@ -146,11 +146,9 @@ impl Remote for Experiment {
         Ok(Some(Found { id: id.to_owned(), ..found }))
     }
 
-    fn create(spec: &Value) -> Request {
-        Request::post("/api/experiments", spec)
-    }
+    const POSTED_TO: Option<&'static str> = Some("/api/experiments");
 
-    fn created(_: &Value, answer: &Answer) -> Option<String> {
+    fn created(_: &Shared, answer: &Answer) -> Option<String> {
         id_in(answer, &["experiment_id"])
     }
 

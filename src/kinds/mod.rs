@@ -6,6 +6,7 @@
 pub mod census;
 mod firing;
 mod parts;
+mod references;
 pub mod remote;
 mod runs;
 

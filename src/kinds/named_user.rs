@@ -116,11 +116,9 @@ impl Remote for NamedUser {
         Some(text(&spec["channel_id"]))
     }
 
-    fn create(spec: &Value) -> Request {
-        Request::post("/api/named_users/associate", spec)
-    }
+    const POSTED_TO: Option<&'static str> = Some("/api/named_users/associate");
 
-    fn created(spec: &Value, _: &Answer) -> Option<String> {
+    fn created(spec: &Shared, _: &Answer) -> Option<String> {
         Self::own_id(spec)
     }
 

@@ -11,7 +11,7 @@ use crate::model::level::Level;
 use crate::model::many::Set;
 use crate::model::vocabulary;
 use crate::model::zone::Zone;
-use crate::node::{At, shape};
+use crate::node::{At, Shared, shape};
 
 shape! {
     /// A channel of a custom messaging platform, addressed by pushes to `open::<platform>`.
@@ -134,7 +134,7 @@ impl Remote for OpenChannel {
         Request::post("/api/channels/open", &json!({ "channel": channel }))
     }
 
-    fn created(_: &Value, answer: &Answer) -> Option<String> {
+    fn created(_: &Shared, answer: &Answer) -> Option<String> {
         id_in(answer, &["channel_id"])
     }
 

@@ -11,7 +11,7 @@ use crate::model::level::Level;
 use crate::model::many::Many;
 use crate::model::push::{Push, TriggeredPush};
 use crate::model::trigger::Trigger;
-use crate::node::{At, shape};
+use crate::node::{At, Shared, shape};
 
 shape! {
     /// A message that is sent by itself when something happens.
@@ -138,11 +138,9 @@ impl Remote for Pipeline {
         Ok(Some(Found { id: id.to_owned(), ..found }))
     }
 
-    fn create(spec: &Value) -> Request {
-        Request::post("/api/pipelines", spec)
-    }
+    const POSTED_TO: Option<&'static str> = Some("/api/pipelines");
 
-    fn created(_: &Value, answer: &Answer) -> Option<String> {
+    fn created(_: &Shared, answer: &Answer) -> Option<String> {
         id_in(answer, &["pipeline_urls"])
     }
 

@@ -8,11 +8,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 pub use super::firing::{Firing, Outcome, TagTrigger, Tagging, Whose, moved};
+pub use super::references::{may_name, named, named_ids, names_any, point, pointed, segments};
 pub use super::runs::{Runs, moments};
 use super::{Census, Counted, Resource, Spec};
 use crate::codes::Limit;
-use crate::exchange::{Answer, Request};
-use crate::model::audience::written;
+use crate::exchange::{Answer, Method, Request};
 use crate::model::level::Level;
 use crate::node::{At, Node, Reader, Shared};
 use crate::source::Span;
@@ -174,10 +174,15 @@ pub trait Remote: Resource {
         Self::own_id(spec)
     }
 
-    fn create(spec: &Value) -> Request;
+    /// Where the spec of a new one is posted to as it is; `None` where its request is another.
+    const POSTED_TO: Option<&'static str> = None;
+
+    fn create(spec: &Value) -> Request {
+        Request::post(Self::POSTED_TO.unwrap_or_default(), spec)
+    }
 
     /// The id of what was created.
-    fn created(spec: &Value, answer: &Answer) -> Option<String>;
+    fn created(spec: &Shared, answer: &Answer) -> Option<String>;
 
     /// The request that turns one spec into another; `None` where that cannot be done in place.
     fn update(_id: &str, _old: &Value, _new: &Value, _level: Level) -> Option<Request> {
@@ -245,7 +250,11 @@ pub trait Api: Debug + Send + Sync {
     fn own_id(&self, spec: &Value) -> Option<String>;
     fn identity(&self, spec: &Value) -> Option<String>;
     fn create(&self, spec: &Value) -> Request;
-    fn created(&self, spec: &Value, answer: &Answer) -> Option<String>;
+    /// The same of a spec in which nothing is replaced.
+    fn create_just(&self, spec: &Shared) -> Request;
+    /// The method and the path of the same.
+    fn create_at(&self, spec: &Shared) -> (Method, String);
+    fn created(&self, spec: &Shared, answer: &Answer) -> Option<String>;
     fn update(&self, id: &str, old: &Value, new: &Value, level: Level) -> Option<Request>;
     fn delete(&self, id: &str, old: &Value, level: Level) -> Option<Request>;
     fn runs(&self, spec: &Value) -> Option<Runs>;
@@ -328,7 +337,20 @@ impl<R: Remote> Api for Row<R> {
     fn create(&self, spec: &Value) -> Request {
         R::create(&wire::<R>(spec))
     }
-    fn created(&self, spec: &Value, answer: &Answer) -> Option<String> {
+    fn create_just(&self, spec: &Shared) -> Request {
+        match R::POSTED_TO.filter(|_| R::ONE_OR_MANY.is_empty()) {
+            Some(path) => Request { method: Method::Post, path: path.to_owned(), body: Some(spec.text().to_owned()) },
+            None => self.create(spec),
+        }
+    }
+    fn create_at(&self, spec: &Shared) -> (Method, String) {
+        let path = R::POSTED_TO.map(|path| (Method::Post, path.to_owned()));
+        path.unwrap_or_else(|| {
+            let Request { method, path, .. } = self.create(spec);
+            (method, path)
+        })
+    }
+    fn created(&self, spec: &Shared, answer: &Answer) -> Option<String> {
         R::created(spec, answer)
     }
     fn update(&self, id: &str, old: &Value, new: &Value, level: Level) -> Option<Request> {
@@ -431,50 +453,4 @@ fn first_text(value: &Value) -> Option<&str> {
         Value::Array(items) => items.first().and_then(Value::as_str),
         value => value.as_str(),
     }
-}
-
-/// What stands at a place of a spec, which is written as its keys with a slash before each.
-fn within<'v>(spec: &'v Value, at: &str) -> Option<&'v Value> {
-    at.split('/').skip(1).try_fold(spec, |value, key| value.get(key))
-}
-
-/// The keys of the segments that a spec names.
-pub fn segments<'v>(audiences: &[&str], spec: &'v Value) -> Vec<&'v str> {
-    audiences.iter().filter_map(|at| within(spec, at)).flat_map(written::segments).collect()
-}
-
-/// The ids of the segments that a spec names by them.
-pub fn named_ids<'v>(audiences: &[&str], spec: &'v Value) -> Vec<&'v str> {
-    audiences.iter().filter_map(|at| within(spec, at)).flat_map(written::ids).collect()
-}
-
-/// Whether a spec may name a segment. Most do not, as their texts show.
-pub fn may_name(audiences: &[&str], spec: &Shared) -> bool {
-    !audiences.is_empty() && spec.may_have("segment")
-}
-
-/// A spec with each reference to a segment replaced. One without any is the same.
-pub fn pointed(audiences: &[&str], spec: &Shared, to: &mut dyn FnMut(&Value) -> Value) -> Shared {
-    if !may_name(audiences, spec) {
-        return spec.clone();
-    }
-    let tree = spec.tree();
-    if names_any(audiences, &tree) { Shared::of(&point(audiences, &tree, to)) } else { spec.clone() }
-}
-
-/// Whether a spec names a segment.
-pub fn names_any(audiences: &[&str], spec: &Value) -> bool {
-    audiences.iter().filter_map(|at| within(spec, at)).any(written::names_any)
-}
-
-/// A value with each reference to a segment replaced.
-pub fn point(audiences: &[&str], spec: &Value, to: &mut dyn FnMut(&Value) -> Value) -> Value {
-    let mut spec = spec.clone();
-    for at in audiences {
-        let selector = at.split('/').skip(1).try_fold(&mut spec, |value, key| value.get_mut(key));
-        if let Some(selector) = selector {
-            written::point(selector, to);
-        }
-    }
-    spec
 }

@@ -8,7 +8,7 @@ use crate::model::level::Level;
 use crate::model::many::Many;
 use crate::model::push::Push;
 use crate::model::schedule::Schedule;
-use crate::node::{At, shape};
+use crate::node::{At, Shared, shape};
 
 shape! {
     /// A push that is sent once, at a time.
@@ -82,11 +82,9 @@ impl Remote for ScheduledPush {
         Ok(Some(Found { id: id.to_owned(), name, spec: Some(spec), push_ids, ..Found::default() }))
     }
 
-    fn create(spec: &Value) -> Request {
-        Request::post("/api/schedules", spec)
-    }
+    const POSTED_TO: Option<&'static str> = Some("/api/schedules");
 
-    fn created(_: &Value, answer: &Answer) -> Option<String> {
+    fn created(_: &Shared, answer: &Answer) -> Option<String> {
         id_in(answer, &["schedule_ids", "schedule_urls"])
     }
 

@@ -7,7 +7,7 @@ use crate::codes::{self, Limit};
 use crate::exchange::{Answer, Request, part};
 use crate::model::audience::Selector;
 use crate::model::level::Level;
-use crate::node::{At, shape};
+use crate::node::{At, Shared, shape};
 
 shape! {
     /// A stored audience that others can name.
@@ -72,11 +72,9 @@ impl Remote for Segment {
         Ok(Some(Found { id: id.to_owned(), name, stamp: None, spec: Some(spec), ..Found::default() }))
     }
 
-    fn create(spec: &Value) -> Request {
-        Request::post("/api/segments", spec)
-    }
+    const POSTED_TO: Option<&'static str> = Some("/api/segments");
 
-    fn created(_: &Value, answer: &Answer) -> Option<String> {
+    fn created(_: &Shared, answer: &Answer) -> Option<String> {
         id_in(answer, &["segment_id"])
     }
 

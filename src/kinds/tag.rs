@@ -141,7 +141,7 @@ impl Remote for LegacyTag {
         }
     }
 
-    fn created(spec: &Value, _: &Answer) -> Option<String> {
+    fn created(spec: &Shared, _: &Answer) -> Option<String> {
         Self::own_id(spec)
     }
 

@@ -178,7 +178,7 @@ impl Remote for TagGroup {
         operation(spec, "set")
     }
 
-    fn created(spec: &Value, _: &Answer) -> Option<String> {
+    fn created(spec: &Shared, _: &Answer) -> Option<String> {
         Self::own_id(spec)
     }
 

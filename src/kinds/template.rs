@@ -10,7 +10,7 @@ use crate::exchange::{Answer, Request, part};
 use crate::model::level::Level;
 use crate::model::push::Content;
 use crate::model::variable::Variable;
-use crate::node::{At, shape};
+use crate::node::{At, Shared, shape};
 
 shape! {
     /// A stored message with variables, filled in when it is sent.
@@ -102,11 +102,9 @@ impl Remote for Template {
         Ok(Some(Found { id: id.to_owned(), ..found }))
     }
 
-    fn create(spec: &Value) -> Request {
-        Request::post("/api/templates", spec)
-    }
+    const POSTED_TO: Option<&'static str> = Some("/api/templates");
 
-    fn created(_: &Value, answer: &Answer) -> Option<String> {
+    fn created(_: &Shared, answer: &Answer) -> Option<String> {
         id_in(answer, &["template_id"])
     }
 
