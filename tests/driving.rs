@@ -117,7 +117,9 @@ impl World {
                 told.push(step);
             }
         };
-        let report = drive(plan, &ledger, settings, &self.writing, &self.log(), interrupt, &mut tell).await;
+        let (report, known) = drive(plan, &ledger, settings, &self.writing, &self.log(), interrupt, &mut tell).await;
+        let written = Ledger::replay(self.log().read(0).await.expect("a ledger"));
+        assert_eq!(known, written, "what a run knows of the ledger is what is in it");
         told.sort_unstable();
         (report, told)
     }
@@ -216,7 +218,7 @@ async fn who_finds_that_somebody_else_has_begun_sends_nothing() {
         Entry { seq: ledger.seq + 1, at: Timestamp::now(), actor: "grace".into(), record: Record::Begin(begin) };
     world.log().append(&entry).await.expect("written");
     let settings = Applying::new("run-1", "ada");
-    let report = drive(plan, &ledger, settings, &world.writing, &world.log(), pending(), &mut |_| ()).await;
+    let (report, _) = drive(plan, &ledger, settings, &world.writing, &world.log(), pending(), &mut |_| ()).await;
     assert_eq!(report.ending, Ending::Conflict);
     assert!(world.written().is_empty());
 }

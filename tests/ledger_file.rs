@@ -365,6 +365,39 @@ fn links_and_odd_files_are_refused() {
 }
 
 #[test]
+fn who_has_followed_the_ledger_makes_a_checkpoint_of_what_they_know() {
+    let (folder, log) = ledger(0);
+    let mut known = Ledger::replay(log.load(0).unwrap());
+    // From here on, nothing is read.
+    let write = |known: &mut Ledger, many: u64| {
+        for _ in 0..many {
+            let entry = adopt(known.seq + 1, &format!("s{}", known.seq % 50));
+            log.write(&entry).unwrap();
+            known.add(&entry);
+        }
+    };
+    write(&mut known, 199);
+    assert!(!log.checkpoint(&known, "ada", now()), "it is not due");
+    let before = known.clone();
+    write(&mut known, 1);
+    assert!(!log.checkpoint(&before, "ada", now()), "they do not know all of it");
+    assert!(log.checkpoint(&known, "ada", now()));
+    assert!(!log.checkpoint(&known, "ada", now()), "it is there");
+    let other = FileLog::new(folder.path(), "local");
+    let written = other.load(0).unwrap();
+    assert_eq!(written.len(), 1, "reading begins there");
+    let all = Ledger::replay(other.history().unwrap());
+    assert_eq!((&Ledger::replay(written), &all.owned), (&all, &known.owned));
+    // Where somebody else has written, their record stays and there is no checkpoint.
+    let mut known = all;
+    write(&mut known, 200);
+    other.load(0).unwrap();
+    other.write(&adopt(known.seq + 1, "theirs")).unwrap();
+    assert!(!log.checkpoint(&known, "ada", now()));
+    assert_eq!(other.load(0).unwrap().len(), 202);
+}
+
+#[test]
 fn reading_begins_at_the_newest_checkpoint() {
     let (folder, log) = ledger(0);
     let mut seq = 0;
@@ -373,7 +406,8 @@ fn reading_begins_at_the_newest_checkpoint() {
         seq += 1;
         log.write(&adopt(seq, &format!("s{}", seq % 50))).unwrap();
         // It is asked now and then, and when it is nearly due.
-        if (seq % 201 > 197 || seq % 50 == 0) && log.checkpoint("ada", now()).unwrap() {
+        let known = Ledger::replay(log.load(0).unwrap());
+        if (seq % 201 > 197 || seq % 50 == 0) && log.checkpoint(&known, "ada", now()) {
             seq += 1;
             checkpoints.push(seq);
         }

@@ -9,6 +9,7 @@
 mod report;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -86,16 +87,16 @@ async fn apply(resources: usize, delay: Duration) -> (f64, usize) {
     let patience = Patience { connect: Duration::from_secs(5), whole: Duration::from_secs(30) };
     let transport = Transport::new(origin, &Credentials::new(KEY, SECRET), "messaging", patience).expect("a way");
     let folder = tempfile::tempdir().expect("a folder");
-    let log = Slow { files: Chain::in_files(folder.path(), "local"), delay, appends: AtomicUsize::new(0) };
+    let log = Arc::new(Slow { files: Chain::in_files(folder.path(), "local"), delay, appends: AtomicUsize::new(0) });
     let plan = plan(resources);
     let (ledger, writing) = (Ledger::default(), Writing::new(transport));
     let applying = Applying::new("run-1", "benchmark");
     let start = Instant::now();
-    let report = drive(plan, &ledger, applying, &writing, &log, std::future::pending(), &mut |_| {}).await;
+    let (report, _) = drive(plan, &ledger, applying, &writing, &log, std::future::pending(), &mut |_| {}).await;
     let took = start.elapsed().as_secs_f64();
     assert_eq!(report.ending, Ending::Done);
     running.stop().await;
-    (took, log.appends.into_inner())
+    (took, log.appends.load(Ordering::Relaxed))
 }
 
 /// Everything is new, and nothing waits for anything.

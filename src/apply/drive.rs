@@ -1,17 +1,20 @@
 //! Carrying out what the machine asks for: requests over the network, records into the ledger, time by the real clocks.
 
 use std::collections::HashMap;
-use std::pin::{Pin, pin};
+use std::panic::resume_unwind;
+use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use tokio::task::{Id, JoinSet};
+use tokio::runtime::Handle;
+use tokio::task::{Id, JoinError, JoinHandle, JoinSet, spawn_blocking};
 
 use super::clock::now;
 use super::{Deadline, Effect, Event, Fate, Report, Run, Sending, Settings};
 use crate::client::Writing;
 use crate::exchange::Loss;
-use crate::ledger::{Entry, Ledger, Log};
+use crate::ledger::{AppendError, Entry, Ledger, Log};
 use crate::plan::Plan;
 
 /// How long is slept at most before the clocks are looked at again: they may be set, and the machine may sleep.
@@ -27,21 +30,21 @@ pub enum Notice<'n> {
 }
 
 /// Applies a plan that was worked out from this ledger, to the end or until `interrupt` is ready. What is on its way then is
-/// awaited. `progress` gets what is new to whoever watches.
+/// awaited. `progress` gets what is new to whoever watches. What the ledger has then, as far as this run knows, comes back too.
 pub async fn drive(
-    plan: Plan,
+    plan: impl Into<Arc<Plan>>,
     ledger: &Ledger,
     settings: Settings,
     writing: &Writing,
-    log: &impl Log,
+    log: &(impl Log + Clone + 'static),
     interrupt: impl Future<Output = ()>,
     progress: &mut (dyn FnMut(Notice<'_>) + Send),
-) -> Report {
+) -> (Report, Ledger) {
     let (mut run, mut effects) = Run::start(plan, ledger, settings, now());
     let mut interrupt = pin!(interrupt);
     let mut interrupted = false;
     let mut under_way = UnderWay::default();
-    let mut appending: Option<Pin<Box<dyn Future<Output = Event> + Send + '_>>> = None;
+    let mut appending: Option<JoinHandle<Event>> = None;
     let mut wait: Option<Timestamp> = None;
     let mut told: Option<Timestamp> = None;
     loop {
@@ -54,17 +57,17 @@ pub async fn drive(
         }
         for effect in effects {
             match effect {
-                Effect::Append(entry) => appending = Some(Box::pin(append(log, entry))),
+                Effect::Append(entry) => appending = Some(append(log.clone(), entry)),
                 Effect::Send(sending) => under_way.send(writing, sending),
                 Effect::Wait(until) => wait = Some(until),
-                Effect::Finish(report) => return report,
+                Effect::Finish(report) => return (report, run.into_ledger()),
             }
         }
         let is_idle = appending.is_none() && under_way.tasks.is_empty() && wait.is_none();
         let event = tokio::select! {
             event = async { appending.as_mut().expect("checked").await }, if appending.is_some() => {
                 appending = None;
-                event
+                event.unwrap_or_else(broke_off)
             }
             event = under_way.next(), if !under_way.tasks.is_empty() => event,
             () = nap(wait), if wait.is_some() => {
@@ -82,10 +85,21 @@ pub async fn drive(
     }
 }
 
-async fn append(log: &impl Log, entry: Entry) -> Event {
-    match log.append(&entry).await {
+/// Appends beside those who send: a record may be long, and nobody waits until it is put into words. What the log needs of the
+/// runtime it has as long as somebody waits for the run; who lets go of that does not stop what is being written.
+fn append(log: impl Log + 'static, entry: Arc<Entry>) -> JoinHandle<Event> {
+    let here = Handle::current();
+    spawn_blocking(move || match here.block_on(log.append(&entry)) {
         Ok(()) => Event::Appended(entry.seq),
         Err(error) => Event::AppendFailed(error),
+    })
+}
+
+/// What a record comes to whose writing ended without a word: nobody knows. A bug goes on to whoever waits.
+fn broke_off(error: JoinError) -> Event {
+    match error.try_into_panic() {
+        Ok(panic) => resume_unwind(panic),
+        Err(error) => Event::AppendFailed(AppendError::Unknown(error.to_string())),
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a run writes into the ledger: one entry at a time, and while it is under way the next gathers.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use super::{Deadline, Effect, Now, Settings};
@@ -22,7 +24,7 @@ pub struct Journal {
     held: Option<Deadline>,
     /// When that was half over.
     renewal: Option<Deadline>,
-    under_way: Option<Entry>,
+    under_way: Option<Arc<Entry>>,
     /// When the entry that is under way was made.
     made: Option<Now>,
     /// What happened was written last, so that it is the turn of what is about to happen.
@@ -157,7 +159,7 @@ impl Journal {
             Record::Alive { run: self.run.clone() }
         };
         self.outcomes_were_last = matches!(record, Record::Outcomes(_));
-        let entry = Entry { seq: self.ledger.seq + 1, at: now.wall, actor: self.actor.clone(), record };
+        let entry = Arc::new(Entry { seq: self.ledger.seq + 1, at: now.wall, actor: self.actor.clone(), record });
         self.under_way = Some(entry.clone());
         self.made = Some(now);
         self.tries = 1;
@@ -190,7 +192,7 @@ impl Journal {
             Record::End { .. } => Durable::End,
             _ => Durable::Begin,
         };
-        self.ledger.take_in(entry);
+        self.ledger.take_in(Arc::unwrap_or_clone(entry));
         Some(durable)
     }
 

@@ -4,6 +4,7 @@
 //! its request leaves; what became of it is durable before anything else is intended for the same address.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -15,6 +16,7 @@ use super::report::{Ending, Fate, Report};
 use super::steps::{Flight, State, Steps};
 use super::{Deadline, Effect, Event, Now, Protections, Settings, requests};
 use crate::address::Address;
+use crate::digest::Digest;
 use crate::kinds::{self, Create, Lifecycle};
 use crate::ledger::{Adopted, Begin, Intent, Ledger, Verb};
 use crate::plan::{Action, Plan, Step};
@@ -25,7 +27,8 @@ const WINDOW: usize = 128;
 /// A plan that is being applied.
 #[derive(Debug)]
 pub struct Run {
-    pub(super) plan: Plan,
+    pub(super) plan: Arc<Plan>,
+    digest: Digest,
     pub(super) settings: Settings,
     pub(super) steps: Steps,
     pub(super) journal: Journal,
@@ -59,13 +62,15 @@ pub(super) enum Stop {
 
 impl Run {
     /// Begins to apply a plan that was worked out from this ledger.
-    pub fn start(plan: Plan, ledger: &Ledger, settings: Settings, now: Now) -> (Self, Vec<Effect>) {
+    pub fn start(plan: impl Into<Arc<Plan>>, ledger: &Ledger, settings: Settings, now: Now) -> (Self, Vec<Effect>) {
+        let plan = plan.into();
+        let digest = settings.digest.clone().unwrap_or_else(|| plan.digest());
         let counts =
             || Action::ALL.into_iter().map(|action| (action, plan.count(action))).filter(|(_, count)| *count > 0);
         // An empty plan leaves no trace in the ledger.
         let begin = (!plan.steps.is_empty()).then(|| Begin {
             run: settings.run.clone(),
-            plan: settings.digest.clone().unwrap_or_else(|| plan.digest()),
+            plan: digest.clone(),
             app: plan.app.clone(),
             tool: plan.tool.clone(),
             changes: counts().map(|(action, count)| (action.word().to_owned(), count)).collect(),
@@ -80,6 +85,7 @@ impl Run {
             ahead: Ahead::new(),
             limit: settings.concurrency.max(1),
             plan,
+            digest,
             settings,
             made: BTreeMap::new(),
             doubtful: BTreeSet::new(),
@@ -129,6 +135,11 @@ impl Run {
     /// What the ledger holds, as far as this run knows.
     pub fn ledger(&self) -> &Ledger {
         &self.journal.ledger
+    }
+
+    /// The same, once it is over.
+    pub fn into_ledger(self) -> Ledger {
+        self.journal.ledger
     }
 
     /// Until when nothing is sent because the service asks for patience.
@@ -335,7 +346,7 @@ impl Run {
                 deadline: not_after.wall,
                 protect: step.protect,
             });
-            let flight = Flight { request: made.request, not_after, until: not_after };
+            let flight = Flight { request: Arc::new(made.request), not_after, until: not_after };
             let unwritten = !self.settings.protections.intent;
             self.steps.tries[number].intents += 1;
             self.steps.set(number, if unwritten { State::Cleared(flight) } else { State::Writing(flight) });
@@ -429,8 +440,8 @@ impl Run {
         }
         self.over = true;
         let ledger = self.journal.ledger.seq;
-        let (run, denied) = (self.settings.run.clone(), self.denied);
-        vec![Effect::Finish(Report { run, ending, ledger, denied, steps: self.steps.reports(&self.plan.steps) })]
+        let (run, plan, denied) = (self.settings.run.clone(), self.digest.clone(), self.denied);
+        vec![Effect::Finish(Report { run, plan, ending, ledger, denied, steps: self.steps.reports(&self.plan.steps) })]
     }
 
     fn ending(&self) -> Ending {

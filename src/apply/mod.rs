@@ -17,6 +17,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -65,7 +66,7 @@ impl Deadline {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Append this entry and say [`Event::Appended`] once it is durable. At most one is under way.
-    Append(Entry),
+    Append(Arc<Entry>),
     /// Send this request, unless it is too late.
     Send(Sending),
     /// Say [`Event::Time`] then. A later one takes the place of an earlier.
@@ -78,7 +79,7 @@ pub enum Effect {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sending {
     pub step: usize,
-    pub request: Request,
+    pub request: Arc<Request>,
     pub not_after: Deadline,
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::address::Address;
+use crate::digest::Digest;
 use crate::ledger::{Ended, Seq, Verb};
 use crate::plan::{News, Plan};
 
@@ -10,6 +11,8 @@ use crate::plan::{News, Plan};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     pub run: String,
+    /// The digest of the plan.
+    pub plan: Digest,
     pub ending: Ending,
     /// The last record of the ledger that this run knows of.
     pub ledger: Seq,

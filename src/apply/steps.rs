@@ -1,6 +1,7 @@
 //! Where each step of a run stands.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -41,7 +42,7 @@ impl State {
 /// A request that is about to leave, or has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flight {
-    pub request: Request,
+    pub request: Arc<Request>,
     /// Its intent says so.
     pub not_after: Deadline,
     /// Until when it might leave when it was last let go: as long as its intent and the lease held.

@@ -123,7 +123,7 @@ impl Story {
         while let Some(effect) = effects.pop_front() {
             match effect {
                 Effect::Append(entry) => {
-                    self.log.push(entry.clone());
+                    self.log.push(Entry::clone(&entry));
                     if self.appends {
                         effects.extend(self.run.on(Event::Appended(entry.seq), self.now));
                     }

@@ -184,7 +184,10 @@ impl Apply {
         let does = Does::to(&wish.aim, &self.options());
         let asking = self.wanted.allowed.asking(APPLY_THIS, does.again_at(&place, &site.target, &wish.choice));
         let asking = Asking { review: review.as_ref(), ..asking };
-        self.wanted.how.run(&site, &wish, saved.as_ref(), &asking, context)
+        let ended = self.wanted.how.run(&site, &wish, saved.as_ref(), &asking, context);
+        // The process ends here: what was read need not be taken apart first.
+        std::mem::forget(site);
+        ended
     }
 
     /// The options that make another plan of it, with a space before each.
@@ -231,7 +234,7 @@ const APPLY_ALL: &str = "Apply these plans to all of these targets? Only `yes` g
 #[derive(Debug)]
 pub struct Applied {
     pub report: Report,
-    pub plan: Plan,
+    pub plan: Arc<Plan>,
     pub exit: Exit,
 }
 
@@ -257,8 +260,11 @@ impl How {
                 let became = ended.as_ref().map_or_else(Became::Held, |applied| applied.became(&asking.again));
                 review.tell(&site.target, became, context).await;
             }
-            let Applied { plan, exit, .. } = ended?;
-            Ok(if exit == Exit::Done && plan.told.left() > 0 { Exit::Partly } else { exit })
+            let Applied { plan, exit, report } = ended?;
+            let exit = if exit == Exit::Done && plan.told.left() > 0 { Exit::Partly } else { exit };
+            // The command ends here: what it was about need not be taken apart first.
+            std::mem::forget((plan, report));
+            Ok(exit)
         })
     }
 
@@ -330,6 +336,7 @@ impl How {
             turn::end_dead(&site.log, &planned.ledger).await;
             let report = Report {
                 run: String::new(),
+                plan: plan.digest(),
                 ending: Ending::Done,
                 ledger: plan.ledger.seq,
                 denied: false,
@@ -352,9 +359,9 @@ impl How {
         planned: Planned,
         context: &Context,
     ) -> Result<Option<Applied>, Failure> {
-        let plan = planned.plan.clone();
         let stop = Stop::listen(AT_ONCE).map_err(|error| Failure::new(error.to_string()))?;
-        let report = self.drive_until(&stop, site, opened, planned, context).await;
+        let report = self.drive_until(&stop, site, opened, &planned, context).await;
+        let plan = planned.plan;
         if report.ending == Ending::Conflict && report.ledger == plan.ledger.seq && self.turn.waits() {
             return Ok(None);
         }
@@ -386,7 +393,7 @@ impl How {
         stop: &Stop,
         site: &Site,
         opened: &Opened,
-        planned: Planned,
+        planned: &Planned,
         context: &Context,
     ) -> Report {
         let settings = Settings {
@@ -401,7 +408,7 @@ impl How {
             ..Settings::new(uuid::Uuid::new_v4().to_string(), who::actor())
         };
         let Planned { plan, ledger, .. } = planned;
-        let mut progress = Progress::start(&context.out, &plan, self.showing());
+        let mut progress = Progress::start(&context.out, plan, self.showing());
         if site.is_one_of_many {
             progress = progress.of_one(&site.target);
         }
@@ -411,22 +418,21 @@ impl How {
                 .out
                 .note("Stopping: what is on its way is awaited, nothing more is begun. Ctrl-C again ends at once.");
         };
-        let shown = plan.clone();
         let mut tell = |notice: Notice| match notice {
-            Notice::Ended(step, fate) => progress.finished(&shown, &[(step, fate.clone())]),
+            Notice::Ended(step, fate) => progress.finished(plan, &[(step, fate.clone())]),
             Notice::Waits(until) => {
                 let seconds = until.duration_since(Timestamp::now()).as_secs().max(1);
                 progress.says(&format!("The service has too much to do. Waiting {seconds} s."));
             }
         };
         let writing = opened.writing().apart();
-        let drive = apply::drive(plan, &ledger, settings, &writing, &site.log, asked, &mut tell);
+        let drive = apply::drive(plan.clone(), ledger, settings, &writing, &site.log, asked, &mut tell);
         // What is as short as a request is not handed from thread to thread.
-        let mut report = match Builder::new_current_thread().enable_all().build() {
+        let (mut report, known) = match Builder::new_current_thread().enable_all().build() {
             Ok(own) => block_in_place(|| {
-                let report = own.block_on(drive);
+                let driven = own.block_on(drive);
                 own.shutdown_background();
-                report
+                driven
             }),
             Err(_) => drive.await,
         };
@@ -438,7 +444,7 @@ impl How {
         }
         kept::keep(&report, site, context);
         // Everything is written; what makes reading faster may fail.
-        let _ = site.log.checkpoint(&who::actor(), Timestamp::now()).await;
+        site.log.checkpoint(&known, &who::actor(), Timestamp::now()).await;
         report
     }
 

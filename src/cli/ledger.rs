@@ -55,7 +55,7 @@ impl Open {
             self.ledger.add(&entry);
         }
         // The record is written; what makes reading faster can wait.
-        let _ = runtime()?.block_on(self.log.checkpoint(&actor, Timestamp::now()));
+        runtime()?.block_on(self.log.checkpoint(&self.ledger, &actor, Timestamp::now()));
         Ok(())
     }
 

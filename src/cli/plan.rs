@@ -1,4 +1,5 @@
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -93,7 +94,7 @@ impl Plan {
 }
 
 /// Makes a plan, saves it where that is asked for, and shows it.
-pub fn make(site: &Site, wish: &Wish, again: Again, forms: &Forms, context: &Context) -> Result<Planned, Failure> {
+pub fn make(site: &Site, wish: &Wish, again: Again, forms: &Forms, context: &Context) -> Result<Arc<Planned>, Failure> {
     make_from(None, site, wish, again, forms, context)
 }
 
@@ -105,7 +106,7 @@ fn make_from(
     again: Again,
     forms: &Forms,
     context: &Context,
-) -> Result<Planned, Failure> {
+) -> Result<Arc<Planned>, Failure> {
     if let Some(words) = ledger::pending(&site.log.kept().map_err(unreadable)?) {
         context.out.note(&words);
     }

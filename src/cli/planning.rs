@@ -285,7 +285,7 @@ pub struct Wish {
 /// A plan, and the ledger that it was made from.
 #[derive(Clone, Debug)]
 pub struct Planned {
-    pub plan: Plan,
+    pub plan: Arc<Plan>,
     pub ledger: Ledger,
     /// Somebody is at work: the plan is for reading.
     pub at_work: bool,
@@ -403,13 +403,13 @@ impl Site {
         let service = Service { opened, live: &live, pruned };
         if before.at_work.is_none() {
             let plan = self.compared(&aligned, held, &before, &BTreeSet::new(), service, wish)?;
-            return Ok(Planned { plan, ledger: before.ledger, at_work: false });
+            return Ok(Planned { plan: plan.into(), ledger: before.ledger, at_work: false });
         }
         let (after, under_way) = self.since(&before).await?;
         let (units, held) = self.aimed(&wish.aim, &after.ledger).await?;
         let aligned = Aligned::new(&units, &after.ledger);
         let plan = self.compared(&aligned, held, &after, &under_way, service, wish)?;
-        Ok(Planned { plan, at_work: after.at_work.is_some(), ledger: after.ledger })
+        Ok(Planned { plan: plan.into(), at_work: after.at_work.is_some(), ledger: after.ledger })
     }
 
     /// The plan for what was fetched.

@@ -16,10 +16,24 @@ use super::file::{FileStore, Folder};
 use super::record::{Entry, Record, Seq};
 use super::store::{New, Start, Store, Stored, Unread};
 use super::{AppendError, Log, Position, Unreadable};
+use checkpoint::Behind;
 pub use checkpoint::checkpoint;
 use seen::Seen;
 pub use transfer::{Facts, NotMoved};
 pub use unwritten::{Kept, Taken};
+
+/// The last record that is known, and how much there is from the last checkpoint on, where all of that was seen.
+#[derive(Clone, Debug, Default)]
+struct Last {
+    seal: Option<Seal>,
+    behind: Option<Behind>,
+}
+
+impl Last {
+    fn seq(&self) -> Seq {
+        self.seal.as_ref().map_or(0, |seal| seal.seq)
+    }
+}
 
 /// The ledger of one target.
 ///
@@ -39,7 +53,7 @@ struct Inner {
     /// is tried again is the same append.
     fresh: String,
     /// The last record that was read or written here.
-    last: Mutex<Option<Seal>>,
+    last: Mutex<Last>,
     /// Where the ledger may have been before somebody wrote another place into the settings, and that place.
     home: Option<(FileStore, String)>,
 }
@@ -53,7 +67,7 @@ impl Chain {
             unwritten: Folder::new(root, "unwritten", target),
             target: target.to_owned(),
             fresh: Uuid::new_v4().to_string(),
-            last: Mutex::new(None),
+            last: Mutex::default(),
             home: None,
         }))
     }
@@ -119,7 +133,7 @@ impl Chain {
 
     /// Where the ledger stood when it was last read or written here.
     pub fn known(&self) -> Position {
-        let last = self.0.last();
+        let last = self.0.last().seal;
         last.map_or_else(Position::default, |Seal { lineage, seq, .. }| Position { lineage, seq })
     }
 }
@@ -138,6 +152,14 @@ impl Chain {
         let stored = inner.stored(start).await?;
         is_here();
         let records = inner.saw(inner.verify(&stored)?)?;
+        let behind = match after {
+            0 => Some(Behind::default()),
+            _ => inner.behind(after),
+        };
+        let new = stored.iter().zip(&records).filter(|(stored, _)| stored.seq > after);
+        let add =
+            |behind: Behind, (stored, sealed): (&Stored, &Sealed)| behind.and(&sealed.entry.record, stored.bytes.len());
+        let behind = behind.map(|behind| new.fold(behind, add));
         drop(stored);
         let last = records.last().map(|sealed| sealed.seal.clone());
         if after > last.as_ref().map_or(0, |seal| seal.seq) {
@@ -149,7 +171,7 @@ impl Chain {
         if let Some(Record::Moved { to }) = records.last().map(|sealed| &sealed.entry.record) {
             return Err(inner.moved(to));
         }
-        inner.remember(last);
+        inner.remember(Last { seal: last, behind });
         Ok(records.into_iter().map(|sealed| sealed.entry).filter(|entry| entry.seq > after).collect())
     }
 }
@@ -177,18 +199,24 @@ impl Log for Chain {
         if let Some(seen) = &inner.seen {
             seen.note(&sealed.seal);
         }
-        inner.remember(Some(sealed.seal));
+        let behind = inner.behind(number - 1).map(|behind| behind.and(&entry.record, bytes.len()));
+        inner.remember(Last { seal: Some(sealed.seal), behind });
         Ok(())
     }
 }
 
 impl Inner {
-    fn remember(&self, seal: Option<Seal>) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = seal;
+    fn remember(&self, last: Last) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = last;
     }
 
-    fn last(&self) -> Option<Seal> {
+    fn last(&self) -> Last {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How much there is up to a record, where that is the last one that is known.
+    fn behind(&self, seq: Seq) -> Option<Behind> {
+        Some(self.last()).filter(|last| last.seq() == seq)?.behind
     }
 
     /// Records from a place on, each of them the one that its place says and bound to the one before it.
@@ -227,7 +255,7 @@ impl Inner {
         if before == 0 {
             return Ok(None);
         }
-        if let Some(seal) = self.last().filter(|seal| seal.seq == before) {
+        if let Some(seal) = self.last().seal.filter(|seal| seal.seq == before) {
             return Ok(Some(seal));
         }
         let stored = self.store.read(Start::At(before)).await.map_err(|error| self.unread(error).message)?;

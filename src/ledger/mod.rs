@@ -18,6 +18,7 @@ mod state;
 pub mod store;
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +37,16 @@ pub trait Log: Send + Sync {
 
     /// Appends an entry as its `seq` if nobody has taken that. When this returns, it is durable.
     fn append(&self, entry: &Entry) -> impl Future<Output = Result<(), AppendError>> + Send;
+}
+
+impl<L: Log> Log for Arc<L> {
+    fn read(&self, after: Seq) -> impl Future<Output = Result<Vec<Entry>, Unreadable>> + Send {
+        L::read(self, after)
+    }
+
+    fn append(&self, entry: &Entry) -> impl Future<Output = Result<(), AppendError>> + Send {
+        L::append(self, entry)
+    }
 }
 
 /// A place in one ledger.

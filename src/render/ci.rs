@@ -193,6 +193,7 @@ mod tests {
         };
         let report = Report {
             run: "r".into(),
+            plan: plan().digest(),
             ending: Ending::Partly,
             ledger: 7,
             denied: false,

@@ -179,7 +179,7 @@ fn row(step: &StepReport, told: &Told, level: Level) -> Row {
 }
 
 fn ended(report: &Report, plan: &Plan) -> Words {
-    let (digest, target) = (plan.digest().short(), &plan.target);
+    let (digest, target) = (report.plan.short(), &plan.target);
     let (applied, more) = match report.did_anything(plan) {
         true => (format!("Plan {digest} was applied to {target} in part."), " more"),
         false => (format!("Plan {digest} was not applied to {target}."), ""),
@@ -401,7 +401,7 @@ impl Document {
         Self {
             format_version: 1,
             run: report.run.clone(),
-            plan: plan.digest().to_string(),
+            plan: report.plan.to_string(),
             target: plan.target.clone(),
             ending: ending.to_owned(),
             words: ended(report, plan).plain(),

@@ -12,6 +12,7 @@ use pushplan::client::{Credentials, Origin, Patience, Reading, Transport, Writin
 use pushplan::compare::{Situation, Unit, compare, digest, units};
 use pushplan::exchange::Request;
 use pushplan::finding::Findings;
+use pushplan::kinds;
 use pushplan::ledger::{Chain, Ledger, Log};
 use pushplan::live::Look;
 use pushplan::manifest::{self, From, Input, Manifests, Project};
@@ -132,8 +133,9 @@ impl World {
     }
 
     async fn apply(&self, units: &BTreeMap<Address, Unit>) -> Report {
+        units.iter().for_each(|(address, unit)| is_made_alike(address, unit));
         let (plan, ledger) = self.plan(units).await;
-        drive(plan, &ledger, Applying::new("run", "ada"), &self.writing, &self.log(), pending(), &mut |_| ()).await
+        drive(plan, &ledger, Applying::new("run", "ada"), &self.writing, &self.log(), pending(), &mut |_| ()).await.0
     }
 
     /// Makes sure that every channel that is named is there, as devices do that open the app.
@@ -205,4 +207,12 @@ impl World {
         }
         world.running.stop().await;
     }
+}
+
+/// However the request is made that creates something, it is the same, and it is the one that plans show.
+fn is_made_alike(address: &Address, unit: &Unit) {
+    let api = kinds::api(address);
+    let request = api.create(&unit.spec);
+    assert_eq!(api.create_just(&unit.spec), request, "{address}");
+    assert_eq!(api.create_at(&unit.spec), (request.method, request.path), "{address}");
 }

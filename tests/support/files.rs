@@ -4,14 +4,15 @@ use std::path::Path;
 use std::thread;
 
 use jiff::Timestamp;
-use pushplan::ledger::{AppendError, Chain, Entry, Log, Position, Seq, Taken, Unreadable};
+use pushplan::ledger::{AppendError, Chain, Entry, Ledger, Log, Position, Seq, Taken, Unreadable};
 
 /// The ledger of a target in files beneath a folder.
 pub struct FileLog(pub Chain);
 
 // Each test file uses what it needs of this. All of it is named here, or the compiler would call the rest dead.
 const _: () = {
-    let _ = |log: &FileLog| (log.load(0), log.history(), log.position(), log.checkpoint("", Timestamp::now()));
+    let _ = |log: &FileLog| (log.load(0), log.history(), log.position());
+    let _ = |log: &FileLog, ledger: &Ledger| log.checkpoint(ledger, "", Timestamp::now());
     let _ = |log: &FileLog, entry: &Entry| (log.write(entry), log.take_in(), FileLog::new);
 };
 
@@ -43,8 +44,8 @@ impl FileLog {
         wait(self.0.position())
     }
 
-    pub fn checkpoint(&self, actor: &str, at: Timestamp) -> Result<bool, Unreadable> {
-        wait(self.0.checkpoint(actor, at))
+    pub fn checkpoint(&self, ledger: &Ledger, actor: &str, at: Timestamp) -> bool {
+        wait(self.0.checkpoint(ledger, actor, at))
     }
 
     pub fn take_in(&self) -> Result<Taken, Unreadable> {

@@ -286,7 +286,7 @@ fn show(ended: &[Dealt], how: &How, asking: &Asking, context: &Context) {
         fate: match &dealt.fate {
             Reported::Applied(applied) => {
                 let Applied { report, plan, .. } = &**applied;
-                Fate::Applied(report.clone(), Box::new(plan.clone()), dealt.again.clone())
+                Fate::Applied(report.clone(), plan.clone(), dealt.again.clone())
             }
             Reported::Unchanged => Fate::Unchanged,
             Reported::Failed(failure) => Fate::Failed(context.out.why(failure.clone(), &dealt.site.target)),

@@ -164,8 +164,8 @@ impl Rounds<'_> {
     }
 
     async fn apply(&self, site: &Site, opened: &Opened, planned: Planned, target: Target) -> Target {
-        let plan = planned.plan.clone();
-        let report = self.how.drive_until(self.stop, site, opened, planned, self.context).await;
+        let report = self.how.drive_until(self.stop, site, opened, &planned, self.context).await;
+        let plan = planned.plan;
         let mut standing = target.standing.unwrap_or_default();
         let corrected = standing.correct(|address| {
             let mut steps = report.steps.iter().filter(|step| step.address == *address).peekable();

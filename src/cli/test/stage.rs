@@ -181,7 +181,7 @@ async fn apply(site: &Site, level: Level, start: Timestamp, running: &Running) -
         min_lead_seconds: 0,
     };
     let plan = Plan::new(about, changes, steps, left.addresses, start);
-    let log = Memory::default();
+    let log = Arc::new(Memory::default());
     let settings = apply::Settings {
         on_error: OnError::Continue,
         // The time of a push is judged by the clock of the case, and has been.
@@ -189,11 +189,12 @@ async fn apply(site: &Site, level: Level, start: Timestamp, running: &Running) -
         ..apply::Settings::new("test", "pushplan test")
     };
     let never = std::future::pending();
-    let report = apply::drive(plan, &ledger, settings, &Writing::new(transport), &log, never, &mut |_| {}).await;
+    let (report, ledger) =
+        apply::drive(plan, &ledger, settings, &Writing::new(transport), &log, never, &mut |_| {}).await;
     if let Some(failure) = not_applied(&report) {
         return Err(failure);
     }
-    let owned = Ledger::replay(log.entries()).owned;
+    let owned = ledger.owned;
     Ok((owned.into_iter().map(|(address, owned)| (address, owned.id)).collect(), past))
 }
 

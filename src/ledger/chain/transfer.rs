@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Chain, Inner, Sealed};
+use super::{Chain, Inner, Last, Sealed};
 use crate::ledger::record::{Entry, Record, Seq};
 use crate::ledger::state::Ledger;
 use crate::ledger::store::{New, Start, Stored, Unread};
@@ -99,7 +99,7 @@ impl Chain {
             }
             to.0.copy(&all, &records).await?;
             let entry = Entry { seq, at, actor: actor.to_owned(), record: Record::Moved { to: place.to_owned() } };
-            self.0.remember(Some(seal));
+            self.0.remember(Last { seal: Some(seal), behind: None });
             match self.append(&entry).await {
                 Ok(()) => return Ok(all.len()),
                 // Somebody was quicker, and what they wrote belongs there too.

@@ -86,7 +86,7 @@ impl Chain {
 
     fn lineage(&self) -> String {
         let inner = &*self.0;
-        inner.last().map_or_else(|| inner.fresh.clone(), |seal| seal.lineage)
+        inner.last().seal.map_or_else(|| inner.fresh.clone(), |seal| seal.lineage)
     }
 
     /// Results that were kept, in the order of their places.

@@ -1,5 +1,7 @@
 //! What became of an apply to several targets.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -22,7 +24,7 @@ pub struct One {
 
 #[derive(Clone, Debug)]
 pub enum Fate {
-    Applied(Report, Box<Plan>, Again),
+    Applied(Report, Arc<Plan>, Again),
     /// There was nothing to do.
     Unchanged,
     Failed(Failure),

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
@@ -298,7 +298,7 @@ impl Own {
                         }
                         let slow = world.faults > 0 && world.dice.chance(20);
                         let time = if slow { world.dice.between(SECOND, 80 * SECOND) } else { 5 };
-                        world.later(time, Happening::Write(self.process, entry));
+                        world.later(time, Happening::Write(self.process, Arc::unwrap_or_clone(entry)));
                     }
                     Effect::Send(sending) => {
                         if self.world.borrow().is_in_time(self.process, &sending) {

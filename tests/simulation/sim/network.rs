@@ -1,5 +1,7 @@
 //! The way to the service and back, and what gets lost on it.
 
+use std::sync::Arc;
+
 use pushplan::apply::Sending;
 use pushplan::exchange::{Answer, Loss, Request};
 use pushplan::kinds::{self, Create};
@@ -18,7 +20,7 @@ use super::world::{Happening, Incoming, LAG, LATE, World};
 pub struct Arrival {
     process: usize,
     number: usize,
-    request: Request,
+    request: Arc<Request>,
     /// What is asked, or what is done.
     what: &'static str,
     /// Who changes something; `None`: somebody reads.
@@ -92,7 +94,7 @@ impl World {
         match refused {
             Some(answer) => self.later(way, Happening::To(process, Incoming::Answer(number, Ok(answer)))),
             None => {
-                let arrival = Arrival { process, number, request, what, sender: None, way_back };
+                let arrival = Arrival { process, number, request: Arc::new(request), what, sender: None, way_back };
                 self.later(way, Happening::Arrive(arrival));
             }
         }
