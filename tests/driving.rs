@@ -12,7 +12,7 @@ use pushplan::arrange::{LeftOut, arrange};
 use pushplan::client::{Credentials, Origin, Patience, Reading, Transport, Writing, fetch};
 use pushplan::compare::{Situation, Unit, compare, digest, units};
 use pushplan::finding::Findings;
-use pushplan::ledger::{Begin, Chain, Entry, Ledger, Log, Record};
+use pushplan::ledger::{AppendError, Begin, Chain, Entry, Ledger, Log, Record, Seq, Unreadable};
 use pushplan::live::Look;
 use pushplan::manifest::{self, From, Input, Project};
 use pushplan::model::level::Level;
@@ -220,5 +220,34 @@ async fn who_finds_that_somebody_else_has_begun_sends_nothing() {
     let settings = Applying::new("run-1", "ada");
     let (report, _) = drive(plan, &ledger, settings, &world.writing, &world.log(), pending(), &mut |_| ()).await;
     assert_eq!(report.ending, Ending::Conflict);
+    assert!(world.written().is_empty());
+}
+
+/// A log with a bug.
+#[derive(Clone, Copy, Debug)]
+struct Buggy;
+
+impl Log for Buggy {
+    async fn read(&self, _: Seq) -> Result<Vec<Entry>, Unreadable> {
+        Ok(Vec::new())
+    }
+
+    async fn append(&self, _: &Entry) -> Result<(), AppendError> {
+        panic!("a bug in the log")
+    }
+}
+
+/// Records are written on another thread: what goes wrong there is neither lost nor taken for written, and nobody waits for ever.
+#[tokio::test]
+async fn a_bug_where_records_are_written_ends_the_run_before_anything_is_sent() {
+    let world = World::new("").await;
+    let (plan, ledger) = world.plan(SHOP).await;
+    let writing = world.writing.clone();
+    let settings = Applying::new("run-1", "ada");
+    let run = tokio::spawn(async move {
+        drive(plan, &ledger, settings, &writing, &Buggy, pending(), &mut |_| ()).await;
+    });
+    let panic = run.await.expect_err("it goes on to whoever waits").into_panic();
+    assert_eq!(panic.downcast_ref::<&str>(), Some(&"a bug in the log"));
     assert!(world.written().is_empty());
 }

@@ -213,6 +213,7 @@ impl World {
 fn is_made_alike(address: &Address, unit: &Unit) {
     let api = kinds::api(address);
     let request = api.create(&unit.spec);
+    assert!(request.path.starts_with("/api/"), "{address} says neither where it is posted to nor how it is made");
     assert_eq!(api.create_just(&unit.spec), request, "{address}");
     assert_eq!(api.create_at(&unit.spec), (request.method, request.path), "{address}");
 }
