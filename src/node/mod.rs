@@ -3,6 +3,7 @@
 //! YAML and TOML become the same [`Node`]s, and types are read from nodes with [`Decode`]. That is not serde, which stops
 //! at the first problem: a reader of manifests must report all of them, each under the exact value.
 
+mod again;
 mod at;
 mod basics;
 mod decode;

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+use super::again::Again;
 use super::sorted::{sorted, sorted_from};
 
 /// What something says, as JSON. A copy costs nothing: all copies share one text, until one of them is changed.
@@ -196,7 +197,7 @@ impl Serialize for Shared {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0.value.get() {
             Some(value) => value.serialize(serializer),
-            None => read(&self.0.text).serialize(serializer),
+            None => Again(self.text()).serialize(serializer),
         }
     }
 }
@@ -211,6 +212,29 @@ impl<'de> Deserialize<'de> for Shared {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn it_is_read_in_order_and_written_in_the_form_that_is_asked_for() {
+        let text = r#"{"b": [1, -0, 1e3, "\u0041\n\u001f", {}], "a": {"y": null, "x": true}, "b": [0.5, [], "\"\\"]}"#;
+        let value: Value = serde_json::from_str(text).expect("JSON");
+        let shared: Shared = serde_json::from_str(text).expect("JSON");
+        assert_eq!(shared.written(), Some(value.to_string().as_str()));
+        for shared in [shared, serde_json::from_value(value.clone()).expect("JSON")] {
+            let all = vec![Some(shared.clone())];
+            let whole = json!([value]);
+            assert_eq!(serde_json::to_string(&all).expect("JSON"), whole.to_string());
+            assert_eq!(
+                serde_json::to_string_pretty(&all).expect("JSON"),
+                serde_json::to_string_pretty(&whole).expect("JSON")
+            );
+            assert_eq!(serde_json::to_value(&all).expect("JSON"), whole);
+            assert_eq!(Shared::of(&all).text(), whole.to_string());
+            let again: Vec<Shared> = serde_json::from_str(&whole.to_string()).expect("JSON");
+            assert_eq!(again[0].written(), Some(value.to_string().as_str()));
+        }
+        let deep = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
+        assert!(serde_json::from_str::<Shared>(&deep).is_err(), "nobody could read it");
+    }
 
     #[test]
     fn a_copy_that_is_changed_leaves_the_others_as_they_are() {
