@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{Deadline, Effect, Now, Settings};
 use crate::address::Address;
@@ -10,6 +10,8 @@ use crate::ledger::{Adopted, AppendError, Begin, Ended, Entry, Intent, Lease, Le
 
 /// How often an append is tried that did not work.
 const TRIES: u32 = 4;
+/// How long what is not urgent waits for more of its kind.
+const PACE: SignedDuration = SignedDuration::from_millis(10);
 
 /// The ledger as this run knows it, and what is to be written next.
 #[derive(Debug)]
@@ -25,8 +27,9 @@ pub struct Journal {
     /// When that was half over.
     renewal: Option<Deadline>,
     under_way: Option<Arc<Entry>>,
-    /// When the entry that is under way was made.
+    /// When the last entry was made, and the last one before which nothing had happened that it does not tell.
     made: Option<Now>,
+    told: Option<Now>,
     /// What happened was written last, so that it is the turn of what is about to happen.
     outcomes_were_last: bool,
     tries: u32,
@@ -38,6 +41,15 @@ pub struct Journal {
     /// Old and new addresses.
     renames: Vec<(Address, Address)>,
     end: Option<(String, Ended)>,
+}
+
+/// Until when what is not urgent waits for more of its kind.
+fn pause(since: Now) -> Deadline {
+    Deadline::after(since, PACE)
+}
+
+fn is_over(pause: Deadline, now: Now) -> bool {
+    now.wall >= pause.wall || now.boot >= pause.boot
 }
 
 /// Why nothing more can be written.
@@ -70,6 +82,7 @@ impl Journal {
             renewal: None,
             under_way: None,
             made: None,
+            told: None,
             outcomes_were_last: false,
             tries: 0,
             again_at: None,
@@ -127,11 +140,37 @@ impl Journal {
 
     /// Whether intents would be written next. What has happened and what is about to happen take turns, so that neither waits
     /// for long. What the ledger alone is to learn comes before both.
-    pub fn has_room(&self) -> bool {
+    pub fn has_room(&self, now: Now, few: usize) -> bool {
+        let turn = self.outcomes_were_last || self.outcomes_can_wait(now, few);
+        self.broken.is_none() && self.is_free() && turn
+    }
+
+    /// Whether nothing has to be written now: an entry was made a moment ago, and few things have happened since. A record costs
+    /// the disk as much as a hundred outcomes do.
+    pub fn can_wait(&self, now: Now, few: usize) -> bool {
+        self.is_free() && self.is_recent(now) && self.outcomes_can_wait(now, few)
+    }
+
+    /// Whether an entry was made a moment ago.
+    pub fn is_recent(&self, now: Now) -> bool {
+        self.made.is_some_and(|made| !is_over(pause(made), now))
+    }
+
+    fn outcomes_can_wait(&self, now: Now, few: usize) -> bool {
+        let is_recent = self.told.is_some_and(|told| !is_over(pause(told), now));
+        self.outcomes.is_empty() || is_recent && self.outcomes.len() < few
+    }
+
+    /// Whether nothing is being written, and nothing is to be that comes first.
+    fn is_free(&self) -> bool {
         let kept = self.adopts.is_empty() && self.forgets.is_empty() && self.renames.is_empty();
-        let turn = self.outcomes.is_empty() || self.outcomes_were_last;
-        let free = self.under_way.is_none() && self.begin.is_none() && self.end.is_none();
-        self.broken.is_none() && free && kept && turn
+        self.under_way.is_none() && self.begin.is_none() && self.end.is_none() && kept
+    }
+
+    /// Until when what has happened may wait to be written.
+    pub fn due(&self) -> Option<Timestamp> {
+        let waits = self.broken.is_none() && self.under_way.is_none() && !self.outcomes.is_empty();
+        self.told.filter(|_| waits).map(|told| pause(told).wall)
     }
 
     /// The next entry: these intents, for which there was room, or what has gathered.
@@ -159,6 +198,9 @@ impl Journal {
             Record::Alive { run: self.run.clone() }
         };
         self.outcomes_were_last = matches!(record, Record::Outcomes(_));
+        if self.outcomes.is_empty() {
+            self.told = Some(now);
+        }
         let entry = Arc::new(Entry { seq: self.ledger.seq + 1, at: now.wall, actor: self.actor.clone(), record });
         self.under_way = Some(entry.clone());
         self.made = Some(now);

@@ -185,12 +185,18 @@ impl Run {
         if self.begun && self.stop.is_none() {
             self.begin_steps(now);
         }
-        let room = self.begun && self.stop.is_none() && self.journal.has_room();
-        let intents = if room { self.intend(now) } else { Vec::new() };
-        if self.stop.is_some() {
-            self.wind_up();
+        // While there is enough to send, the ledger may learn of more at a time.
+        let most = self.ahead.steps();
+        let has_plenty = self.stop.is_none() && self.steps.cleared.len() > most / 2;
+        if !(has_plenty && self.journal.can_wait(now, most)) {
+            let may_intend = self.begun && self.stop.is_none() && !(has_plenty && self.journal.is_recent(now));
+            let room = may_intend && self.journal.has_room(now, most);
+            let intents = if room { self.intend(now) } else { Vec::new() };
+            if self.stop.is_some() {
+                self.wind_up();
+            }
+            effects.extend(self.journal.next(now, intents));
         }
-        effects.extend(self.journal.next(now, intents));
         if self.begun && self.stop.is_none() && !self.settings.protections.intent {
             self.intend(now);
             self.send(now, &mut effects);
@@ -467,7 +473,8 @@ impl Run {
         let rested = self.steps.resting.first().filter(|_| sending).map(|(until, _)| self.paused.max(Some(*until)));
         let cleared = self.paused.filter(|_| sending && !self.steps.cleared.is_empty());
         // What could leave and has not waits for a free place, which an answer brings.
-        let times = [rested.flatten(), cleared, self.journal.again_at(), self.journal.renewal()].into_iter().flatten();
+        let journal = [self.journal.again_at(), self.journal.renewal(), self.journal.due()];
+        let times = [rested.flatten(), cleared].into_iter().chain(journal).flatten();
         let next = times.filter(|at| *at > now.wall).min();
         if let Some(at) = next
             && self.asked != Some(at)

@@ -115,6 +115,47 @@ fn ten_thousand_creates_over_a_slow_store_take_less_than_twice_as_long() {
 }
 
 #[test]
+fn a_store_that_is_as_fast_as_the_service_is_not_asked_for_every_answer() {
+    let took = Slow { append: ms(1), request: ms(1) }.apply(segments(10_000), |settings| settings.concurrency = 16);
+    assert_eq!(took.report.ending, Ending::Done);
+    assert!(took.appends <= 300, "{} appends", took.appends);
+    assert!(took.time < ms(1000), "{:?}, where the requests alone take 625 ms", took.time);
+    assert!(took.ahead <= 256, "{} ahead", took.ahead);
+}
+
+#[test]
+fn an_outcome_is_written_soon_though_no_other_follows() {
+    let mut now = Now { wall: noon(), boot: Duration::from_secs(1000) };
+    let (mut run, effects) = Run::start(plan(segments(200)), &Ledger::default(), Settings::new("run-1", "ada"), now);
+    let mut todo = VecDeque::from(effects);
+    let (mut sent, mut answered, mut waits) = (Vec::new(), false, None);
+    while let Some(effect) = todo.pop_front() {
+        match effect {
+            Effect::Append(entry) if matches!(entry.record, Record::Outcomes(_)) => {
+                assert!(answered && now.wall > noon(), "it waits for others");
+                return;
+            }
+            Effect::Append(entry) => todo.extend(run.on(Event::Appended(entry.seq), now)),
+            Effect::Send(sending) => sent.push(sending.step),
+            Effect::Wait(until) => waits = Some(until),
+            Effect::Finish(report) => panic!("{report:?}"),
+        }
+        if todo.is_empty() && !answered {
+            answered = true;
+            let answer = Answer::new(201, json!({ "segment_id": "id-1" }));
+            todo.extend(run.on(Event::Answered(sent[0], answer), now));
+        }
+        if todo.is_empty() && answered {
+            let passed = waits.take().expect("it asks for time").duration_since(now.wall);
+            assert!(passed <= SignedDuration::from_millis(10), "{passed:?}");
+            now = Now { wall: now.wall + passed, boot: now.boot + passed.unsigned_abs() };
+            todo.extend(run.on(Event::Time, now));
+        }
+    }
+    panic!("it is never written");
+}
+
+#[test]
 fn a_store_that_takes_a_second_is_not_asked_more_than_some_hundred_times() {
     let took = Slow { append: ms(1000), request: ms(5) }.apply(segments(10_000), |_| {});
     assert_eq!(took.report.ending, Ending::Done);
