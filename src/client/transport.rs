@@ -153,7 +153,7 @@ impl Transport {
         request: &Request,
         may_leave: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Result<Answer, Loss> {
-        Ok(self.send_whole(request, may_leave).await?.answer)
+        Ok(self.timed(request, may_leave, false).await?.answer)
     }
 
     /// The same, with all that came back.
@@ -162,8 +162,17 @@ impl Transport {
         request: &Request,
         may_leave: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Result<Whole, Loss> {
+        self.timed(request, may_leave, true).await
+    }
+
+    async fn timed(
+        &self,
+        request: &Request,
+        may_leave: impl Fn() -> bool + Send + Sync + 'static,
+        with_headers: bool,
+    ) -> Result<Whole, Loss> {
         let began = Instant::now();
-        let came = self.exchange(request, may_leave).await;
+        let came = self.exchange(request, may_leave, with_headers).await;
         if let Some(timing) = &self.clients.timing {
             timing.took(request.method, began.elapsed());
         }
@@ -174,6 +183,7 @@ impl Transport {
         &self,
         request: &Request,
         may_leave: impl Fn() -> bool + Send + Sync + 'static,
+        with_headers: bool,
     ) -> Result<Whole, Loss> {
         let url = self.origin.url(&request.path).map_err(Loss::NotSent)?;
         let client = self.client().map_err(Loss::NotSent)?;
@@ -183,19 +193,20 @@ impl Transport {
             Method::Put => reqwest::Method::PUT,
             Method::Delete => reqwest::Method::DELETE,
         };
-        let mut sending = client.request(method, url).headers(self.headers.clone());
+        let mut sending = reqwest::Request::new(method, url);
+        *sending.headers_mut() = self.headers.clone();
         if request.body.is_some() {
-            sending = sending.header(CONTENT_TYPE, self.media_type.clone());
+            sending.headers_mut().insert(CONTENT_TYPE, self.media_type.clone());
         }
         // A question may leave at any time.
         let departure = (request.method != Method::Get).then(Departure::default);
         if let Some(departure) = &departure {
             let body = request.body.clone().unwrap_or_default();
-            sending = sending.body(Body::wrap(Leaving::new(body, may_leave, departure.clone())));
+            *sending.body_mut() = Some(Body::wrap(Leaving::new(body, may_leave, departure.clone())));
         }
-        let response = sending.send().await.map_err(|error| self.lost(&error, departure.as_ref()))?;
+        let response = client.execute(sending).await.map_err(|error| self.lost(&error, departure.as_ref()))?;
         let limit = if request.method == Method::Get { LISTING_LIMIT } else { ANSWER_LIMIT };
-        self.read(response, limit).await
+        self.read(response, limit, with_headers).await
     }
 
     /// Why there is no answer, and whether the request may have been heard all the same.
@@ -221,11 +232,11 @@ impl Transport {
         self.struck.text(&innermost(error)).to_lowercase()
     }
 
-    async fn read(&self, mut response: Response, limit: usize) -> Result<Whole, Loss> {
+    async fn read(&self, mut response: Response, limit: usize, with_headers: bool) -> Result<Whole, Loss> {
         let shown = |(name, value): (&HeaderName, &HeaderValue)| {
             (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())
         };
-        let headers = response.headers().iter().map(shown).collect();
+        let headers = response.headers().iter().filter(|_| with_headers).map(shown).collect();
         let header = |name: HeaderName| response.headers().get(name)?.to_str().ok().map(str::to_owned);
         let (status, location, retry_after) = (response.status().as_u16(), header(LOCATION), header(RETRY_AFTER));
         let mut bytes = Vec::new();
