@@ -53,14 +53,18 @@ impl Other<'_> {
 pub fn others<'l>(live: &'l Live, ledger: &Ledger, declared: &BTreeMap<Address, Unit>) -> Vec<Other<'l>> {
     let ours = ledger.ids();
     let is_other = |(kind, found): &(&'static Kind, &Found)| !ours.contains(&(kind.key, found.id.as_str()));
+    let others: Vec<_> = live.listed().filter(is_other).collect();
+    if others.is_empty() {
+        return Vec::new();
+    }
     let known = declared.keys().chain(ledger.owned.keys()).chain(ledger.open.keys());
     let known = known.chain(ledger.retired.iter().map(|old| &old.address)).map(Address::resource).collect();
-    names::named(live.listed().filter(is_other).collect(), &known)
+    names::named(others, &known)
 }
 
 /// Adds what a plan's readers should know of what is not in git: how much there is, but for what the plan tells of itself.
 pub fn tell(told: &mut Told, live: &Live, others: &[Other], changes: &[Change], ignore: &[String]) {
-    let is_told = spoken_for(changes.iter());
+    let is_told = if others.is_empty() { BTreeSet::new() } else { spoken_for(changes.iter()) };
     for other in others.iter().filter(|other| !other.is_ignored(ignore)) {
         let key = other.kind.key;
         if !is_told.contains(&(key, other.found.id.as_str())) {

@@ -121,28 +121,35 @@ pub static CHECKS: &[Check] = &[
 /// Runs every check. The order of the findings says nothing.
 pub fn check(subject: &Subject) -> Vec<Finding> {
     let resources: Vec<_> = subject.desired.resources.iter().collect();
-    let each = cores::each_of(resources, |(address, declared)| {
-        let mut parts = Parts::new(&declared.key);
-        declared.spec.parts(&mut parts);
-        let one = One { address, declared, parts };
-        let mut findings = Findings::about(address);
-        for check in CHECKS {
-            if let Run::Each(run) = check.run {
-                let before = findings.len();
-                run(subject, &one, &mut findings);
-                debug_assert!(check.reports_only_its_codes(findings.since(before)));
-            }
-        }
-        findings.into_vec()
-    });
-    let mut all: Vec<Finding> = each.into_iter().flatten().collect();
+    let count = resources.len();
+    let each = || cores::each_of(resources, |(address, declared)| each(subject, address, declared));
+    let all = || CHECKS.iter().flat_map(|check| all(subject, check)).collect();
+    let (each, all): (_, Vec<Finding>) = cores::both(count, each, all);
+    each.into_iter().flatten().chain(all).collect()
+}
+
+/// What is found in one resource.
+fn each(subject: &Subject, address: &Address, declared: &Declared) -> Vec<Finding> {
+    let mut parts = Parts::new(&declared.key);
+    declared.spec.parts(&mut parts);
+    let one = One { address, declared, parts };
+    let mut findings = Findings::about(address);
     for check in CHECKS {
-        if let Run::All(run) = check.run {
-            let mut findings = Findings::default();
-            run(subject, &mut findings);
-            debug_assert!(check.reports_only_its_codes(findings.since(0)));
-            all.extend(findings.into_vec());
+        if let Run::Each(run) = check.run {
+            let before = findings.len();
+            run(subject, &one, &mut findings);
+            debug_assert!(check.reports_only_its_codes(findings.since(before)));
         }
     }
-    all
+    findings.into_vec()
+}
+
+/// What a check finds in all of them together.
+fn all(subject: &Subject, check: &Check) -> Vec<Finding> {
+    let mut findings = Findings::default();
+    if let Run::All(run) = check.run {
+        run(subject, &mut findings);
+        debug_assert!(check.reports_only_its_codes(findings.since(0)));
+    }
+    findings.into_vec()
 }

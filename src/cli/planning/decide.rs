@@ -8,6 +8,7 @@ use super::{Site, Wish};
 use crate::address::Address;
 use crate::arrange::{arrange, choose};
 use crate::compare::{self, Situation, Unit, compare};
+use crate::cores;
 use crate::failure::Failure;
 use crate::ledger::{Home, Ledger, Position};
 use crate::live::{Live, Seen};
@@ -67,7 +68,8 @@ impl Site {
             adopt: true,
             own_only: true,
         };
-        let mut compared = compare(&situation);
+        let (mut compared, (manifests, others)) =
+            cores::both(units.len(), || compare(&situation), || (compare::digest(units), others(live, ledger, units)));
         prune(&mut compared, &situation, &known.pruned, &self.ignored());
         let left = choose(&wish.choice, &mut compared, &situation);
         if let Some(pattern) = left.idle.first() {
@@ -84,7 +86,7 @@ impl Site {
             origin: known.origin.clone(),
             app: known.app.clone(),
             level,
-            manifests: compare::digest(units),
+            manifests,
             ledger: known.position.clone(),
             aim: wish.aim.clone(),
             choice: wish.choice.clone(),
@@ -94,7 +96,7 @@ impl Site {
         left_out.extend(changes.iter().map(|one| &one.address).filter(|one| under_way.contains(one)).cloned());
         let (last_apply, at_work) = (known.last_apply, known.at_work.clone());
         let mut told = Told { last_apply, at_work, held, ..self.told(&changes, units, live) };
-        unmanaged::tell(&mut told, live, &others(live, ledger, units), &changes, &self.ignored());
+        unmanaged::tell(&mut told, live, &others, &changes, &self.ignored());
         told.home = Some(self.home.clone()).filter(Home::is_known);
         told.other_home = ledger.home.clone().filter(|home| home.is_other(&self.home));
         if wish.aim != Aim::Manifests {
