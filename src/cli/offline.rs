@@ -141,7 +141,7 @@ impl Asked<'_> {
         let wrong = |errors: &Report| planning::show(errors, programs, context);
         match places.which_of(&manifests.project)? {
             Which::One(place) => {
-                let site = place.site_of(root, manifests, false, now, &wrong)?;
+                let site = place.site_of(root, manifests, now, &wrong)?;
                 let Planned { plan, .. } = against.plan(&site, wish, now, context)?;
                 let again = place.again("apply", &wish.choice).looking(command);
                 plan::present(&plan, &site, again, forms, context)?;

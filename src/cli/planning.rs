@@ -26,7 +26,7 @@ use crate::finding::{Finding, Severity};
 use crate::guard::Limits;
 use crate::ledger::{Chain, Home, Ledger};
 use crate::live::Live;
-use crate::manifest::{Desired, Manifests, Target, read_project};
+use crate::manifest::{Desired, Manifests, Project, Target, read_once, read_project};
 use crate::model::delay::Delay;
 use crate::model::level::Level;
 use crate::model::on_drift::OnDrift;
@@ -158,36 +158,46 @@ impl Place {
     /// The same, where somebody else says what is wrong.
     pub fn read_telling(&self, now: Timestamp, wrong: &dyn Fn(&Report)) -> Result<Site, Failure> {
         let root = self.root()?;
-        self.site_of(&root, read_project(&root, None), false, now, wrong)
+        self.site_of(&root, read_project(&root, None), now, wrong)
     }
 
     /// The same as [`Self::read_for`], for somebody who plans what the manifests say and asks for nothing else.
     pub fn read_to_plan(&self, context: &Context, now: Timestamp, programs: bool) -> Result<Site, Failure> {
-        let root = self.root()?;
-        self.site_of(&root, read_project(&root, None), true, now, &|errors| show(errors, programs, context))
+        let (root, wrong) = (self.root()?, |errors: &Report| show(errors, programs, context));
+        let once = read_once(&root);
+        match self.chosen(once.project(), once.findings())? {
+            Some(name) => {
+                let (manifests, desired, found) = once.resolve(Some(&name));
+                site(&root, name, manifests, desired, found, now, &wrong)
+            }
+            None => Err(invalid(&read_project(&root, None), &[None], now, &wrong)),
+        }
     }
 
-    /// The same of manifests that were read. Who asks `once` resolves them for no other target.
+    /// The same of manifests that were read.
     pub fn site_of(
         &self,
         root: &Path,
-        mut manifests: Manifests,
-        once: bool,
+        manifests: Manifests,
         now: Timestamp,
         wrong: &dyn Fn(&Report),
     ) -> Result<Site, Failure> {
-        let unreadable = manifests.findings.iter().any(|finding| finding.severity == Severity::Error);
-        let name = match target::choose(&manifests.project, self.target.as_deref()) {
-            Ok((name, _)) => name,
-            // The target may stand in what cannot be read, which is what has to be said.
-            Err(_) if unreadable => return Err(invalid(&manifests, &[None], now, wrong)),
-            Err(failure) => return Err(failure),
-        };
-        let (verdict, desired) = project::check_one(&mut manifests, &name, once, now);
-        if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
-            return Err(refused(&manifests, &verdict, wrong));
+        match self.chosen(&manifests.project, &manifests.findings)? {
+            Some(name) => {
+                let (desired, found) = manifests.resolve(Some(&name));
+                site(root, name, manifests, desired, found, now, wrong)
+            }
+            None => Err(invalid(&manifests, &[None], now, wrong)),
         }
-        Site::new(root, name, desired, Arc::new(manifests))
+    }
+
+    /// The name of the target. `None`: it may stand in what cannot be read, which is what has to be said.
+    fn chosen(&self, project: &Project, findings: &[Finding]) -> Result<Option<String>, Failure> {
+        match target::choose(project, self.target.as_deref()) {
+            Ok((name, _)) => Ok(Some(name)),
+            Err(_) if findings.iter().any(|finding| finding.severity == Severity::Error) => Ok(None),
+            Err(failure) => Err(failure),
+        }
     }
 
     /// Reads the project as far as it can be read, and says whether that is all of it. What is wrong is for others to say.
@@ -203,24 +213,41 @@ impl Place {
 
     /// The name of the target, without a look at the manifests.
     pub fn name(&self) -> Result<String, Failure> {
-        let project = crate::manifest::Project::open(&self.root()?);
+        let project = Project::open(&self.root()?);
         Ok(target::choose(&project, self.target.as_deref())?.0)
     }
 
     /// The ledger of the target, without a look at the manifests.
     pub fn log(&self) -> Result<(Chain, String), Failure> {
         let root = self.root()?;
-        let manifests = crate::manifest::Project::open(&root);
+        let manifests = Project::open(&root);
         let (name, _) = target::choose(&manifests, self.target.as_deref())?;
         Ok((ledger::of(&manifests, &root, &name)?, name))
     }
 
     /// What the target offers, without a look at the manifests.
     pub async fn level(&self) -> Result<Level, Failure> {
-        let project = crate::manifest::Project::open(&self.root()?);
+        let project = Project::open(&self.root()?);
         let (name, _) = target::choose(&project, self.target.as_deref())?;
         Ok(target::level(&project, &name).await)
     }
+}
+
+/// A project and what its target gets, where nothing is wrong with that.
+fn site(
+    root: &Path,
+    name: String,
+    manifests: Manifests,
+    desired: Desired,
+    found: Vec<Finding>,
+    now: Timestamp,
+    wrong: &dyn Fn(&Report),
+) -> Result<Site, Failure> {
+    let verdict = project::check_one(&manifests, Some(&name), &desired, found, now);
+    if verdict.findings.iter().any(|finding| finding.severity == Severity::Error) {
+        return Err(refused(&manifests, &verdict, wrong));
+    }
+    Site::new(root, name, desired, Arc::new(manifests))
 }
 
 pub(super) fn invalid(

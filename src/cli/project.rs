@@ -88,15 +88,19 @@ pub fn check(manifests: &Manifests, targets: &[Option<&str>], now: Timestamp) ->
     check::judge(general, resolved, &manifests.project, &manifests.sources)
 }
 
-/// The same for one target, with what it gets. Who asks `once` can ask for nothing else that is made of trees.
-pub fn check_one(manifests: &mut Manifests, target: &str, once: bool, now: Timestamp) -> (Verdict, Desired) {
-    let (desired, mut found) =
-        if once { manifests.resolve_once(Some(target)) } else { manifests.resolve(Some(target)) };
-    let settings = manifests.project.target(target);
-    found.extend(check::check(&Subject { desired: &desired, target: settings, now }));
-    let judged = Known::new(&desired, &found).of(Some(target));
+/// The same for one target that was resolved.
+pub fn check_one(
+    manifests: &Manifests,
+    target: Option<&str>,
+    desired: &Desired,
+    mut found: Vec<Finding>,
+    now: Timestamp,
+) -> Verdict {
+    let settings = target.and_then(|name| manifests.project.target(name));
+    found.extend(check::check(&Subject { desired, target: settings, now }));
+    let judged = Known::new(desired, &found).of(target);
     let general = manifests.findings.iter().cloned();
-    (check::judge(general, [judged], &manifests.project, &manifests.sources), desired)
+    check::judge(general, [judged], &manifests.project, &manifests.sources)
 }
 
 /// What was found for a target, for others that get the same.

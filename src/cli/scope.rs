@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::project;
 use crate::failure::Failure;
-use crate::manifest::{self, From, Input, Manifests, PROJECT_FILE, Project};
+use crate::manifest::{self, From, Held, Input, Manifests, PROJECT_FILE, Project};
 use crate::source::Sources;
 
 /// What standard input is called where it stands in for no file.
@@ -30,6 +30,25 @@ pub struct Scope {
 impl Scope {
     /// Reads all of the project, with these texts in the place of its files.
     pub fn read(&self, texts: &Texts) -> Manifests {
+        let (inputs, folders) = self.inputs(texts);
+        match (self.is_project, &self.stdin) {
+            (true, _) => manifest::read_project_with(&self.root, inputs, &folders),
+            (false, Some(_)) => project::alone(&self.root, inputs),
+            (false, None) => manifest::read_places(&self.root, &self.places, inputs),
+        }
+    }
+
+    /// The same, for one target of a project alone where `once` says so.
+    pub fn read_as(&self, once: impl FnOnce(&Project) -> bool) -> Held {
+        if !self.is_project {
+            return Held::Often(self.read(&Texts::new()));
+        }
+        let (inputs, folders) = self.inputs(&Texts::new());
+        manifest::read_as(&self.root, inputs, &folders, once)
+    }
+
+    /// What is read beside the files of the project, or in their place, and the folders that it may not name.
+    fn inputs(&self, texts: &Texts) -> (Vec<Input>, Vec<PathBuf>) {
         let given = |(name, bytes): (&String, &Vec<u8>)| Input { name: name.clone(), from: From::Bytes(bytes.clone()) };
         let mut inputs: Vec<Input> = texts.iter().map(given).collect();
         if let Some(bytes) = &self.stdin {
@@ -38,38 +57,35 @@ impl Scope {
                 inputs.push(Input { name, from: From::Bytes(bytes.clone()) });
             }
         }
-        match (self.is_project, &self.stdin) {
-            (true, _) => {
-                // A file that is named outright is read, also one that the project passes over.
-                for place in self.places.iter().filter(|place| place.is_file()) {
-                    let name = self.name(place);
-                    if name != PROJECT_FILE && !inputs.iter().any(|input| input.name == name) {
-                        inputs.push(Input { name, from: From::File(place.clone()) });
-                    }
-                }
-                let folders: Vec<PathBuf> = self.places.iter().filter(|place| place.is_dir()).cloned().collect();
-                manifest::read_project_with(&self.root, inputs, &folders)
-            }
-            (false, Some(_)) => project::alone(&self.root, inputs),
-            (false, None) => manifest::read_places(&self.root, &self.places, inputs),
+        if !self.is_project {
+            return (inputs, Vec::new());
         }
+        // A file that is named outright is read, also one that the project passes over.
+        for place in self.places.iter().filter(|place| place.is_file()) {
+            let name = self.name(place);
+            if name != PROJECT_FILE && !inputs.iter().any(|input| input.name == name) {
+                inputs.push(Input { name, from: From::File(place.clone()) });
+            }
+        }
+        (inputs, self.places.iter().filter(|place| place.is_dir()).cloned().collect())
     }
 
     /// Whether a file is asked about, by its name within the scope.
     pub fn covers(&self, name: &str) -> bool {
-        let path = self.root.join(name);
-        self.places.is_empty() || self.places.iter().any(|place| path.starts_with(place))
+        self.places.is_empty() || {
+            let path = self.root.join(name);
+            self.places.iter().any(|place| path.starts_with(place))
+        }
     }
 
     /// The places that are asked about and hold nothing to check, as seen from the folder `here`. The project file is not
     /// a manifest, but it is checked.
     pub fn without_manifests(&self, here: &Path, manifests: &Manifests) -> Vec<String> {
         let own = manifests.project_file();
-        let files = manifests.sources.iter().filter(|(file, _)| Some(*file) != own);
-        let files: Vec<PathBuf> = files.map(|(_, source)| self.root.join(&*source.path)).collect();
+        let files = || manifests.sources.iter().filter(|(file, _)| Some(*file) != own);
         let of_project = manifests.project.places();
         let places = if self.places.is_empty() { &of_project } else { &self.places };
-        let is_empty = |place: &Path| !files.iter().any(|file| file.starts_with(place));
+        let is_empty = |place: &Path| !files().any(|(_, source)| self.root.join(&*source.path).starts_with(place));
         let is_own = |place: &Path| self.is_project && *place == self.root.join(PROJECT_FILE);
         let empty: Vec<&PathBuf> = places.iter().filter(|place| is_empty(place) && !is_own(place)).collect();
         // Of the project's own places, some may well be empty.

@@ -10,7 +10,7 @@ use super::{Context, Ended, many, project, target};
 use crate::check::Verdict;
 use crate::failure::{Exit, Failure};
 use crate::finding::{Finding, Severity};
-use crate::manifest::{Declaration, Manifests};
+use crate::manifest::{Held, Manifests, Once, Project};
 use crate::render::escape;
 use crate::render::findings::{self, Found, Report};
 use crate::source::FileId;
@@ -117,8 +117,13 @@ impl Validate {
             let (manifests, verdict, fixed) = if self.fix {
                 fix::fix(&scope, judge)?
             } else {
-                let manifests = scope.read(&Texts::new());
-                let verdict = judge(&manifests)?;
+                let (manifests, verdict) = match scope.read_as(|project| self.only(project).is_some()) {
+                    Held::Often(manifests) => {
+                        let verdict = judge(&manifests)?;
+                        (manifests, verdict)
+                    }
+                    Held::Once(once) => self.judge_once(&scope, once, now),
+                };
                 (manifests, verdict, Fixed::default())
             };
             all.push(Checked::new(scope, manifests, verdict, fixed, &here));
@@ -140,6 +145,33 @@ impl Validate {
         // The process ends here: what was read need not be taken apart first.
         std::mem::forget(all);
         Ok(if fails { Exit::Findings } else { Exit::Done })
+    }
+
+    /// The only target that is asked about, which has no name in a project without targets.
+    fn only(&self, project: &Project) -> Option<Option<String>> {
+        let names = project.target_names();
+        match (self.target.as_slice(), names.as_slice()) {
+            _ if project.is_unmade() => None,
+            ([], []) => Some(None),
+            ([], [name]) => Some(Some((*name).to_owned())),
+            ([], _) => None,
+            (asked, _) => match many::select(project, asked).ok()?.as_slice() {
+                [name] => Some(Some(name.clone())),
+                _ => None,
+            },
+        }
+    }
+
+    /// The findings for the only target, in the files that are asked about.
+    fn judge_once(&self, scope: &Scope, once: Once, now: Timestamp) -> (Manifests, Verdict) {
+        let target = self.only(once.project()).flatten();
+        let (manifests, desired, found) = once.resolve(target.as_deref());
+        let mut verdict = project::check_one(&manifests, target.as_deref(), &desired, found, now);
+        // It is let go with the process, which is quicker.
+        std::mem::forget(desired);
+        let asked = asked(scope, &manifests);
+        verdict.retain(|finding| finding.at.file().is_none_or(|file| asked.contains(&file)));
+        (manifests, verdict)
     }
 
     /// The findings for the targets that are asked about, in the files that are.
@@ -201,8 +233,7 @@ impl Validate {
         for Checked { manifests, verdict, asked, notes, .. } in all {
             let sources = &manifests.sources;
             let own = manifests.project_file();
-            let is_asked = |declared: &&Declaration| declared.key.span.file().is_some_and(|file| asked.contains(&file));
-            report.resources += manifests.declared().filter(is_asked).count();
+            report.resources += manifests.count_in(asked);
             report.files.extend(asked.iter().filter(|file| Some(**file) != own).map(|file| &*sources.get(*file).path));
             report.project_files.extend(own.filter(|own| asked.contains(own)).map(|own| &*sources.get(own).path));
             report.notes.extend(notes.iter().map(String::as_str));

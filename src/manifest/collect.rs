@@ -13,10 +13,16 @@ use crate::text;
 use super::merge;
 use super::project::Project;
 
+const DEFAULTS: &str = "defaults";
+const OVERLAYS: &str = "overlays";
+
+/// The keys of what lies under resources or over them.
+pub const LAYERS: [&str; 2] = [DEFAULTS, OVERLAYS];
+
 /// Keys of a manifest beside those of the kinds, and what they are for.
 pub const TOP_LEVEL: &[(&str, &str)] = &[
-    ("defaults", "What all resources of a kind share, by kind."),
-    ("overlays", "What differs in one target or group of targets: by its name, then as in a manifest."),
+    (DEFAULTS, "What all resources of a kind share, by kind."),
+    (OVERLAYS, "What differs in one target or group of targets: by its name, then as in a manifest."),
 ];
 
 /// A resource as it is written, before variables and overlays.
@@ -43,18 +49,20 @@ impl Layer {
         let name = (declaration.kind.key, declaration.key.value.clone());
         if let Some(first) = self.index.get(&name) {
             let first = self.resources[*first].key.span;
-            let Declaration { kind, key, .. } = declaration;
-            findings.push(
-                Finding::new(&codes::RF105, key.span, format!("the {} `{key}` is declared twice", kind.noun))
-                    .label("the second")
-                    .related(first, "the first")
-                    .help("rename one of them, or remove it"),
-            );
+            findings.push(twice(declaration.kind, &declaration.key, first));
             return;
         }
         self.index.insert(name, self.resources.len());
         self.resources.push(declaration);
     }
+}
+
+/// The finding for a resource that is declared a second time.
+pub fn twice(kind: &Kind, key: &At<String>, first: Span) -> Finding {
+    Finding::new(&codes::RF105, key.span, format!("the {} `{key}` is declared twice", kind.noun))
+        .label("the second")
+        .related(first, "the first")
+        .help("rename one of them, or remove it")
 }
 
 /// Everything a project's documents hold.
@@ -69,18 +77,33 @@ pub struct Collected {
 pub fn collect(documents: Vec<Node>, project: &Project, findings: &mut Findings) -> Collected {
     let mut collected = Collected::default();
     for document in documents {
-        let Some(entries) = map(document, "a manifest: maps by kind, such as `segments:`", findings) else {
-            continue;
-        };
-        for Entry { key, value } in entries {
+        for Entry { key, value } in sections(document, findings) {
             match key.as_str() {
-                "defaults" => defaults(value, &mut collected.defaults, findings),
-                "overlays" => overlays(value, &mut collected.overlays, project, findings),
-                _ => section(&key, value, &mut collected.base, findings),
+                DEFAULTS => defaults(value, &mut collected.defaults, findings),
+                OVERLAYS => overlays(value, &mut collected.overlays, project, findings),
+                _ => section(&key, value, &mut |it, findings| collected.base.add(it, findings), findings),
             }
         }
     }
     collected
+}
+
+/// All that the documents of one file declare, also what is declared twice. `None`: there are layers of it.
+pub fn listed(documents: Vec<Node>, findings: &mut Findings) -> Option<Vec<Declaration>> {
+    let mut all = Vec::new();
+    for document in documents {
+        for Entry { key, value } in sections(document, findings) {
+            if LAYERS.contains(&key.as_str()) {
+                return None;
+            }
+            section(&key, value, &mut |it, _| all.push(it), findings);
+        }
+    }
+    Some(all)
+}
+
+fn sections(document: Node, findings: &mut Findings) -> Vec<Entry> {
+    map(document, "a manifest: maps by kind, such as `segments:`", findings).unwrap_or_default()
 }
 
 /// The entries of a map. Nothing at all is an empty map; anything else is reported.
@@ -102,7 +125,7 @@ fn map(node: Node, expected: &str, findings: &mut Findings) -> Option<Vec<Entry>
 }
 
 /// The resources of one kind: `segments: {...}`.
-fn section(key: &At<String>, value: Node, layer: &mut Layer, findings: &mut Findings) {
+fn section(key: &At<String>, value: Node, add: &mut dyn FnMut(Declaration, &mut Findings), findings: &mut Findings) {
     let Some(kind) = known_kind(key, findings) else { return };
     for Entry { key, value } in
         map(value, &format!("a map of {}s by their keys", kind.noun), findings).unwrap_or_default()
@@ -113,7 +136,7 @@ fn section(key: &At<String>, value: Node, layer: &mut Layer, findings: &mut Find
                 findings.push(not_read(kind, &key));
             }
         } else if is_key(&key) {
-            layer.add(Declaration { kind, key, node: value }, findings);
+            add(Declaration { kind, key, node: value }, findings);
         } else {
             findings.push(wrong_key(kind, &key));
         }
@@ -208,7 +231,7 @@ fn overlays(value: Node, into: &mut BTreeMap<String, Layer>, project: &Project, 
         }
         let layer = into.entry(target.value).or_default();
         for Entry { key, value } in map(value, "maps by kind, as in a manifest", findings).unwrap_or_default() {
-            section(&key, value, layer, findings);
+            section(&key, value, &mut |it, findings| layer.add(it, findings), findings);
         }
     }
 }

@@ -6,23 +6,26 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
 
 use super::bodies::{self, Bodies};
-use super::collect::{Collected, Declaration};
+use super::collect::Declaration;
 use super::growth::{self, Growth};
 use super::layers::{Stack, Stacks};
 use super::meant::Meant;
+use super::once::Early;
 use super::variables::{self, Filling, Variables};
 use super::{Lifecycle, Manifests, several};
 use crate::address::Address;
 use crate::codes;
 use crate::cores;
 use crate::finding::{Finding, Findings};
-use crate::kinds::{Resource, Spec, Template, of_kind};
+use crate::kinds::{Kind, Resource, Spec, Template, of_kind};
 use crate::model::audience::Selector;
 use crate::model::placeholder;
 use crate::model::push::{Content, Push};
-use crate::node::{At, Entry, Node, Reader, Tree, missing};
+use crate::node::{At, Node, Reader, Tree, missing};
 use crate::source::Span;
-use resolving::{Resolving, Typed};
+use resolving::Resolving;
+
+pub(super) use resolving::{PROBLEM_LIMIT, Typed};
 
 /// How many resources are read side by side before their problems are counted.
 const TOGETHER: usize = 8_192;
@@ -111,40 +114,41 @@ impl Manifests {
             let typed: Vec<Typed> = cores::each(some, typed);
             resolving.take(typed);
             let rest = &stacks[(number * TOGETHER + some.len())..];
-            if resolving.stops_at(rest.iter().map(|it| it.own)) {
+            if resolving.stops_at(rest.iter().map(|it| (it.own.kind.key, it.own.key.clone()))) {
                 break;
             }
         }
-        resolving.end(|| self.outgrown(&stacks))
+        resolving.end(|| {
+            let declarations = || stacks.iter().map(|stack| stack.own);
+            let asks = declarations().find(|it| self.asks(it)).or(declarations().next());
+            outgrown(asks.map_or(Span::NONE, |it| it.key.span))
+        })
     }
 
-    /// The same, by somebody who asks once: of a project without overlays, defaults, variables and bodies in files, each tree
-    /// is let go as soon as it was read.
-    pub fn resolve_once(&mut self, target: Option<&str>) -> (Desired, Vec<Finding>) {
-        let Collected { overlays, defaults, .. } = &self.collected;
-        let is_plain = overlays.is_empty() && defaults.is_empty() && !self.has_variables && !self.has_bodies;
-        if !is_plain || !self.complete {
-            return self.resolve(target);
-        }
-        let mut declared = std::mem::take(&mut self.collected).base.resources;
-        let first = declared.first();
-        let first = first.map(|it| Declaration { kind: it.kind, key: it.key.clone(), node: Node::unread(it.key.span) });
+    /// The same of resources that were typed already, as far as that could be done.
+    pub(super) fn resolve_early(&self, declared: Vec<Vec<Early>>, target: Option<&str>) -> (Desired, Vec<Finding>) {
         let (growth, values) = (Growth::default(), self.values(target));
         let mut resolving = Resolving::new(self, self.filling(target, &values, &growth));
-        declared.reverse();
-        while !declared.is_empty() {
-            let mut some = declared.split_off(declared.len().saturating_sub(TOGETHER));
-            some.reverse();
-            let typed =
-                |own: Declaration| resolving.typed(&Stack { own: &own, over: Vec::new(), is_only_there: false });
-            let typed: Vec<Typed> = cores::each_of(some, typed);
+        let all = || declared.iter().flatten();
+        let asks = all().find(|it| matches!(it, Early::Tree(own) if self.asks(own))).or(all().next());
+        let asks = asks.map_or(Span::NONE, |it| it.key().span);
+        let mut rest = declared.into_iter().flatten();
+        loop {
+            let some: Vec<Early> = rest.by_ref().take(TOGETHER).collect();
+            if some.is_empty() {
+                break;
+            }
+            let has_trees = some.iter().any(|it| matches!(it, Early::Tree(_)));
+            let typed: Vec<Typed> = cores::each_if(has_trees, some, |it| match it {
+                Early::Typed(_, typed) => *typed,
+                Early::Tree(own) => resolving.typed(&Stack { own: &own, over: Vec::new(), is_only_there: false }),
+            });
             resolving.take(typed);
-            if resolving.stops_at(declared.iter().rev()) {
+            if resolving.stops_at(rest.by_ref().map(|it| (it.kind().key, it.key().clone()))) {
                 break;
             }
         }
-        let first: Vec<Stack> = first.iter().map(|own| Stack { own, over: Vec::new(), is_only_there: false }).collect();
-        resolving.end(|| self.outgrown(&first))
+        resolving.end(|| outgrown(asks))
     }
 
     /// The variables of a target.
@@ -156,22 +160,10 @@ impl Manifests {
         Filling { variables, target, sources: &self.sources, growth }
     }
 
-    /// The finding for a project that asks for far more than is written. It stands alone, and at the first resource that asks
-    /// for anything, since which of them asked too much depends on who was read first.
-    fn outgrown(&self, stacks: &[Stack]) -> Finding {
-        let asks = |it: &&Declaration| {
-            let default = self.collected.defaults.contains_key(it.kind.key);
-            default || variables::has_variables(&it.node) || bodies::has_files(&it.node)
-        };
-        let declarations = || stacks.iter().map(|stack| stack.own);
-        let at = declarations().find(asks).or(declarations().next()).map_or(Span::NONE, |it| it.key.span);
-        Finding::new(
-            &codes::YM106,
-            at,
-            format!("defaults, variables, bodies and templates add more than {} to this project", growth::LIMIT_WORDS),
-        )
-        .label("the first that they add to")
-        .help("look for a large text that many resources use")
+    /// Whether anything is added to a resource.
+    fn asks(&self, it: &Declaration) -> bool {
+        let default = self.collected.defaults.contains_key(it.kind.key);
+        default || variables::has_variables(&it.node) || bodies::has_files(&it.node)
     }
 
     fn typed(&self, stack: &Stack, defaults: &HashMap<&str, (&Node, usize)>, with: &Filling) -> Typed {
@@ -192,22 +184,8 @@ impl Manifests {
         }
         let node = changed.as_ref().unwrap_or(node);
 
-        let mut reader = Reader::new(findings);
-        let entry = node.entries().and_then(|entries| entries.iter().find(|entry| *entry.key == "lifecycle"));
-        let lifecycle = match entry {
-            Some(entry) => reader.value::<Option<Lifecycle>>(entry).map(|given| given.unwrap_or(Lifecycle::NONE)),
-            None => Some(Lifecycle::NONE),
-        };
-        let own = without_lifecycle(node, entry);
-        let spec = match own.as_ref().unwrap_or(node) {
-            node if node.is_null() => {
-                // `tag_groups: {loyalty: }` declares a group with nothing to say of it.
-                let empty = Node { span: key.span, tree: Tree::Map(Vec::new()) };
-                reader.owned_by(key.span, |reader| (kind.decode)(key, &empty, reader))
-            }
-            node => reader.owned_by(key.span, |reader| (kind.decode)(key, node, reader)),
-        };
-        let (spec, findings) = self.said_of_unread(own.as_ref().unwrap_or(node), spec, reader.findings);
+        let (spec, lifecycle, findings) = decoded(kind, key, node, findings);
+        let (spec, findings) = self.said_of_unread(node, spec, findings);
         // Nobody checks a message whose body is not there.
         Typed { address, key: key.clone(), spec: spec.filter(|_| whole), lifecycle, taken, findings }
     }
@@ -243,7 +221,10 @@ impl Manifests {
         spec: Option<Box<dyn Spec>>,
         findings: Findings,
     ) -> (Option<Box<dyn Spec>>, Findings) {
-        let unread = if self.complete { Vec::new() } else { node.unread_places() };
+        let unread = match self.complete {
+            true => Vec::new(),
+            false => without_lifecycle(node).as_ref().unwrap_or(node).unread_places(),
+        };
         if unread.is_empty() {
             return (spec, findings);
         }
@@ -251,6 +232,43 @@ impl Manifests {
         left.extend(findings.into_vec().into_iter().filter(|finding| !unread.contains(&finding.at)));
         (None, left)
     }
+}
+
+/// What a declaration says, and how pushplan treats it.
+pub(super) fn decoded(
+    kind: &Kind,
+    key: &At<String>,
+    node: &Node,
+    findings: Findings,
+) -> (Option<Box<dyn Spec>>, Option<Lifecycle>, Findings) {
+    let mut reader = Reader::new(findings);
+    let entry = node.entries().and_then(|entries| entries.iter().find(|entry| *entry.key == "lifecycle"));
+    let lifecycle = match entry {
+        Some(entry) => reader.value::<Option<Lifecycle>>(entry).map(|given| given.unwrap_or(Lifecycle::NONE)),
+        None => Some(Lifecycle::NONE),
+    };
+    let own = without_lifecycle(node);
+    let spec = match own.as_ref().unwrap_or(node) {
+        node if node.is_null() => {
+            // `tag_groups: {loyalty: }` declares a group with nothing to say of it.
+            let empty = Node { span: key.span, tree: Tree::Map(Vec::new()) };
+            reader.owned_by(key.span, |reader| (kind.decode)(key, &empty, reader))
+        }
+        node => reader.owned_by(key.span, |reader| (kind.decode)(key, node, reader)),
+    };
+    (spec, lifecycle, reader.findings)
+}
+
+/// The finding for a project that asks for far more than is written. It stands alone, and at the first resource that asks
+/// for anything, since which of them asked too much depends on who was read first.
+fn outgrown(at: Span) -> Finding {
+    Finding::new(
+        &codes::YM106,
+        at,
+        format!("defaults, variables, bodies and templates add more than {} to this project", growth::LIMIT_WORDS),
+    )
+    .label("the first that they add to")
+    .help("look for a large text that many resources use")
 }
 
 /// A resource that stands in an overlay alone. A slip of the pen in its key would make a new one of it.
@@ -274,9 +292,10 @@ fn only_in_overlay(declaration: &Declaration, meant: &Meant, typed: &mut Typed) 
     }));
 }
 
-fn without_lifecycle(node: &Node, entry: Option<&Entry>) -> Option<Node> {
-    entry?;
-    let rest = node.entries()?.iter().filter(|entry| *entry.key != "lifecycle").cloned().collect();
+fn without_lifecycle(node: &Node) -> Option<Node> {
+    let entries = node.entries()?;
+    entries.iter().find(|entry| *entry.key == "lifecycle")?;
+    let rest = entries.iter().filter(|entry| *entry.key != "lifecycle").cloned().collect();
     Some(Node { span: node.span, tree: Tree::Map(rest) })
 }
 

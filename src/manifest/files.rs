@@ -130,9 +130,19 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     if kind.len() > limit {
         return Err(too_large(kind.len(), limit));
     }
-    let file = File::open(path).map_err(|error| describe(&error))?;
-    // One byte more, so that the end is seen without asking for more room.
-    to_limit(file, limit, kind.len() as usize + 1)
+    let mut file = File::open(path).map_err(|error| describe(&error))?;
+    // One byte more, so that the end is seen without asking again.
+    let mut bytes = vec![0; kind.len() as usize + 1];
+    let read = match file.read(&mut bytes) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+        other => other.map_err(|error| describe(&error))?,
+    };
+    bytes.truncate(read);
+    if read as u64 != kind.len() {
+        // It has become another since, or comes in parts.
+        file.take((limit + 1).saturating_sub(read as u64)).read_to_end(&mut bytes).map_err(|error| describe(&error))?;
+    }
+    if bytes.len() as u64 > limit { Err(too_large(bytes.len() as u64, limit)) } else { Ok(bytes) }
 }
 
 /// The same for a file that must stand where it is named: a link to it is refused.
@@ -145,11 +155,7 @@ pub fn read_unlinked(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
 
 /// Reads a stream to its end, or to the limit.
 pub fn read_to_limit(from: impl Read, limit: u64) -> Result<Vec<u8>, String> {
-    to_limit(from, limit, 0)
-}
-
-fn to_limit(from: impl Read, limit: u64, expected: usize) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::with_capacity(expected);
+    let mut bytes = Vec::new();
     from.take(limit + 1).read_to_end(&mut bytes).map_err(|error| describe(&error))?;
     if bytes.len() as u64 > limit {
         return Err(too_large(bytes.len() as u64, limit));

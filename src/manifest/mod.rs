@@ -19,6 +19,7 @@ mod lifecycle;
 mod line;
 mod meant;
 mod merge;
+mod once;
 mod parse;
 mod project;
 pub mod schema;
@@ -33,7 +34,7 @@ mod unmanaged;
 mod variables;
 pub mod write;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -41,6 +42,7 @@ pub use alike::Alike;
 pub use collect::{Declaration, TOP_LEVEL};
 pub use desired::{Conditions, Declared, Desired, Reach};
 pub use lifecycle::Lifecycle;
+pub use once::{Held, Once, read_as, read_once};
 pub use parse::{FILE_LIMIT, Parsed, parse, to_text};
 pub use project::{FINGERPRINT, PROJECT_FILE, Project, ProjectFile, QuietHours, Target, no_code, not_free};
 
@@ -68,6 +70,8 @@ pub struct Manifests {
     collected: Collected,
     /// How many resources there are beneath all overlays.
     resource_count: usize,
+    /// The files of those whose trees are gone.
+    let_go: Vec<FileId>,
     project_file: Option<FileId>,
     /// Whether any text may hold a variable. Where none does, nobody looks for them.
     has_variables: bool,
@@ -91,6 +95,24 @@ pub enum From {
 }
 
 impl Manifests {
+    /// The same without any resource.
+    fn new(project: Project, sources: Sources, findings: Findings, parsed: &Parsed) -> Self {
+        let Parsed { complete, has_variables, has_bodies, .. } = *parsed;
+        Self {
+            project_file: None,
+            project,
+            sources,
+            findings: findings.into_vec(),
+            complete,
+            collected: Collected::default(),
+            resource_count: 0,
+            let_go: Vec::new(),
+            has_variables,
+            has_bodies,
+            given_bodies: BTreeMap::new(),
+        }
+    }
+
     /// The project file among the sources, where there is one.
     pub fn project_file(&self) -> Option<FileId> {
         self.project_file
@@ -108,6 +130,12 @@ impl Manifests {
 }
 
 impl Manifests {
+    /// How many resources are declared in these files, for all targets or for some.
+    pub fn count_in(&self, files: &BTreeSet<FileId>) -> usize {
+        let files_of = self.declared().filter_map(|declared| declared.key.span.file());
+        files_of.chain(self.let_go.iter().copied()).filter(|file| files.contains(file)).count()
+    }
+
     /// Everywhere that something is declared: in the manifests, then in the overlays of each target.
     pub fn declarations(&self, kind: &'static Kind, key: &str) -> Vec<&Declaration> {
         let layers = std::iter::once(&self.collected.base).chain(self.collected.overlays.values());
@@ -143,15 +171,21 @@ pub fn read_project(root: &Path, replaced: Option<Input>) -> Manifests {
 /// The same, with texts that stand in for the files of their names or are read beside them, and with the manifests in
 /// folders that the project does not name.
 pub fn read_project_with(root: &Path, given: Vec<Input>, beside: &[PathBuf]) -> Manifests {
-    read_whole(root, None, given, beside)
+    read_whole(root, None, given, beside, from_trees)
 }
 
 /// The project in a folder as a commit has it. Nothing on the disk is read.
 pub fn read_commit(root: &Path, commit: Arc<Commit>) -> Manifests {
-    read_whole(root, Some(commit), Vec::new(), &[])
+    read_whole(root, Some(commit), Vec::new(), &[], from_trees)
 }
 
-fn read_whole(root: &Path, commit: Option<Arc<Commit>>, mut given: Vec<Input>, beside: &[PathBuf]) -> Manifests {
+fn read_whole<M>(
+    root: &Path,
+    commit: Option<Arc<Commit>>,
+    mut given: Vec<Input>,
+    beside: &[PathBuf],
+    make: impl FnOnce(Project, Texts, Sources, Findings) -> M,
+) -> M {
     let mut sources = Sources::default();
     let mut findings = Findings::default();
     let own = given.iter().position(|input| input.name == PROJECT_FILE).map(|at| given.remove(at).from);
@@ -181,23 +215,24 @@ fn read_whole(root: &Path, commit: Option<Arc<Commit>>, mut given: Vec<Input>, b
     let is_apart = |folder: &&PathBuf| !places.iter().any(|own| own.starts_with(folder) || folder.starts_with(own));
     let beside: Vec<PathBuf> = beside.iter().filter(is_apart).cloned().collect();
     places.extend(beside);
-    // The project file is the first that was read.
-    let project_file = sources.iter().next().map(|(file, _)| file);
-    Manifests { project_file, ..gather(project, &places, given, sources, findings) }
+    gather(project, &places, given, sources, findings, make)
 }
 
 /// Manifests that belong to no project, at or beneath the given places.
 pub fn read_places(root: &Path, places: &[PathBuf], given: Vec<Input>) -> Manifests {
-    gather(Project::bare(root), places, given, Sources::default(), Findings::default())
+    gather(Project::bare(root), places, given, Sources::default(), Findings::default(), from_trees)
 }
 
-fn gather(
+fn gather<M>(
     project: Project,
     places: &[PathBuf],
     mut given: Vec<Input>,
     mut sources: Sources,
     mut findings: Findings,
-) -> Manifests {
+    make: impl FnOnce(Project, Texts, Sources, Findings) -> M,
+) -> M {
+    // Where there is one, it is the first that was read.
+    let project_file = sources.iter().next().map(|(file, _)| file);
     let root = &project.root;
     let (paths, mut unreadable) = match &project.commit {
         Some(commit) => committed::manifests(commit, root, places),
@@ -225,24 +260,55 @@ fn gather(
         let id = sources.add(Source::new(name.as_str(), ""));
         findings.push(cannot_read(id, &name, &why));
     }
-    read(project, inputs, sources, findings)
+    let texts = Texts { project_file, ..texts(inputs, &mut sources, &mut findings) };
+    make(project, texts, sources, findings)
 }
 
 /// So many bytes of YAML are parsed side by side.
 const MUCH: usize = 1 << 16;
 
-/// Reads the given texts as YAML. What is wrong with them is reported.
-pub fn trees(inputs: Vec<Input>, sources: &mut Sources, findings: &mut Findings) -> Parsed {
+/// Texts that were read.
+struct Texts {
+    ids: Vec<FileId>,
+    /// Whether all of them could be read to their ends.
+    complete: bool,
+    project_file: Option<FileId>,
+}
+
+impl Texts {
+    /// Whether they are worth more than one thread.
+    fn is_much(&self, sources: &Sources) -> bool {
+        self.ids.iter().map(|id| sources.get(*id).text.len()).sum::<usize>() > MUCH
+    }
+
+    /// Reads them as YAML.
+    fn parsed(self, sources: &Sources, findings: &mut Findings) -> Parsed {
+        let parsed: Vec<(Parsed, Findings)> = cores::each_if(self.is_much(sources), self.ids, |id| {
+            let mut found = Findings::default();
+            (parse(id, sources.get(id), &mut found), found)
+        });
+        let mut read = Parsed { complete: self.complete, ..Parsed::default() };
+        for (file, found) in parsed {
+            read.complete &= file.complete;
+            read.has_variables |= file.has_variables;
+            read.has_bodies |= file.has_bodies;
+            read.documents.extend(file.documents);
+            found.into_vec().into_iter().for_each(|finding| findings.push(finding));
+        }
+        read
+    }
+}
+
+fn texts(inputs: Vec<Input>, sources: &mut Sources, findings: &mut Findings) -> Texts {
     let texts = cores::each_of(inputs, |Input { name, from }| match from {
         From::Bytes(bytes) => (name, Ok(to_text(bytes))),
         From::File(path) => (name, files::read(&path, FILE_LIMIT).map(to_text)),
     });
-    let mut complete = true;
-    let mut ids = Vec::with_capacity(texts.len());
+    let mut read = Texts { ids: Vec::with_capacity(texts.len()), complete: true, project_file: None };
     for (name, text) in texts {
         match text {
             Err(why) => {
-                complete = false;
+                read.complete = false;
                 let id = sources.add(Source::new(name.as_str(), ""));
                 findings.push(cannot_read(id, &name, &why));
             }
@@ -250,48 +316,35 @@ pub fn trees(inputs: Vec<Input>, sources: &mut Sources, findings: &mut Findings)
                 let end = text.len();
                 let id = sources.add(Source::new(name, text));
                 match wrong {
-                    None => ids.push(id),
+                    None => read.ids.push(id),
                     Some(wrong) => {
-                        complete = false;
+                        read.complete = false;
                         findings.push(not_text(Some(id), end, wrong));
                     }
                 }
             }
         }
     }
-    let bytes: usize = ids.iter().map(|id| sources.get(*id).text.len()).sum();
-    let parsed: Vec<(Parsed, Findings)> = cores::each_if(bytes > MUCH, ids, |id| {
-        let mut found = Findings::default();
-        (parse(id, sources.get(id), &mut found), found)
-    });
-    let mut read = Parsed { documents: Vec::new(), complete, has_variables: false, has_bodies: false };
-    for (file, found) in parsed {
-        read.complete &= file.complete;
-        read.has_variables |= file.has_variables;
-        read.has_bodies |= file.has_bodies;
-        read.documents.extend(file.documents);
-        found.into_vec().into_iter().for_each(|finding| findings.push(finding));
-    }
     read
+}
+
+/// Reads the given texts as YAML. What is wrong with them is reported.
+pub fn trees(inputs: Vec<Input>, sources: &mut Sources, findings: &mut Findings) -> Parsed {
+    texts(inputs, sources, findings).parsed(sources, findings)
 }
 
 /// Reads the given texts as the manifests of a project.
 pub fn read(project: Project, inputs: Vec<Input>, mut sources: Sources, mut findings: Findings) -> Manifests {
-    let Parsed { documents, complete, has_variables, has_bodies } = trees(inputs, &mut sources, &mut findings);
-    let collected = collect::collect(documents, &project, &mut findings);
+    let texts = texts(inputs, &mut sources, &mut findings);
+    from_trees(project, texts, sources, findings)
+}
+
+fn from_trees(project: Project, texts: Texts, sources: Sources, mut findings: Findings) -> Manifests {
+    let project_file = texts.project_file;
+    let mut parsed = texts.parsed(&sources, &mut findings);
+    let collected = collect::collect(std::mem::take(&mut parsed.documents), &project, &mut findings);
     let resource_count = collected.base.resources.len();
-    Manifests {
-        project,
-        sources,
-        findings: findings.into_vec(),
-        complete,
-        collected,
-        resource_count,
-        project_file: None,
-        has_variables,
-        has_bodies,
-        given_bodies: BTreeMap::new(),
-    }
+    Manifests { collected, resource_count, project_file, ..Manifests::new(project, sources, findings, &parsed) }
 }
 
 /// A path as people write it: relative to the project, with forward slashes.

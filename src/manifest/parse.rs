@@ -39,7 +39,7 @@ const NODE_WEIGHT: usize = 64;
 const PROBLEM_LIMIT: usize = 1_000;
 
 /// What a file holds: one node per document, and whether all of it could be read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Parsed {
     pub documents: Vec<Node>,
     pub complete: bool,

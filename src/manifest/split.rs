@@ -26,13 +26,36 @@ struct Section {
 
 /// What a file holds, where it is large and all is well with it.
 pub fn parse(file: FileId, source: &Source) -> Option<Parsed> {
+    let (sections, pieces) = pieces(file, source, |_, piece| Some(piece))?;
+    joined(file, source, sections, pieces)
+}
+
+/// What is made of the parts of each map of such a file, as soon as they are read: by the keys of the maps, in order.
+pub fn made<R: Send>(
+    file: FileId,
+    source: &Source,
+    make: impl Fn(&str, Piece) -> Option<R> + Sync,
+) -> Option<Vec<(&str, Vec<R>)>> {
+    let (sections, pieces) = pieces(file, source, make)?;
+    let mut pieces = pieces.into_iter();
+    let own = |Section { key, parts }: Section| (&source.text[key], pieces.by_ref().take(parts.len()).collect());
+    Some(sections.into_iter().map(own).collect())
+}
+
+fn pieces<R: Send>(
+    file: FileId,
+    source: &Source,
+    make: impl Fn(&str, Piece) -> Option<R> + Sync,
+) -> Option<(Vec<Section>, Vec<R>)> {
     if source.text.len() < LARGE {
         return None;
     }
     let sections = sections(&source.text, PART)?;
-    let parts: Vec<&Range<usize>> = sections.iter().flat_map(|section| &section.parts).collect();
-    let pieces = cores::each_if(true, parts, |part| piece(file, source, part.clone()));
-    joined(file, source, sections, pieces.into_iter().collect::<Option<_>>()?)
+    let own = |section: &Section| section.parts.iter().map(|part| (section.key.clone(), part.clone())).collect();
+    let parts: Vec<(Range<usize>, Range<usize>)> = sections.iter().flat_map::<Vec<_>, _>(own).collect();
+    let one = |(key, part): (Range<usize>, Range<usize>)| make(&source.text[key], piece(file, source, part)?);
+    let pieces = cores::each_if(true, parts, one);
+    Some((sections, pieces.into_iter().collect::<Option<_>>()?))
 }
 
 fn joined(file: FileId, source: &Source, sections: Vec<Section>, pieces: Vec<Piece>) -> Option<Parsed> {

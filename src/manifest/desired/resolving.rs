@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 
-use super::super::collect::Declaration;
 use super::super::growth::weight;
 use super::super::layers::Stack;
 use super::super::variables::Filling;
@@ -14,11 +13,13 @@ use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::kinds::Spec;
 use crate::node::{At, Node, missing};
+use crate::source::Span;
 
 /// How many problems are reported for a target; nobody reads more of them.
-const PROBLEM_LIMIT: usize = 100_000;
+pub const PROBLEM_LIMIT: usize = 100_000;
 
 /// What became of one declaration.
+#[derive(Debug)]
 pub struct Typed {
     pub address: Address,
     pub key: At<String>,
@@ -94,14 +95,14 @@ impl<'m> Resolving<'m> {
     }
 
     /// Whether there are so many problems that the rest is not read.
-    pub fn stops_at<'d>(&mut self, mut rest: impl Iterator<Item = &'d Declaration>) -> bool {
+    pub fn stops_at(&mut self, mut rest: impl Iterator<Item = (&'static str, At<String>)>) -> bool {
         if self.findings.len() <= PROBLEM_LIMIT {
             return false;
         }
         let Some(first) = rest.next() else { return false };
-        self.findings.push(too_many(first));
+        self.findings.push(too_many(first.1.span));
         self.desired.complete = false;
-        let address = |it: &Declaration| Address::new(it.kind.key, it.key.value.clone());
+        let address = |(kind, key): (&'static str, At<String>)| Address::new(kind, key.value);
         self.desired.broken.extend(std::iter::once(first).chain(rest).map(address));
         true
     }
@@ -122,13 +123,9 @@ impl<'m> Resolving<'m> {
     }
 }
 
-fn too_many(first: &Declaration) -> Finding {
-    Finding::new(
-        &codes::YM106,
-        first.key.span,
-        format!("more than {PROBLEM_LIMIT} problems: from here on nothing is checked"),
-    )
-    .label("the first that is not checked")
+fn too_many(first: Span) -> Finding {
+    Finding::new(&codes::YM106, first, format!("more than {PROBLEM_LIMIT} problems: from here on nothing is checked"))
+        .label("the first that is not checked")
 }
 
 /// What is missing because a layer took it away is reported where that happens.
@@ -139,52 +136,5 @@ fn at_the_null(finding: &mut Finding, taken: &BTreeMap<Address, Vec<At<String>>>
         finding.at = key.span;
         finding.label = "taken away here".to_owned();
         finding.help = Some(format!("give another `{key}` in its place, or leave this line out"));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::manifest::{self, From, Input, Project};
-    use crate::source::Sources;
-    use std::path::Path;
-
-    fn read(text: &str) -> Manifests {
-        let input = Input { name: "all.yaml".into(), from: From::Bytes(text.as_bytes().to_vec()) };
-        manifest::read(Project::bare(Path::new(".")), vec![input], Sources::default(), Findings::default())
-    }
-
-    /// What is found once, the other time and again, in words.
-    fn both(text: &str) -> [String; 2] {
-        let (mut once, usual) = (read(text), read(text));
-        let words = |(desired, findings): (Desired, Vec<Finding>)| format!("{desired:?} {findings:?}");
-        let found = [words(once.resolve_once(None)), words(usual.resolve(None))];
-        assert_eq!(once.resource_count(), usual.resource_count());
-        found
-    }
-
-    #[test]
-    fn who_asks_once_learns_the_same() {
-        let template = "templates:\n  t:\n    variables: [{key: A, name: A, default_value: b}]\n    push: {notification: {alert: \"{{A}}\"}}\n";
-        let push = "scheduled_pushes:\n  p:\n    name: P\n    schedule: {scheduled_time: 2036-01-01T08:00}\n    push: {audience: all, device_types: all, template: t}\n";
-        let wrong = "segments:\n  good: {display_name: G, criteria: {tag: a}}\n  bad: {criteria: {tagg: a}, lifecycle: {allow: [AU101]}}\n";
-        let all = format!("{template}{push}{wrong}");
-        for text in
-            [template, &all, "", "defaults:\n  segments: {display_name: x}\nsegments:\n  a: {criteria: {tag: a}}\n"]
-        {
-            let [once, usual] = both(text);
-            assert_eq!(once, usual, "{text}");
-        }
-        assert!(both(&all)[0].contains("tagg"));
-    }
-
-    #[test]
-    fn many_problems_end_it_at_the_same_place() {
-        let mut text = String::from("segments:\n");
-        (0..17_000)
-            .for_each(|n| text += &format!("  s{n}: {{{}}}\n", "a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1, h: 1, i: 1"));
-        let [once, usual] = both(&text);
-        assert_eq!(once, usual);
-        assert!(once.contains("more than 100000 problems"));
     }
 }
