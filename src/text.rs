@@ -2,7 +2,7 @@
 
 mod hidden;
 
-pub use hidden::{escape, goes_on, is_plain, marked};
+pub use hidden::{escape, goes_on, is_plain, is_printable, marked};
 
 use std::borrow::Cow;
 
@@ -190,7 +190,7 @@ pub fn scalar(text: &str) -> String {
 /// At most `most` characters of a text, on one line, for use inside a message. All of them can be seen.
 pub fn short(text: &str, most: usize) -> String {
     // Nearly always there is nothing to change.
-    if text.len() <= most && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+    if text.len() <= most && is_printable(text) {
         return text.to_owned();
     }
     let end = text.char_indices().nth(most).map_or(text.len(), |(end, _)| whole(text, end));

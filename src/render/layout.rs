@@ -12,7 +12,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::escape::stream;
 use super::visible::one_line;
-use crate::text::goes_on;
+use crate::text::{goes_on, is_printable};
 
 /// How the terminal shows it.
 #[derive(Clone, Copy, Debug)]
@@ -84,11 +84,7 @@ fn put(out: &mut String, text: &str, paint: Paint, style: Style) {
 
 /// How many columns a text has. Nearly all are printable ASCII.
 fn columns(text: &str) -> usize {
-    if is_plain(text) { text.len() } else { text.width() }
-}
-
-fn is_plain(text: &str) -> bool {
-    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+    if is_printable(text) { text.len() } else { text.width() }
 }
 
 fn blanks(out: &mut String, mut number: usize) {
@@ -194,7 +190,7 @@ impl Words {
     /// [`Self::lines`] tells.
     fn is_one_line(&self, width: usize, style: Style) -> bool {
         let all: usize = self.pieces.iter().map(|piece| piece.text.len()).sum();
-        !style.color && all <= width && self.pieces.iter().all(|piece| is_plain(&piece.text))
+        !style.color && all <= width && self.pieces.iter().all(|piece| is_printable(&piece.text))
     }
 
     /// As lines of at most so many columns. A word that is wider is broken; what is there to be copied is not.
@@ -275,7 +271,7 @@ impl Words {
 
 /// Whether a text is printable ASCII alone, and each of its words fits on a line.
 fn is_easy(text: &str, width: usize) -> bool {
-    is_plain(text) && text.split(' ').all(|word| word.len() <= width)
+    is_printable(text) && text.as_bytes().split(|byte| *byte == b' ').all(|word| word.len() <= width)
 }
 
 /// Takes away what nobody sees at the end.

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::text::{escape, is_plain, marked};
+use crate::text::{escape, is_plain, is_printable, marked};
 
 /// A text whose every character can be seen, on as many lines as it has. What would move the cursor, colour the terminal,
 /// turn the direction of reading or hide is escaped: `\x1B`, `\u202E`.
@@ -20,7 +20,7 @@ pub fn visible(text: &str) -> String {
 
 /// The same on one line: nothing in it can be taken for a line of its own.
 pub fn one_line(text: &str) -> String {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+    if is_printable(text) {
         return text.to_owned();
     }
     let mut out = visible(text);

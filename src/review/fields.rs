@@ -34,9 +34,16 @@ impl<'v> Difference<'v> {
     }
 
     fn compare(&mut self, path: String, old: Option<&'v Value>, new: Option<&'v Value>) {
+        match old.zip(new).filter(|(old, new)| old == new) {
+            Some((same, _)) => self.same += leaves(same),
+            None => self.differ(path, old, new),
+        }
+    }
+
+    /// The same of two that are known to differ.
+    fn differ(&mut self, path: String, old: Option<&'v Value>, new: Option<&'v Value>) {
         match (old, new) {
             (None, None) => {}
-            (Some(old), Some(new)) if old == new => self.same += leaves(old),
             (Some(Value::Object(old)), Some(Value::Object(new))) => self.maps(&path, Some(old), Some(new)),
             (Some(Value::Object(map)), None) if !map.is_empty() => self.maps(&path, Some(map), None),
             (None, Some(Value::Object(map))) if !map.is_empty() => self.maps(&path, None, Some(map)),
@@ -51,17 +58,12 @@ impl<'v> Difference<'v> {
     }
 
     fn maps(&mut self, path: &str, old: Option<&'v Map<String, Value>>, new: Option<&'v Map<String, Value>>) {
-        let empty = Map::new();
-        let mut keys: Vec<&String> = old.unwrap_or(&empty).keys().chain(new.unwrap_or(&empty).keys()).collect();
-        keys.sort();
-        keys.dedup();
-        for key in keys {
-            let (old, new) = (old.and_then(|old| old.get(key)), new.and_then(|new| new.get(key)));
+        for (key, old, new) in side_by_side(old, new) {
             match old.zip(new).filter(|(old, new)| old == new) {
                 Some((same, _)) => self.same += leaves(same),
                 None => {
                     let below = if path.is_empty() { key.clone() } else { [path, ".", key].concat() };
-                    self.compare(below, old, new);
+                    self.differ(below, old, new);
                 }
             }
         }
@@ -145,6 +147,26 @@ impl<'v> Difference<'v> {
             self.fields.push(Field { path: format!("{path}[{to}]"), old: None, new: Some(&new[to]), moved: None });
         }
     }
+}
+
+/// A key, with what each of two maps has there.
+type Entry<'v> = (&'v String, Option<&'v Value>, Option<&'v Value>);
+
+/// All keys of two maps in their order.
+fn side_by_side<'v>(old: Option<&'v Map<String, Value>>, new: Option<&'v Map<String, Value>>) -> Vec<Entry<'v>> {
+    let sorted = |map: Option<&'v Map<String, Value>>| {
+        let mut all: Vec<(&'v String, &'v Value)> = map.into_iter().flatten().collect();
+        all.sort_unstable_by_key(|(key, _)| *key);
+        all.into_iter().peekable()
+    };
+    let (mut old, mut new) = (sorted(old), sorted(new));
+    let mut found = Vec::with_capacity(old.len().max(new.len()));
+    while let Some(key) = old.peek().into_iter().chain(new.peek()).map(|(key, _)| *key).min() {
+        let was = old.next_if(|(own, _)| *own == key).map(|(_, value)| value);
+        let is = new.next_if(|(own, _)| *own == key).map(|(_, value)| value);
+        found.push((key, was, is));
+    }
+    found
 }
 
 /// Which items of two lists belong together, part by part: those that are alike, and what stands between them.

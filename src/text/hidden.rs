@@ -38,7 +38,13 @@ pub fn marked(text: &str) -> impl Iterator<Item = (usize, char, bool)> {
 
 /// Whether nothing of a text has to be looked at: printable ASCII, and line breaks.
 pub fn is_plain(text: &str) -> bool {
-    text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n'))
+    text.bytes().fold(true, |so_far, byte| so_far & matches!(byte, b' '..=b'~' | b'\n'))
+}
+
+/// Whether a text is printable ASCII alone, on one line. Nearly all are, so that it is looked at as a whole: that takes fewer
+/// steps than to stop at the first other character.
+pub fn is_printable(text: &str) -> bool {
+    text.bytes().fold(true, |so_far, byte| so_far & matches!(byte, b' '..=b'~'))
 }
 
 /// Whether a character is seen as one with that before it: a mark upon a letter, joined emoji, their colour of skin.

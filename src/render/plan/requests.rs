@@ -36,6 +36,9 @@ fn steps<'p>(view: &View<'p>, changes: impl Iterator<Item = &'p Change>) -> Vec<
 /// What is missing where a run stops between the deletion of an old version and the creation of the new one.
 fn stops(steps: &[(&Step, bool)]) -> Option<String> {
     let sent: Vec<&Step> = steps.iter().map(|(step, _)| *step).filter(|step| step.request.is_some()).collect();
+    if !sent.iter().any(|step| step.verb == Verb::Delete) {
+        return None;
+    }
     let made = sent.iter().enumerate().filter(|(_, step)| step.verb == Verb::Create);
     // Of several, the last counts.
     let made: BTreeMap<&Address, usize> = made.map(|(at, step)| (&step.address, at)).collect();

@@ -12,6 +12,8 @@ use crate::text::{all_of, count, quoted, short};
 pub(super) const NAMED: usize = 10;
 /// How many blocks are made side by side before they are told.
 const TOGETHER: usize = 512;
+/// How many of them become one text.
+const JOINED: usize = 8;
 /// How many bytes most blocks have at the most.
 const USUAL: usize = 1024;
 /// How much of a name stands in a first line.
@@ -52,9 +54,11 @@ fn whole(view: &View, ahead: Option<&Ahead>, style: Style, tell: &mut dyn FnMut(
         view.ask_ahead();
     }
     for some in view.blocks.chunks(TOGETHER) {
-        let parts = cores::each(some, |block| {
-            let mut out = String::with_capacity(USUAL);
-            one(&mut out, view, block, rows::of_words(view, block), false, style);
+        let parts = cores::each_if(some.len() > 8 * JOINED, some.chunks(JOINED).collect(), |blocks: &[Block]| {
+            let mut out = String::with_capacity(blocks.len() * USUAL);
+            for block in blocks {
+                one(&mut out, view, block, rows::of_words(view, block), false, style);
+            }
             out
         });
         parts.iter().for_each(|part| tell(part));

@@ -46,7 +46,7 @@ fn lines(view: &View, before: Option<&Times>, times: &Times, label: Option<&str>
     let mut second = Words::default();
     for (number, told) in over_there.iter().enumerate() {
         let gap = if number > 0 { "   " } else { "" };
-        let paint = if told.contains("quiet)") { Paint::Asks } else { Paint::Faint };
+        let paint = if told.ends_with("quiet)") { Paint::Asks } else { Paint::Faint };
         second = second.and(gap).together(told, paint);
     }
     std::iter::once(first).chain((!over_there.is_empty()).then_some(second)).collect()
@@ -71,9 +71,12 @@ pub fn near(view: &View, change: &Change) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut said: Vec<String> = Vec::new();
     for (collision, earlier) in told.iter() {
+        if said.len() == TIMES {
+            break;
+        }
         let words = words::collision(collision, *earlier);
         // Variants that go out together are near to the same.
-        if !said.contains(&words) && said.len() < TIMES {
+        if !said.contains(&words) {
             said.push(words);
         }
     }
