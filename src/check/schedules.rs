@@ -166,7 +166,7 @@ fn zones(schedule: &Schedule, audience: Where) -> BTreeMap<String, Place> {
     let with_own = elsewhere && !without.contains_key(own.as_str()) && !named.contains(own.as_str());
     let named = named.iter().filter_map(|(name, seen)| {
         let zone = zone::get(name)?;
-        Some((name.to_owned(), Place { zone, tag: Some(seen.at) }))
+        Some((name.to_string(), Place { zone, tag: Some(seen.at) }))
     });
     let own = with_own.then(|| (own.clone(), Place { zone: schedule.zone.clone(), tag: None }));
     named.chain(own).collect()

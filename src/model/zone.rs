@@ -84,23 +84,29 @@ pub fn get(name: &str) -> Option<TimeZone> {
     Some(zone)
 }
 
-/// The zones of many names, each with what belongs to it, of those that there are. The order is any.
-pub fn all<'n, T>(names: impl Iterator<Item = (&'n str, T)>) -> Vec<(&'n str, T, TimeZone)> {
-    let mut found = Vec::with_capacity(names.size_hint().0);
+/// Shows the zones of many names, each with what belongs to it, of those that there are. The order is any. Whoever sees one
+/// must not ask for others meanwhile.
+pub fn each<'n, N: AsRef<str> + 'n, T>(
+    names: impl Iterator<Item = (&'n N, T)>,
+    mut see: impl FnMut(&'n N, T, &TimeZone),
+) {
     let mut others = Vec::new();
     match &*KNOWN.read().unwrap_or_else(PoisonError::into_inner) {
         Some((since, known)) if since.elapsed() < KEPT => {
             for (name, own) in names {
-                match known.get(name) {
-                    Some(zone) => found.push((name, own, zone.clone())),
+                match known.get(name.as_ref()) {
+                    Some(zone) => see(name, own, zone),
                     None => others.push((name, own)),
                 }
             }
         }
         _ => others.extend(names),
     }
-    found.extend(others.into_iter().filter_map(|(name, own)| Some((name, own, get(name)?))));
-    found
+    for (name, own) in others {
+        if let Some(zone) = get(name.as_ref()) {
+            see(name, own, &zone);
+        }
+    }
 }
 
 /// Nobody says that zones are kept elsewhere. Where nobody says so, they are looked for wherever they may be.

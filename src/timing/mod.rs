@@ -7,11 +7,10 @@ mod collisions;
 mod places;
 pub mod words;
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::borrow::Cow;
 
 use jiff::civil::DateTime;
-use jiff::tz::{TimeZone, offset};
+use jiff::tz::{Offset, TimeZone, offset};
 use jiff::{SignedDuration, Timestamp};
 
 pub use collisions::{Collision, Collisions, Party, Upcoming, collisions};
@@ -47,13 +46,18 @@ pub struct Times {
 /// A clock somewhere else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct There {
-    /// The best-known city with that clock.
-    pub city: String,
-    /// Its zone, by its IANA name.
-    pub zone: String,
+    /// The zone of the best-known city with that clock, by its IANA name.
+    pub zone: Cow<'static, str>,
     /// What the clock shows.
     pub at: DateTime,
     pub quiet: bool,
+}
+
+impl There {
+    /// The city.
+    pub fn city(&self) -> String {
+        cities::city(&self.zone)
+    }
 }
 
 impl Times {
@@ -71,33 +75,27 @@ impl Times {
             When::At(instant) => instant,
         };
         let named = audience.named.iter().map(|(name, seen)| (name, seen.of_country.unwrap_or_default()));
-        let mut zones = zone::all(named);
+        let mut clocks = Clocks { instant, best: Vec::new() };
+        zone::each(named, |name, rank, zone| clocks.see((cities::fame(name), rank, name), zone));
         // Who is in a zone that is not known can be anywhere.
-        let anywhere = audience.elsewhere || zones.is_empty();
+        let anywhere = audience.elsewhere || clocks.best.is_empty();
         if anywhere {
-            let others = cities::WORLD.iter().filter(|name| !audience.without.contains_key(**name));
-            zones.extend(zone::all(others.map(|name| (*name, 0))));
+            let others = cities::WORLD.iter().filter(|name| !audience.without.contains_key(*name));
+            let others = others.map(|name| (name, 0));
+            zone::each(others, |name, rank, zone| clocks.see((cities::fame(name), rank, name), zone));
         }
-        let mut best: BTreeMap<DateTime, (usize, usize, &str)> = BTreeMap::new();
-        for (name, rank, zone) in zones {
-            let this = (cities::fame(name), rank, name);
-            let clock = zone.to_datetime(instant);
-            match best.entry(clock) {
-                Entry::Vacant(free) => drop(free.insert(this)),
-                Entry::Occupied(mut known) => *known.get_mut() = this.min(*known.get()),
-            }
-        }
-        let own = zone.to_datetime(instant);
+        let mut best = clocks.best;
+        let own = zone.to_offset(instant);
         // A zone that nobody wrote is not where somebody is: who has that clock is told with the others.
         let written = zone.iana_name().is_some_and(|name| name != "UTC");
-        let here = written && (best.remove(&own).is_some() || anywhere);
-        let there = best.into_iter().map(|(at, (_, _, zone))| There {
-            city: cities::city(zone),
-            zone: zone.to_owned(),
-            at,
-            quiet: is_quiet(at),
+        let here = written && (anywhere || best.iter().any(|(clock, _)| *clock == own));
+        best.retain(|(clock, _)| !written || *clock != own);
+        best.sort_unstable_by_key(|(clock, _)| *clock);
+        let there = best.into_iter().map(|(clock, (_, _, zone))| {
+            let at = clock.to_datetime(instant);
+            There { zone: zone.clone(), at, quiet: is_quiet(at) }
         });
-        Self { quiet: here && is_quiet(own), there: there.collect(), anywhere, ..bare }
+        Self { quiet: here && is_quiet(own.to_datetime(instant)), there: there.collect(), anywhere, ..bare }
     }
 
     /// The same, as one of several.
@@ -108,6 +106,26 @@ impl Times {
     /// Whether anybody who can get it is in quiet hours then.
     pub fn disturbs(&self) -> bool {
         self.quiet || self.there.iter().any(|there| there.quiet)
+    }
+}
+
+/// The clocks of some zones at a moment. Those that show the same are as far from UTC as each other, and there are few of them.
+struct Clocks<'n> {
+    instant: Timestamp,
+    /// Of each the best-known city.
+    best: Vec<(Offset, City<'n>)>,
+}
+
+/// How well a city is known, how many zones of its country more people live in, and its zone.
+type City<'n> = (usize, usize, &'n Cow<'static, str>);
+
+impl<'n> Clocks<'n> {
+    fn see(&mut self, this: City<'n>, zone: &TimeZone) {
+        let clock = zone.to_offset(self.instant);
+        match self.best.iter_mut().find(|(known, _)| *known == clock) {
+            Some((_, known)) => *known = this.min(*known),
+            None => self.best.push((clock, this)),
+        }
     }
 }
 
@@ -199,10 +217,10 @@ mod tests {
         let anywhere = Where { elsewhere: true, ..Where::default() };
         let times = Times::new(at("2026-11-27T14:00Z"), &zone("Europe/London"), &anywhere, None);
         assert!(times.anywhere);
-        let cities: Vec<&str> = times.there.iter().map(|there| there.city.as_str()).collect();
-        assert_eq!(cities.first(), Some(&"Los Angeles"));
-        assert_eq!(cities.last(), Some(&"Sydney"));
-        assert!(!cities.contains(&"London"), "{cities:?}");
+        let cities: Vec<String> = times.there.iter().map(There::city).collect();
+        assert_eq!(cities.first().map(String::as_str), Some("Los Angeles"));
+        assert_eq!(cities.last().map(String::as_str), Some("Sydney"));
+        assert!(!cities.iter().any(|city| city == "London"), "{cities:?}");
         assert!(times.there.is_sorted_by_key(|there| there.at));
     }
 

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
 
 use crate::model::audience::{SegmentRef, Selector, Tag};
-use crate::model::vocabulary::{Values, group, iana, zones_of};
+use crate::model::vocabulary::{COUNTRIES, Values, group, iana, zones_of};
+use crate::model::zone::Spread;
 use crate::source::Span;
 
 /// How deep segments are followed. Beyond that, nothing is claimed.
@@ -15,8 +17,8 @@ const DEPTH: usize = 32;
 pub struct Named(Vec<(Cow<'static, str>, Seen)>);
 
 impl Named {
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, Seen)> {
-        self.0.iter().map(|(name, seen)| (&**name, *seen))
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Cow<'static, str>, Seen)> {
+        self.0.iter().map(|(name, seen)| (name, *seen))
     }
 
     pub fn is_empty(&self) -> bool {
@@ -58,6 +60,20 @@ pub enum Country {
     Main,
     All,
 }
+
+/// Zones, each with how many others of its country more people live in.
+type Ranked = Vec<(&'static str, usize)>;
+
+/// The zones of each country by their names.
+static BY_NAME: LazyLock<HashMap<&str, Ranked, Spread>> = LazyLock::new(|| {
+    let zones = |code| {
+        let mut all: Ranked = zones_of(code).enumerate().map(|(rank, zone)| (zone, rank)).collect();
+        all.sort_unstable();
+        all.dedup_by_key(|(zone, _)| *zone);
+        all
+    };
+    COUNTRIES.iter().map(|(code, _)| (*code, zones(code))).collect()
+});
 
 /// Where an audience is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -185,10 +201,14 @@ impl<'s, F: Fn(&SegmentRef) -> Option<&'s Selector>> Search<'s, F> {
     }
 
     fn country(&self, code: &str, at: Span) -> Where {
-        let most = if self.country == Country::Main { 1 } else { usize::MAX };
         let seen = |rank| Seen { at, of_country: Some(rank) };
-        let named: Named =
-            zones_of(code).take(most).enumerate().map(|(rank, zone)| (zone.into(), seen(rank))).collect();
+        let named = match self.country {
+            Country::Main => zones_of(code).take(1).map(|zone| (zone.into(), seen(0))).collect(),
+            Country::All => {
+                let zones = BY_NAME.get(code).into_iter().flatten();
+                Named(zones.map(|(zone, rank)| (Cow::Borrowed(*zone), seen(*rank))).collect())
+            }
+        };
         if named.is_empty() { Where::anywhere() } else { Where { named, ..Where::default() } }
     }
 
@@ -221,7 +241,7 @@ mod tests {
     fn names(selector: &serde_json::Value, country: Country) -> (Vec<String>, bool) {
         let read = Selector::decode(&Node::from_json_value(selector), &mut Reader::default()).expect("a selector");
         let found = places(&read, |_| None, country);
-        (found.named.iter().map(|(name, _)| name.to_owned()).collect(), found.elsewhere)
+        (found.named.iter().map(|(name, _)| name.to_string()).collect(), found.elsewhere)
     }
 
     #[test]

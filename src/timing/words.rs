@@ -52,6 +52,12 @@ pub fn clock(at: DateTime) -> String {
     }
 }
 
+fn two_digits(out: &mut String, number: i8) {
+    let number = number.unsigned_abs();
+    out.push(char::from(b'0' + number / 10));
+    out.push(char::from(b'0' + number % 10));
+}
+
 /// `Fri`.
 fn weekday(at: DateTime) -> &'static str {
     const NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
@@ -82,9 +88,15 @@ pub fn changed(old: &Times, new: &Times, now: Timestamp) -> String {
 
 /// What a clock shows elsewhere: `Sydney 01:00 Sat (quiet)`.
 pub fn there(there: &There) -> String {
-    let quiet = if there.quiet { " (quiet)" } else { "" };
-    let at = there.at;
-    format!("{} {:02}:{:02} {}{quiet}", there.city, at.hour(), at.minute(), weekday(at))
+    let (mut told, at) = (there.city(), there.at);
+    told.push(' ');
+    two_digits(&mut told, at.hour());
+    told.push(':');
+    two_digits(&mut told, at.minute());
+    told.push(' ');
+    told.push_str(weekday(at));
+    told.push_str(if there.quiet { " (quiet)" } else { "" });
+    told
 }
 
 /// What the clocks show elsewhere, the best-known of them, and how many others there are.
@@ -137,7 +149,7 @@ pub fn quiet_places(times: &Times) -> Option<String> {
     };
     let mut quiet: Vec<&There> = times.there.iter().filter(|there| there.quiet && !times.anywhere).collect();
     quiet.sort_by_key(|there| cities::fame(&there.zone));
-    let places: Vec<String> = quiet.iter().map(|there| there.city.clone()).collect();
+    let places: Vec<String> = quiet.iter().map(|there| there.city()).collect();
     match (times.quiet, places.is_empty()) {
         (false, true) => None,
         (true, true) => Some(own),

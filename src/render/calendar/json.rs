@@ -197,8 +197,8 @@ fn send(view: &View, entry: &Entry) -> Send {
             .there
             .iter()
             .map(|there| There {
-                city: there.city.clone(),
-                zone: there.zone.clone(),
+                city: there.city(),
+                zone: there.zone.to_string(),
                 at: there.at.to_string(),
                 quiet: there.quiet,
             })

@@ -271,8 +271,7 @@ fn written(when: When) -> String {
 
 impl There {
     fn new(there: &timing::There) -> Self {
-        let timing::There { city, zone, at, quiet } = there.clone();
-        Self { city, zone, at: at.to_string(), quiet }
+        Self { city: there.city(), zone: there.zone.to_string(), at: there.at.to_string(), quiet: there.quiet }
     }
 }
 

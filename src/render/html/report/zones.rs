@@ -54,7 +54,7 @@ fn clocks(times: &Times) -> Vec<Clock> {
             Clock { whose, at: times.zone.to_datetime(instant), quiet: times.quiet }
         }
     };
-    let there = times.there.iter().map(|there| Clock { whose: there.city.clone(), at: there.at, quiet: there.quiet });
+    let there = times.there.iter().map(|there| Clock { whose: there.city(), at: there.at, quiet: there.quiet });
     std::iter::once(own).chain(there).collect()
 }
 
