@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use super::among::Among;
 use super::facts::{About, Fact, Value};
 use super::phrases;
 use super::question::Traits;
@@ -19,9 +20,12 @@ pub struct Device {
 /// What is known of one thing of a device: it is one of these values, or none of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Known {
-    values: BTreeSet<Value>,
+    values: Among,
     so: bool,
 }
+
+/// The same while it is found out.
+type Gathered = BTreeMap<About, (Vec<Value>, bool)>;
 
 impl Device {
     /// The traits of a device that put it in some terms and outside others. Of a compound that several members decide, the
@@ -34,7 +38,7 @@ impl Device {
         }
         let mut told = vec![false; terms.len()];
         roots.iter().for_each(|root| told[*root] = true);
-        let mut traits: BTreeMap<About, Known> = BTreeMap::new();
+        let mut traits = Gathered::new();
         for id in (0..terms.len()).rev() {
             if !told[id] {
                 continue;
@@ -52,6 +56,8 @@ impl Device {
                 Term::Joined(_, members) => members.iter().for_each(|member| told[*member] = true),
             }
         }
+        let known = |(values, so): (Vec<Value>, bool)| Known { values: values.into_iter().collect(), so };
+        let traits = traits.into_iter().map(|(about, gathered)| (about, known(gathered))).collect();
         Self { traits, given: BTreeSet::new() }
     }
 
@@ -132,16 +138,16 @@ fn answer(term: &Term, answers: &[(bool, usize)], found: &Traits) -> (bool, usiz
 }
 
 /// Adds that a fact is so of the device, or not.
-fn tell(traits: &mut BTreeMap<About, Known>, fact: &Fact, so: bool, found: &Traits) {
+fn tell(traits: &mut Gathered, fact: &Fact, so: bool, found: &Traits) {
     match (so, found.get(&fact.about), traits.get_mut(&fact.about)) {
         (true, Some(value), _) => {
-            traits.insert(fact.about.clone(), Known { values: [value.clone()].into(), so: true });
+            traits.insert(fact.about.clone(), (vec![value.clone()], true));
         }
         // What it is says what it is not.
-        (false, _, Some(Known { so: true, .. })) => {}
-        (false, _, Some(known)) => known.values.extend(fact.values.iter().cloned()),
+        (false, _, Some((_, true))) => {}
+        (false, _, Some((values, _))) => values.extend(fact.values.iter().cloned()),
         (false, _, None) => {
-            traits.insert(fact.about.clone(), Known { values: fact.values.clone(), so: false });
+            traits.insert(fact.about.clone(), (fact.values.iter().cloned().collect(), false));
         }
         (true, None, _) => {}
     }

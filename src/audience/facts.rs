@@ -1,7 +1,6 @@
 //! What can be said of one device, and what a single selector says.
 
-use std::collections::BTreeSet;
-
+use super::among::Among;
 use crate::model::audience::{ChannelKey, Location, SegmentRef, Selector, Tag};
 use crate::model::device::{DeviceType, DeviceTypes};
 use crate::model::vocabulary::{self, COUNTRIES, GROUPS, Group, LANGUAGES, Platform, SAO_PAULO_IANA, Values, ZONES};
@@ -94,7 +93,7 @@ pub enum Case<'v> {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fact {
     pub about: About,
-    pub values: BTreeSet<Value>,
+    pub values: Among,
 }
 
 impl About {

@@ -10,6 +10,7 @@
 //! on those with SDK 6.0 or later. Groups of one platform exist on its devices alone, a channel belongs to one platform, and
 //! only open channels have an address. Who was seen somewhere in the last month was also seen there in the last year.
 
+mod among;
 mod conflict;
 mod example;
 mod expand;
@@ -23,6 +24,7 @@ mod words;
 use std::fmt;
 use std::sync::Arc;
 
+pub use among::Among;
 pub use conflict::Conflict;
 pub use example::Device;
 pub use facts::{About, Fact, Line as Platform, Value};

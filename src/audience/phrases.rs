@@ -1,7 +1,8 @@
 //! One fact in plain words.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
 
+use super::among::Among;
 use super::facts::{About, Fact, Line, Value};
 use crate::model::device::DeviceType;
 use crate::model::vocabulary::{Group, Values};
@@ -19,7 +20,7 @@ pub fn said(fact: &Fact, not: bool) -> String {
 }
 
 /// The same of a thing and its values.
-pub fn said_of(about: &About, values: &BTreeSet<Value>, not: bool) -> String {
+pub fn said_of(about: &About, values: &Among, not: bool) -> String {
     let plain = match about {
         About::Tag { .. } => {
             return format!("{} {}", if not { "without" } else { "with" }, tag(about));
@@ -83,7 +84,7 @@ pub fn kind(value: &Value) -> String {
         Value::Kind(DeviceType::Amazon) => "Amazon".to_owned(),
         Value::Kind(DeviceType::Web) => "the web".to_owned(),
         Value::Kind(DeviceType::Wns) => "Windows".to_owned(),
-        Value::Kind(open @ DeviceType::Open(_)) => short(&open.to_string()),
+        Value::Kind(open @ DeviceType::Open(_)) => short(&open.to_string()).into_owned(),
         _ => String::new(),
     }
 }
@@ -104,12 +105,12 @@ fn segment(about: &About) -> String {
     }
 }
 
-fn property(group: &Group, values: &BTreeSet<Value>) -> String {
+fn property(group: &Group, values: &Among) -> String {
     match group.values {
         Values::Country | Values::TimeZone => {
             let place = |value: &Value| match value.text() {
                 Some(tag) if group.sentinel() == Some(tag) => format!("an unknown {}", group.noun),
-                tag => short(tag.unwrap_or_default()),
+                tag => short(tag.unwrap_or_default()).into_owned(),
             };
             // A zone that reads like a city would be taken for one.
             let known = values.iter().all(|value| value.text() != group.sentinel());
@@ -121,8 +122,8 @@ fn property(group: &Group, values: &BTreeSet<Value>) -> String {
     }
 }
 
-fn flag(group: &Group, values: &BTreeSet<Value>, not: bool) -> String {
-    let has = |word: &str| values.contains(&Value::Text(word.to_owned()));
+fn flag(group: &Group, values: &Among, not: bool) -> String {
+    let has = |word: &str| values.iter().any(|value| value.text() == Some(word));
     match (has("true"), has("false"), not) {
         (true, false, false) => group.noun.to_owned(),
         (false, true, false) => format!("not {}", group.noun),
@@ -137,7 +138,7 @@ fn flag(group: &Group, values: &BTreeSet<Value>, not: bool) -> String {
 }
 
 /// Channels by their ids, with the platform where one is meant.
-fn channels(values: &BTreeSet<Value>) -> String {
+fn channels(values: &Among) -> String {
     let mut ids: Vec<(&str, Vec<Line>)> = Vec::new();
     for value in values {
         let Value::Channel(id, line) = value else { continue };
@@ -178,8 +179,8 @@ fn attribute(written: &str) -> String {
     let value: serde_json::Value = serde_json::from_str(written).unwrap_or_default();
     let part = |key: &str| match &value[key] {
         serde_json::Value::Null => String::new(),
-        serde_json::Value::String(text) => short(text),
-        other => short(&other.to_string()),
+        serde_json::Value::String(text) => short(text).into_owned(),
+        other => short(&other.to_string()).into_owned(),
     };
     let operator = match part("operator").as_str() {
         "" | "equals" => "equal to".to_owned(),
@@ -195,11 +196,11 @@ fn attribute(written: &str) -> String {
     format!("the attribute {} {operator} {}", part("attribute"), part("value")).trim_end().to_owned()
 }
 
-fn names(values: &BTreeSet<Value>) -> String {
-    listed(values, |value| short(value.text().unwrap_or_default()))
+fn names(values: &Among) -> String {
+    listed(values, |value| short(value.text().unwrap_or_default()).into_owned())
 }
 
-fn listed(values: &BTreeSet<Value>, word: impl Fn(&Value) -> String) -> String {
+fn listed(values: &Among, word: impl Fn(&Value) -> String) -> String {
     some_of(values.iter().map(word), "or", "more")
 }
 
@@ -213,6 +214,9 @@ pub fn some_of(words: impl ExactSizeIterator<Item = String>, joined: &str, more:
     if joined == "or" { text::any_of(&words) } else { text::all_of(&words) }
 }
 
-fn short(name: &str) -> String {
-    text::short(name, NAME)
+fn short(name: &str) -> Cow<'_, str> {
+    if name.len() <= NAME && text::is_printable(name) {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(text::short(name, NAME))
 }

@@ -1,11 +1,13 @@
 //! A question about terms, as clauses: what the terms say, and the laws that every device follows.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{Hash, Hasher};
 
-use super::facts::{About, Value, tells_location};
+use super::facts::{About, Case, Value, tells_location};
 use super::solver::{Budget, Lit, Solver, Verdict};
 use super::terms::{Id, Join, Term, Terms};
 use crate::model::device::DeviceType;
+use crate::model::zone::Spread;
 
 /// Terms together with the laws. Each question is asked within what is left of the budget.
 #[derive(Debug)]
@@ -21,6 +23,33 @@ pub struct Question<'t> {
 struct Thing<'t> {
     about: &'t About,
     lits: Vec<(&'t Value, Lit)>,
+}
+
+/// That a fact speaks of a value of a thing, and the term of that fact.
+type Said<'t> = (&'t About, &'t Value, Id);
+
+/// What tells a value from others of its thing: the terms whose facts speak of it, and what laws make of it.
+struct Told<'t, 's>(&'s [Said<'t>], Case<'t>);
+
+impl Told<'_, '_> {
+    fn terms(&self) -> impl Iterator<Item = Id> {
+        self.0.iter().map(|(_, _, id)| *id)
+    }
+}
+
+impl PartialEq for Told<'_, '_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.1 == other.1 && self.terms().eq(other.terms())
+    }
+}
+
+impl Eq for Told<'_, '_> {}
+
+impl Hash for Told<'_, '_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.terms().for_each(|id| id.hash(state));
+        self.1.hash(state);
+    }
 }
 
 /// What came out.
@@ -52,7 +81,7 @@ static KINDS: [Value; 3] =
 impl<'t> Question<'t> {
     pub fn about(terms: &'t Terms, roots: &[Id]) -> Self {
         let needed = terms.within(roots);
-        let mut said: Vec<(&About, &Value, Id)> = Vec::new();
+        let mut said: Vec<Said> = Vec::with_capacity(2 * terms.len());
         for id in (0..terms.len()).filter(|id| needed[*id]) {
             if let Term::Is { fact, .. } = terms.get(id) {
                 said.extend(fact.values.iter().map(|value| (&fact.about, value, id)));
@@ -66,17 +95,14 @@ impl<'t> Question<'t> {
         for of_thing in said.chunk_by(|one, other| one.0 == other.0) {
             let about = of_thing[0].0;
             // Values that no fact and no law tells apart are one: a thousand named users are few cases.
-            let mut cases: HashMap<_, Lit> = HashMap::new();
-            let mut lits = Vec::new();
+            let mut cases: HashMap<Told, Lit, Spread> = HashMap::default();
+            let mut lits = Vec::with_capacity(of_thing.len());
             for of_value in of_thing.chunk_by(|one, other| one.1 == other.1) {
                 let value = of_value[0].1;
                 // Most things have one value, which nothing needs to be told apart from.
                 let lit = match of_value.len() == of_thing.len() {
                     true => solver.variable(),
-                    false => {
-                        let ids: Vec<Id> = of_value.iter().map(|(_, _, id)| *id).collect();
-                        *cases.entry((ids, about.case(value))).or_insert_with(|| solver.variable())
-                    }
+                    false => *cases.entry(Told(of_value, about.case(value))).or_insert_with(|| solver.variable()),
                 };
                 any.extend(of_value.iter().map(|(_, _, id)| (*id, lit)));
                 lits.push((value, lit));
@@ -87,22 +113,30 @@ impl<'t> Question<'t> {
         any.dedup();
         laws(&mut solver, &mut known);
         let mut question = Self { solver, lits: vec![None; terms.len()], known };
-        let mut any = &any[..];
+        let (mut any, mut parts) = (&any[..], Vec::new());
         for id in (0..terms.len()).filter(|id| needed[*id]) {
             let (own, others) = any.split_at(any.partition_point(|(of, _)| *of <= id));
             any = others;
-            question.lits[id] = Some(question.encode(terms.get(id), own));
+            question.lits[id] = Some(question.encode(terms.get(id), own, &mut parts));
         }
         question
     }
 
-    /// A literal that holds exactly where the term does. A fact is any of some.
-    fn encode(&mut self, term: &Term, any: &[(Id, Lit)]) -> Lit {
-        let (lits, join): (Vec<Lit>, Join) = match term {
-            Term::Everyone => (vec![], Join::All),
-            Term::Nobody => (vec![], Join::Any),
-            Term::Is { .. } => (any.iter().map(|(_, lit)| *lit).collect(), Join::Any),
-            Term::Joined(join, members) => (members.iter().filter_map(|member| self.lits[*member]).collect(), *join),
+    /// A literal that holds exactly where the term does. A fact is any of some. The literals of its parts are put together in
+    /// a list that is used again.
+    fn encode(&mut self, term: &Term, any: &[(Id, Lit)], lits: &mut Vec<Lit>) -> Lit {
+        lits.clear();
+        let join = match term {
+            Term::Everyone => Join::All,
+            Term::Nobody => Join::Any,
+            Term::Is { .. } => {
+                lits.extend(any.iter().map(|(_, lit)| *lit));
+                Join::Any
+            }
+            Term::Joined(join, members) => {
+                lits.extend(members.iter().filter_map(|member| self.lits[*member]));
+                *join
+            }
         };
         let lit = match lits[..] {
             [one] => one,
@@ -146,13 +180,22 @@ fn laws(solver: &mut Solver, known: &mut Vec<Thing>) {
         let place = kinds.binary_search_by(|(known, _)| (*known).cmp(device)).ok()?;
         Some(kinds[place].1)
     };
+    let mut possible: Vec<Lit> = Vec::new();
     for Thing { about, lits } in &*known {
-        let can_be = || lits.iter().filter(|(value, _)| about.can_be(value));
-        let possible = distinct(can_be().map(|(_, lit)| *lit));
-        lits.iter().filter(|(value, _)| !about.can_be(value)).for_each(|(_, lit)| solver.clause([!*lit]));
+        possible.clear();
+        for (value, lit) in lits {
+            match about.can_be(value) {
+                true => possible.push(*lit),
+                false => solver.clause([!*lit]),
+            }
+        }
+        let number = possible.len();
+        // Each of them once.
+        possible.sort_unstable();
+        possible.dedup();
         // It has one value.
         at_most_one(solver, &possible);
-        if about.count() == Some(can_be().count()) {
+        if about.count() == Some(number) {
             solver.clause(possible.iter().copied());
         }
         // Some groups exist on one platform only.
@@ -184,14 +227,6 @@ fn laws(solver: &mut Solver, known: &mut Vec<Thing>) {
     }
     location(solver, known);
     places(solver, known);
-}
-
-/// Each of these once.
-fn distinct(lits: impl Iterator<Item = Lit>) -> Vec<Lit> {
-    let mut lits: Vec<Lit> = lits.collect();
-    lits.sort_unstable();
-    lits.dedup();
-    lits
 }
 
 /// The kinds of device that somebody speaks of or that a law needs. Each device is of one.

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::mem;
-use std::ops::Not;
+use std::ops::{Not, Range};
 
 /// A variable, or its opposite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,11 +67,29 @@ pub enum Verdict {
     OverBudget,
 }
 
+/// The watches of one literal, in the order in which they came: the first and the last.
+#[derive(Clone, Copy, Debug)]
+struct Watches {
+    first: u32,
+    last: u32,
+}
+
+/// The end of a list of watches.
+const NONE: u32 = u32::MAX;
+
+impl Watches {
+    const EMPTY: Self = Self { first: NONE, last: NONE };
+}
+
 #[derive(Debug, Default)]
 pub struct Solver {
-    clauses: Vec<Vec<Lit>>,
+    /// The literals of all clauses, one clause after the other, and where each of them ends.
+    lits: Vec<Lit>,
+    ends: Vec<u32>,
     /// By literal: the clauses that want to know when it becomes false.
-    watches: Vec<Vec<usize>>,
+    watches: Vec<Watches>,
+    /// Each clause has two watches, at twice its number: which one comes next in its list.
+    next: Vec<u32>,
     values: Vec<Option<bool>>,
     levels: Vec<usize>,
     reasons: Vec<Option<usize>>,
@@ -113,25 +131,36 @@ impl Solver {
         self.saved.push(false);
         self.stamps.push(0);
         self.waiting.push((0, var));
-        self.watches.extend([vec![], vec![]]);
-        Lit(u32::try_from(var << 1).expect("the budget of terms is far smaller"))
+        self.watches.extend([Watches::EMPTY; 2]);
+        Lit(small(var << 1))
     }
 
     /// One of these must hold.
     pub fn clause(&mut self, lits: impl IntoIterator<Item = Lit>) {
-        let mut lits: Vec<Lit> = lits.into_iter().collect();
-        lits.sort_unstable();
-        lits.dedup();
-        if lits.windows(2).any(|pair| pair[0] == !pair[1]) || lits.iter().any(|lit| self.value(*lit) == Some(true)) {
-            return;
+        let start = self.lits.len();
+        self.lits.extend(lits);
+        self.lits[start..].sort_unstable();
+        let own = &self.lits[start..];
+        let is_opposite = |pair: &[Lit]| pair[0] == !pair[1];
+        if own.windows(2).any(is_opposite) || own.iter().any(|lit| self.value(*lit) == Some(true)) {
+            return self.lits.truncate(start);
         }
-        lits.retain(|lit| self.value(*lit).is_none());
-        match lits[..] {
-            [] => self.impossible = true,
-            [one] => self.assign(one, None),
-            _ => {
-                self.attach(lits);
+        let mut end = start;
+        for at in start..self.lits.len() {
+            let lit = self.lits[at];
+            if self.value(lit).is_none() && (end == start || self.lits[end - 1] != lit) {
+                self.lits[end] = lit;
+                end += 1;
             }
+        }
+        self.lits.truncate(end);
+        match self.lits[start..] {
+            [] => self.impossible = true,
+            [one] => {
+                self.lits.truncate(start);
+                self.assign(one, None);
+            }
+            _ => drop(self.attach()),
         }
     }
 
@@ -203,12 +232,27 @@ impl Solver {
         self.trail.push(lit);
     }
 
-    fn attach(&mut self, lits: Vec<Lit>) -> usize {
-        let number = self.clauses.len();
-        self.watches[lits[0].index()].push(number);
-        self.watches[lits[1].index()].push(number);
-        self.clauses.push(lits);
+    /// Makes a clause of the literals that were put last, and watches its first two.
+    fn attach(&mut self) -> usize {
+        let number = self.ends.len();
+        self.ends.push(small(self.lits.len()));
+        self.next.extend([NONE; 2]);
+        let start = self.range(number).start;
+        for place in 0..2 {
+            let lit = self.lits[start + place];
+            append(&mut self.watches[lit.index()], &mut self.next, small(2 * number + place));
+        }
         number
+    }
+
+    /// Where the literals of a clause stand.
+    fn range(&self, clause: usize) -> Range<usize> {
+        let start = clause.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start as usize..self.ends[clause] as usize
+    }
+
+    fn lits_of(&self, clause: usize) -> &[Lit] {
+        &self.lits[self.range(clause)]
     }
 
     /// Draws all conclusions. Returns a clause of which nothing holds, if there is one.
@@ -216,42 +260,45 @@ impl Solver {
         while let Some(&lit) = self.trail.get(self.head) {
             self.head += 1;
             let falsified = !lit;
-            let watching = mem::take(&mut self.watches[falsified.index()]);
-            let mut kept = Vec::with_capacity(watching.len());
-            let mut conflict = None;
-            for (seen, &number) in watching.iter().enumerate() {
-                let mut clause = mem::take(&mut self.clauses[number]);
-                if clause[0] == falsified {
-                    clause.swap(0, 1);
+            let watching = mem::replace(&mut self.watches[falsified.index()], Watches::EMPTY);
+            let mut kept = Watches::EMPTY;
+            let (mut conflict, mut watch, mut seen) = (None, watching.first, 0);
+            while watch != NONE && conflict.is_none() {
+                let (this, number) = (watch, (watch / 2) as usize);
+                watch = self.next[watch as usize];
+                seen += 1;
+                let Range { start, end } = self.range(number);
+                if self.lits[start] == falsified {
+                    self.lits.swap(start, start + 1);
                 }
-                let first = clause[0];
+                let first = self.lits[start];
                 if self.value(first) != Some(true) {
-                    let other = (2..clause.len()).find(|at| self.value(clause[*at]) != Some(false));
-                    budget.spend(other.unwrap_or(clause.len()) / 4);
+                    let other = (start + 2..end).find(|at| self.value(self.lits[*at]) != Some(false));
+                    budget.spend((other.unwrap_or(end) - start) / 4);
                     if let Some(other) = other {
-                        clause.swap(1, other);
-                        self.watches[clause[1].index()].push(number);
-                        self.clauses[number] = clause;
+                        self.lits.swap(start + 1, other);
+                        let list = &mut self.watches[self.lits[start + 1].index()];
+                        append(list, &mut self.next, this);
                         continue;
                     }
                     match self.value(first) {
                         None => self.assign(first, Some(number)),
-                        _ => conflict = Some((number, seen)),
+                        _ => conflict = Some(number),
                     }
                 }
-                kept.push(number);
-                self.clauses[number] = clause;
-                if conflict.is_some() {
-                    break;
-                }
+                append(&mut kept, &mut self.next, this);
             }
-            budget.spend(1 + watching.len());
-            if let Some((_, seen)) = conflict {
-                kept.extend_from_slice(&watching[seen + 1..]);
+            // What was not looked at stays as it is.
+            while watch != NONE {
+                let this = watch;
+                watch = self.next[watch as usize];
+                seen += 1;
+                append(&mut kept, &mut self.next, this);
             }
+            budget.spend(1 + seen);
             self.watches[falsified.index()] = kept;
-            if let Some((number, _)) = conflict {
-                return Some(number);
+            if conflict.is_some() {
+                return conflict;
             }
             if budget.is_spent() {
                 return None;
@@ -268,8 +315,9 @@ impl Solver {
         let mut learned = vec![];
         let (mut open, mut at, mut clause) = (0, self.trail.len(), conflict);
         let decided = loop {
-            budget.spend(self.clauses[clause].len());
-            for &lit in &self.clauses[clause] {
+            budget.spend(self.range(clause).len());
+            for at in self.range(clause) {
+                let lit = self.lits[at];
                 let var = lit.var();
                 if seen[var] || self.levels[var] == 0 {
                     continue;
@@ -302,8 +350,9 @@ impl Solver {
         if learned.is_empty() {
             self.assign(decided, None);
         } else {
-            learned.insert(0, decided);
-            let number = self.attach(learned);
+            self.lits.push(decided);
+            self.lits.append(&mut learned);
+            let number = self.attach();
             self.assign(decided, Some(number));
         }
     }
@@ -318,7 +367,7 @@ impl Solver {
                 continue;
             }
             match self.reasons[lit.var()] {
-                Some(reason) => self.clauses[reason].iter().for_each(|lit| seen[lit.var()] = true),
+                Some(reason) => self.lits_of(reason).iter().for_each(|lit| seen[lit.var()] = true),
                 // Up to here only assumptions were decided.
                 None => core.push(lit),
             }
@@ -342,9 +391,80 @@ impl Solver {
         while let Some((stamp, var)) = self.waiting.pop() {
             if self.values[var].is_none() && self.stamps[var] == stamp {
                 let negative = !self.saved[var];
-                return u32::try_from(var << 1).ok().map(|lit| Lit(lit | u32::from(negative)));
+                return Some(Lit(small(var << 1) | u32::from(negative)));
             }
         }
         None
+    }
+}
+
+fn small(number: usize) -> u32 {
+    u32::try_from(number).expect("the budget of terms is far smaller")
+}
+
+/// Puts a watch at the end of a list.
+fn append(list: &mut Watches, next: &mut [u32], watch: u32) {
+    next[watch as usize] = NONE;
+    match list.last {
+        NONE => list.first = watch,
+        last => next[last as usize] = watch,
+    }
+    list.last = watch;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    const VARIABLES: usize = 6;
+
+    /// A variable from 1 on, or its opposite: 3 or -3.
+    fn literal() -> impl Strategy<Value = i8> {
+        (1..=6i8, any::<bool>()).prop_map(|(variable, not)| if not { -variable } else { variable })
+    }
+
+    /// Whether some way to choose the variables meets all clauses, found by trying every one.
+    fn can(clauses: &[Vec<i8>]) -> bool {
+        let holds = |chosen: u32, lit: i8| (chosen >> (lit.unsigned_abs() - 1) & 1 == 1) == (lit > 0);
+        let meets = |chosen: u32| clauses.iter().all(|clause| clause.iter().any(|lit| holds(chosen, *lit)));
+        (0..1 << VARIABLES).any(meets)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_answer_is_that_of_trying_everything(
+            clauses in vec(vec(literal(), 1..4), 0..30),
+            questions in vec(vec(literal(), 0..4), 1..4),
+        ) {
+            let mut solver = Solver::default();
+            let all: Vec<Lit> = (0..VARIABLES).map(|_| solver.variable()).collect();
+            let lit = |number: &i8| {
+                let lit = all[usize::from(number.unsigned_abs()) - 1];
+                if *number < 0 { !lit } else { lit }
+            };
+            clauses.iter().for_each(|clause| solver.clause(clause.iter().map(lit)));
+            // What was learned from one question changes no other answer.
+            for assumed in &questions {
+                let lits: Vec<Lit> = assumed.iter().map(lit).collect();
+                let with = |more: &mut dyn Iterator<Item = i8>| can(&[&clauses[..], &more.map(|it| vec![it]).collect::<Vec<_>>()].concat());
+                match solver.solve(&lits, &mut Budget::new(1_000_000)) {
+                    Verdict::Can => {
+                        prop_assert!(with(&mut assumed.iter().copied()));
+                        prop_assert!(lits.iter().all(|lit| solver.holds(*lit)));
+                        for clause in &clauses {
+                            prop_assert!(clause.iter().any(|number| solver.holds(lit(number))), "{clause:?}");
+                        }
+                    }
+                    Verdict::Cannot(core) => {
+                        prop_assert!(!with(&mut assumed.iter().copied().filter(|number| core.contains(&lit(number)))));
+                    }
+                    Verdict::OverBudget => prop_assert!(false, "it is a small question"),
+                }
+            }
+        }
     }
 }

@@ -5,10 +5,11 @@
 
 use std::cmp::Ordering;
 use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::Arc;
 
+use super::among::Among;
 use super::facts::{About, Fact, Value};
 
 /// The place of a term. What stands in a term has a lower one.
@@ -46,6 +47,9 @@ impl Join {
     }
 }
 
+/// Most audiences have fewer terms.
+const USUAL: usize = 14;
+
 /// A mark is spread as it is.
 #[derive(Clone, Debug, Default)]
 struct Marked(u64);
@@ -81,7 +85,9 @@ impl Terms {
     pub const NOBODY: Id = 1;
 
     pub fn canonical() -> Self {
-        let mut terms = Self { terms: vec![], ids: HashMap::default(), marks: vec![], as_said: false };
+        let ids = HashMap::with_capacity_and_hasher(USUAL, BuildHasherDefault::default());
+        let (terms, marks) = (Vec::with_capacity(USUAL), Vec::with_capacity(USUAL));
+        let mut terms = Self { terms, ids, marks, as_said: false };
         terms.put(Term::Everyone);
         terms.put(Term::Nobody);
         terms
@@ -171,7 +177,7 @@ impl Terms {
             Some(count) if values.len() == count => return everyone,
             // Who is not opted in is opted out.
             Some(2) if not => {
-                let said = values.contains(&Value::Text("true".to_owned()));
+                let said = values.iter().any(|value| value.text() == Some("true"));
                 fact = Arc::new(Fact::new(about.clone(), [Value::Text((!said).to_string())]));
                 not = false;
             }
@@ -242,7 +248,7 @@ impl Terms {
     fn union_or_intersection(&self, join: Join, ids: impl Iterator<Item = Id>) -> Option<(Fact, bool)> {
         // Any of several is the opposite of all of their opposites.
         let turned = join == Join::Any;
-        let (mut within, mut without): (Option<BTreeSet<Value>>, BTreeSet<Value>) = (None, BTreeSet::new());
+        let (mut within, mut without): (Option<Among>, Vec<Value>) = (None, Vec::new());
         let mut about = None;
         for id in ids {
             let Term::Is { fact, not } = &self.terms[id] else { continue };
@@ -250,14 +256,18 @@ impl Terms {
             if *not != turned {
                 without.extend(fact.values.iter().cloned());
             } else {
-                within = Some(match within {
-                    Some(within) => within.intersection(&fact.values).cloned().collect(),
-                    None => fact.values.clone(),
-                });
+                match &mut within {
+                    Some(within) => within.retain(|value| fact.values.contains(value)),
+                    None => within = Some(fact.values.clone()),
+                }
             }
         }
+        let without: Among = without.into_iter().collect();
         let (values, not) = match within {
-            Some(within) => (within.difference(&without).cloned().collect(), false),
+            Some(mut within) => {
+                within.retain(|value| !without.contains(value));
+                (within, false)
+            }
             None => (without, true),
         };
         Some((Fact { about: about?.clone(), values }, not != turned))
@@ -293,6 +303,9 @@ impl Terms {
         }
         // One compound that has all members of another. Those with few members come first.
         compounds.retain(|(id, _)| !gone.contains(id));
+        if compounds.len() < 2 {
+            return members.into_iter().filter(|id| !gone.contains(id)).collect();
+        }
         compounds.sort_by_key(|(_, within)| within.len());
         let mut holders: HashMap<Id, Vec<(Id, &Vec<Id>)>> = HashMap::new();
         for (id, within) in &compounds {
@@ -330,6 +343,9 @@ impl Terms {
     pub fn adopt(&mut self, other: &Self, root: Id) -> Id {
         let needed = other.within(&[root]);
         let mut places = vec![0; root + 1];
+        self.terms.reserve(places.len());
+        self.marks.reserve(places.len());
+        self.ids.reserve(places.len());
         for id in (0..=root).filter(|id| needed[*id]) {
             let term = match other.get(id) {
                 Term::Joined(join, members) => {

@@ -1,6 +1,6 @@
 //! An audience in plain words, as its author wrote it: a sentence, or a tree of lines.
 
-use super::facts::{About, Fact};
+use super::facts::{About, Fact, Value};
 use super::phrases::{condition, said, some_of};
 use crate::model::audience::Selector;
 use crate::node::At;
@@ -117,11 +117,12 @@ fn phrase(selector: &Selector, depth: usize) -> String {
 /// Several values of one thing as one fact, such as a list of countries.
 fn alike(members: &[At<Selector>]) -> Option<Fact> {
     let mut facts = members.iter().map(|member| Fact::of(member));
-    let mut whole = facts.next()??;
+    let whole = facts.next()??;
     let one_of_many = matches!(whole.about, About::Property(_) | About::Channel | About::Address | About::NamedUser);
+    let mut values: Vec<Value> = whole.values.into_iter().collect();
     for fact in facts {
         let fact = fact.filter(|fact| one_of_many && fact.about == whole.about)?;
-        whole.values.extend(fact.values);
+        values.extend(fact.values);
     }
-    one_of_many.then_some(whole)
+    one_of_many.then(|| Fact::new(whole.about, values))
 }
