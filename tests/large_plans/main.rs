@@ -54,7 +54,7 @@ fn a_plan_that_is_large_in_one_place_is_shown_in_every_form() {
 
 #[test]
 fn a_text_is_told_in_parts_of_whole_lines() {
-    let plan = planned(&World::edited(100));
+    let plan = planned(&World::edited(1_000));
     let ahead = Ahead::default();
     let mut parts: Vec<String> = Vec::new();
     text_to(&plan, &ahead, Style::PLAIN, &mut |part| parts.push(part.to_owned()));
