@@ -27,7 +27,7 @@ pub struct Journal {
     /// When that was half over.
     renewal: Option<Deadline>,
     under_way: Option<Arc<Entry>>,
-    /// When the last entry was made, and the last one before which nothing had happened that it does not tell.
+    /// When the last entry was made, and the last one behind which nothing was left to tell.
     made: Option<Now>,
     told: Option<Now>,
     /// What happened was written last, so that it is the turn of what is about to happen.

@@ -95,7 +95,7 @@ pub enum From {
 }
 
 impl Manifests {
-    /// The same without any resource.
+    /// What was read, without any resource.
     fn new(project: Project, sources: Sources, findings: Findings, parsed: &Parsed) -> Self {
         let Parsed { complete, has_variables, has_bodies, .. } = *parsed;
         Self {
