@@ -1,8 +1,9 @@
 //! Programs that are run and timed: the real one, the floors, and others.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -58,9 +59,24 @@ pub fn timed(command: &mut Command) -> Ran {
     Ran::new(seconds, output.unwrap_or_else(|error| panic!("{command:?} does not run: {error}")))
 }
 
-/// The program that is measured.
+/// The program that is measured, as people have it.
 pub fn pushplan() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_pushplan"))
+    static INSTALLED: LazyLock<PathBuf> = LazyLock::new(|| installed(Path::new(env!("CARGO_BIN_EXE_pushplan"))));
+    Command::new(&*INSTALLED)
+}
+
+/// A program as it is once somebody installed it: a copy. What a linker has just written is kept in memory in single pages, and
+/// takes a quarter longer to start than a file that was written from its beginning to its end.
+pub fn installed(program: &Path) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("speed").join("installed");
+    fs::create_dir_all(&folder).expect("a folder");
+    let copy = folder.join(program.file_name().expect("a program has a name"));
+    // One that still runs stays as it is.
+    if copy.exists() {
+        fs::remove_file(&copy).expect("the copy of before goes");
+    }
+    fs::copy(program, &copy).expect("a copy");
+    copy
 }
 
 /// A command in a project's folder, with the credentials of its application.
@@ -85,7 +101,9 @@ pub fn to_paste(command: &Command) -> String {
 
 /// This benchmark once more, as one of the small programs that it holds.
 pub fn own(name: &str, arguments: &[&str]) -> Command {
-    let mut command = Command::new(std::env::current_exe().expect("the benchmark is a file"));
+    static INSTALLED: LazyLock<PathBuf> =
+        LazyLock::new(|| installed(&std::env::current_exe().expect("the benchmark is a file")));
+    let mut command = Command::new(&*INSTALLED);
     command.arg(name).args(arguments);
     command
 }

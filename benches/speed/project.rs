@@ -53,6 +53,17 @@ pub fn device(round: usize) -> String {
 
 /// Writes a project beneath a folder, and says how many bytes of YAML it has.
 pub fn write(folder: &Path, project_file: &str, wording: Wording) -> u64 {
+    let all = (0..wording.resources).map(|n| resource(n, wording.before));
+    write_all(folder, project_file, wording.layout, all)
+}
+
+/// The same with any resources.
+pub fn write_all(
+    folder: &Path,
+    project_file: &str,
+    layout: Layout,
+    all: impl Iterator<Item = (&'static str, String)>,
+) -> u64 {
     let messages = folder.join("messages");
     if messages.exists() {
         fs::remove_dir_all(&messages).expect("the manifests of before go");
@@ -64,8 +75,7 @@ pub fn write(folder: &Path, project_file: &str, wording: Wording) -> u64 {
         bytes += text.len() as u64;
         fs::write(path, text).expect("a manifest");
     };
-    let all = (0..wording.resources).map(|n| resource(n, wording.before));
-    match wording.layout {
+    match layout {
         Layout::One => put(&messages.join("all.yaml"), &manifest(all)),
         Layout::Many => {
             for (n, (kind, text)) in all.enumerate() {
@@ -114,6 +124,42 @@ pub fn resource(n: usize, before: bool) -> (&'static str, String) {
         7 => ("open_channels", open_channel(m)),
         _ => ("tags", tag(m)),
     }
+}
+
+/// Whether somebody adds a resource, or takes it away, while all others are edited. Nothing points at what goes.
+pub fn comes(n: usize) -> bool {
+    n / KINDS % 5 == 1
+}
+
+pub fn goes(n: usize) -> bool {
+    n / KINDS % 5 == 3 && matches!(n % KINDS, 2 | 4..=7)
+}
+
+/// The other device of a round, which its named user has after an edit.
+pub fn other_device(round: usize) -> String {
+    device(round).replacen('1', "2", 1)
+}
+
+/// One resource after somebody edited it.
+pub fn edited(n: usize) -> (&'static str, String) {
+    let (m, (kind, text)) = (n / KINDS, resource(n, false));
+    let later = time(m, 8).replace(":00", ":30");
+    let edits: &[(&str, &str)] = match n % KINDS {
+        0 => &[(&format!("          - vip-{m}\n"), &format!("          - rare-{m}\n"))],
+        1 => &[("tag: US", "tag: MX")],
+        2 => &[("here is", "now there is")],
+        3 => &[("delay: 5400", "delay: 7200")],
+        4 => &[(&time(m, 8), &later), ("begins now", "begins in an hour")],
+        5 => &[("Come back to", "Come soon to")],
+        6 => &[(&device(m), &other_device(m))],
+        7 => &[("opt_in: true", "opt_in: false")],
+        _ => &[("    # Read", &format!("    ios_channels:\n      - {}\n    # Read", device(m)))],
+    };
+    let edited = edits.iter().fold(text, |text, (old, new)| {
+        assert!(text.contains(old), "{kind} do not say {old}");
+        text.replace(old, new)
+    });
+    (kind, edited)
 }
 
 fn tag_group(m: usize) -> String {

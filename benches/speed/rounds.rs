@@ -112,7 +112,7 @@ impl<'p> Prepared<'p> {
             sites,
             applying: Applying::prepare(folder, middle),
             startup: Startup::prepare(folder),
-            shown: Shown::prepare(middle),
+            shown: Shown::prepare(folder, middle),
             peers,
         }
     }

@@ -32,6 +32,11 @@ pub struct Service {
 impl Service {
     /// Starts one with an application for each of these sizes, which has the devices that its project speaks of.
     pub fn start(sizes: &[usize]) -> Self {
+        Self::with_devices(sizes, |round| vec![device(round)])
+    }
+
+    /// The same with any devices for each round of kinds.
+    pub fn with_devices(sizes: &[usize], of_round: impl Fn(usize) -> Vec<String>) -> Self {
         let runtime = Runtime::new().expect("a runtime");
         let apps: Vec<App> = sizes.iter().map(|resources| App::of(*resources)).collect();
         let apps = apps.into_iter().map(|app| (app.key, app.secret)).collect();
@@ -39,8 +44,10 @@ impl Service {
         let running = runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
             let running = service::start(settings, listener).await.expect("the service starts");
-            let devices =
-                |place: usize| (0..sizes[place].div_ceil(KINDS)).map(|round| (device(round), phone())).collect();
+            let devices = |place: usize| {
+                let ids = (0..sizes[place].div_ceil(KINDS)).flat_map(&of_round);
+                ids.map(|id| (id, phone())).collect()
+            };
             population::fill(&running.engine, devices).await.expect("devices");
             running
         });

@@ -1,26 +1,34 @@
 //! Showing a plan in which everything changes, against making it.
 
+use std::fs;
 use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
-use pushplan::check::{Subject, check};
 use pushplan::plan::Plan;
 use pushplan::render::Style;
 use pushplan::render::html::report::html;
 use pushplan::render::plan::{Ahead, markdown, text};
-use serde_json::Value;
 
-#[path = "../render/project.rs"]
-mod world;
-
-use world::{World, units_of};
+use crate::program::{Ran, at, pushplan, timed};
+use crate::project::{Layout, comes, device, edited, goes, other_device, resource, write_all};
+use crate::service::{App, Service};
+use crate::sites::project_file;
 
 type Form = fn(&Plan, &Ahead) -> String;
 pub const FORMS: [(&str, Form); 3] =
     [("text", |plan, ahead| text(plan, ahead, Style::PLAIN)), ("Markdown", markdown), ("HTML", html)];
 
-/// A project of which something changes in each resource.
-pub struct Shown(World);
+/// A project of which something changes in each resource, a service that has it as it was, and the plan that comes of it.
+pub struct Shown {
+    folder: PathBuf,
+    service: Service,
+    app: App,
+    plan: Plan,
+    /// How much changes, in the plan's own words.
+    summary: String,
+}
 
 /// The seconds of a round.
 pub struct Times {
@@ -28,34 +36,57 @@ pub struct Times {
     pub forms: [f64; FORMS.len()],
 }
 
-fn seconds<T>(run: impl FnOnce() -> T) -> (f64, T) {
-    let begin = Instant::now();
-    let made = black_box(run());
-    (begin.elapsed().as_secs_f64(), made)
-}
-
 impl Shown {
-    pub fn prepare(resources: usize) -> Self {
-        Self(World::edited(resources))
+    /// A fifth comes, a fifth goes as far as nothing points at it, all others are edited.
+    pub fn prepare(folder: &Path, resources: usize) -> Self {
+        let folder = folder.join("edited");
+        fs::create_dir_all(&folder).expect("a folder");
+        let service = Service::with_devices(&[resources], |round| vec![device(round), other_device(round)]);
+        let (project_file, app) = (project_file(&service.origin()), App::of(resources));
+        // With the second apply, the ledger learns the version stamps of what the first one made.
+        for first in [true, false] {
+            let before = (0..resources).filter(|n| !comes(*n)).map(|n| resource(n, first));
+            write_all(&folder, &project_file, Layout::One, before);
+            let mut apply = command(&folder, &service, &app, "apply");
+            timed(apply.args(["--yes", "--concurrency", "64"])).well("apply");
+        }
+        let after = (0..resources).filter(|n| !goes(*n)).map(edited);
+        write_all(&folder, &project_file, Layout::One, after);
+        let saved = folder.join("saved.json");
+        let ran = timed(command(&folder, &service, &app, "plan").arg("--out").arg(&saved)).well("plan");
+        let plan = Plan::load(&fs::read_to_string(&saved).expect("a plan")).expect("it was saved");
+        let told = plan.changes.iter().filter(|change| change.is_told());
+        let mut changed: Vec<_> = told.map(|change| change.address.resource()).collect();
+        changed.dedup();
+        assert_eq!(changed.len(), resources, "everything changes");
+        Self { folder, service, app, plan, summary: summary(&ran).to_owned() }
     }
 
-    /// Planning is what `pushplan plan` does before it shows anything, without the network and the disk.
+    /// Planning is what the real program takes to plan and to show that as text, less what the text takes.
     pub fn round(&self) -> Times {
-        let world = &self.0;
-        let (planning, plan) = seconds(|| {
-            let manifests = world.manifests();
-            let (desired, _) = manifests.resolve(None);
-            black_box(check(&Subject { desired: &desired, target: None, now: world.now }));
-            let answered: Vec<Value> = serde_json::from_str(&world.answers).expect("JSON");
-            black_box(answered);
-            world.plan(&units_of(&manifests))
-        });
+        let planned = timed(&mut command(&self.folder, &self.service, &self.app, "plan")).well("plan");
+        assert_eq!(summary(&planned), self.summary, "the plan is another one");
         let ahead = Ahead::default();
         let forms = FORMS.map(|(name, form)| {
-            let (took, made) = seconds(|| form(&plan, &ahead));
-            assert!(!made.is_empty(), "{name} is empty");
+            let begin = Instant::now();
+            let made = black_box(form(&self.plan, &ahead));
+            let took = begin.elapsed().as_secs_f64();
+            assert!(made.len() > 10_000, "{name} is short");
             took
         });
-        Times { planning, forms }
+        Times { planning: planned.seconds - forms[0], forms }
     }
+}
+
+/// A command of the program in the project's folder.
+fn command(folder: &Path, service: &Service, app: &App, name: &str) -> Command {
+    let mut command = at(pushplan(), folder, &service.origin(), app);
+    command.arg(name);
+    command
+}
+
+/// The line that says how much changes.
+fn summary(ran: &Ran) -> &str {
+    let said = ran.said.lines().rfind(|line| line.starts_with("Plan: "));
+    said.unwrap_or_else(|| panic!("no summary: {:.2000}", ran.said))
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::program::{pushplan, timed};
+use crate::program::{installed, pushplan, timed};
 use crate::project::{self, KINDS, Layout, Wording};
 use crate::report::Sample;
 
@@ -30,6 +30,7 @@ impl Startup {
         fs::write(&source, "fn main() {}\n").expect("a source");
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         timed(Command::new(rustc).arg("-O").arg("-o").arg(&empty).arg(&source)).well("rustc");
+        let empty = installed(&empty);
         project::write(&project, "[targets.local]\n", Wording { resources: KINDS, layout: Layout::One, before: false });
         Self { empty, project }
     }

@@ -18,8 +18,9 @@ mod table;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use pushplan::address::Address;
 use pushplan::check::{Subject, check};
-use pushplan::compare::units;
+use pushplan::compare::{Unit, units};
 use pushplan::finding::Findings;
 use pushplan::kinds::KINDS;
 use pushplan::manifest::{self, From, Input, Project};
@@ -44,14 +45,24 @@ fn a_project_has_all_kinds_with_about_twenty_lines_each() {
 /// Findings would be shown, and a resource of several parts be several requests: both cost time that other projects do not.
 #[test]
 fn a_project_has_no_findings_and_is_one_thing_for_each_resource() {
-    let yaml = project::manifest((0..450).map(|n| resource(n, false)));
-    let input = Input { name: "all.yaml".into(), from: From::Bytes(yaml.into_bytes()) };
-    let read = manifest::read(Project::bare(Path::new(".")), vec![input], Sources::default(), Findings::default());
-    let (desired, found) = read.resolve(None);
-    assert!(read.findings.is_empty() && found.is_empty());
-    let findings = check(&Subject { desired: &desired, target: None, now: "2026-01-01T00:00:00Z".parse().unwrap() });
-    assert!(findings.is_empty(), "{}", findings[0].message);
-    assert_eq!(units(&desired, &read.sources).len(), 450);
+    let sound = |resources: &mut dyn Iterator<Item = (&'static str, String)>| {
+        let input = Input { name: "all.yaml".into(), from: From::Bytes(project::manifest(resources).into_bytes()) };
+        let read = manifest::read(Project::bare(Path::new(".")), vec![input], Sources::default(), Findings::default());
+        let (desired, found) = read.resolve(None);
+        assert!(read.findings.is_empty() && found.is_empty());
+        let now = "2026-01-01T00:00:00Z".parse().unwrap();
+        let findings = check(&Subject { desired: &desired, target: None, now });
+        assert!(findings.is_empty(), "{}", findings[0].message);
+        units(&desired, &read.sources)
+    };
+    let before = sound(&mut (0..450).map(|n| resource(n, false)));
+    assert_eq!(before.len(), 450);
+    // What an edit leaves is as sound, and something of it is new wherever it is still there.
+    let after = sound(&mut (0..450).filter(|n| !project::goes(*n)).map(project::edited));
+    let is_new = |(address, unit): &(&Address, &Unit)| before.get(*address).is_none_or(|old| old.spec != unit.spec);
+    let edited: BTreeSet<Address> = after.iter().filter(is_new).map(|(address, _)| address.resource()).collect();
+    let all: BTreeSet<Address> = after.keys().map(Address::resource).collect();
+    assert!((400..450).contains(&all.len()) && edited == all);
 }
 
 #[test]
