@@ -314,7 +314,7 @@ impl How {
         context: &Context,
     ) -> Result<Option<Applied>, Failure> {
         ledger::take_in(context, &site.log).await?;
-        let planned = site.plan(opened, wish, context).await?;
+        let mut planned = site.plan(opened, wish, context).await?;
         if planned.at_work {
             return Ok(None);
         }
@@ -324,10 +324,12 @@ impl How {
         let plan = &planned.plan;
         let style = context.out.style();
         if self.format == Format::Text {
-            context.out.print(&render::plan::before_apply(plan, &asking.again, style));
+            let (text, digest) = render::plan::before_apply(plan, &asking.again, style);
+            context.out.print(&text);
+            planned.digest = digest;
         } else if asking.given.is_none() && saved.is_none() && io::stdin().is_terminal() {
             // Who is asked about it has seen it.
-            context.out.note(&render::plan::before_apply(plan, &asking.again, style));
+            context.out.note(&render::plan::before_apply(plan, &asking.again, style).0);
         }
         if !self.is_still_to_do(site, plan, wish, asking, context).await? {
             return Ok(None);
@@ -401,6 +403,7 @@ impl How {
             send_within: site.send_within,
             lease: Who::here().lease(site.lease),
             ahead: opened.ahead,
+            digest: planned.digest.clone(),
             on_error: match self.on_error {
                 WhenFailed::Stop => OnError::Stop,
                 WhenFailed::Continue => OnError::Continue,

@@ -193,14 +193,14 @@ impl Against {
         let basis = Basis::Commit { commit: base.revision.clone(), manifests: own, is_new };
         let mut plan = decided(site, &applied.ledger, Position::default(), basis, wish, now)?;
         applied.forget_ids(&mut plan.changes, &mut plan.steps);
-        Ok(Planned { plan: plan.into(), ledger: applied.ledger, at_work: false })
+        Ok(Planned { plan: plan.into(), ledger: applied.ledger, at_work: false, digest: None })
     }
 }
 
 fn of_ledger(site: &Site, ledger: Ledger, at: Position, wish: &Wish, now: Timestamp) -> Result<Planned, Failure> {
     let plan = decided(site, &ledger, at, Basis::Ledger, wish, now)?;
     let at_work = plan.told.at_work.is_some();
-    Ok(Planned { plan: plan.into(), ledger, at_work })
+    Ok(Planned { plan: plan.into(), ledger, at_work, digest: None })
 }
 
 /// What the ledger of a target says. Where a commit is there to compare with, that says where the ledger is: the files may be of

@@ -21,6 +21,7 @@ use super::{Context, ledger, project};
 use crate::address::Address;
 use crate::check::Verdict;
 use crate::compare::{self, Unit};
+use crate::digest::Digest;
 use crate::failure::{Exit, Failure};
 use crate::finding::{Finding, Severity};
 use crate::guard::Limits;
@@ -316,6 +317,8 @@ pub struct Planned {
     pub ledger: Ledger,
     /// Somebody is at work: the plan is for reading.
     pub at_work: bool,
+    /// The plan's digest, where it was shown with it.
+    pub digest: Option<Digest>,
 }
 
 /// What is declared and what is remembered, under the same keys and names.
@@ -430,13 +433,13 @@ impl Site {
         let service = Service { opened, live: &live, pruned };
         if before.at_work.is_none() {
             let plan = self.compared(&aligned, held, &before, &BTreeSet::new(), service, wish)?;
-            return Ok(Planned { plan: plan.into(), ledger: before.ledger, at_work: false });
+            return Ok(Planned { plan: plan.into(), ledger: before.ledger, at_work: false, digest: None });
         }
         let (after, under_way) = self.since(&before).await?;
         let (units, held) = self.aimed(&wish.aim, &after.ledger).await?;
         let aligned = Aligned::new(&units, &after.ledger);
         let plan = self.compared(&aligned, held, &after, &under_way, service, wish)?;
-        Ok(Planned { plan: plan.into(), at_work: after.at_work.is_some(), ledger: after.ledger })
+        Ok(Planned { plan: plan.into(), at_work: after.at_work.is_some(), ledger: after.ledger, digest: None })
     }
 
     /// The plan for what was fetched.

@@ -2,6 +2,7 @@
 
 use super::{Ahead, Block, View, rows, unmanaged, words};
 use crate::cores;
+use crate::digest::Digest;
 use crate::guard::Refused;
 use crate::plan::{Action, Aim, Change, Moved, NothingDeclared, Plan, Reason};
 use crate::render::Again;
@@ -38,10 +39,10 @@ pub fn text_to(plan: &Plan, ahead: &Ahead, style: Style, tell: &mut dyn FnMut(&s
 }
 
 /// The same for whoever is about to apply it: what to do next needs no word.
-pub fn before_apply(plan: &Plan, again: &Again, style: Style) -> String {
-    let mut out = String::new();
-    whole(&View::of_changes(plan, again), None, style, &mut |part| out.push_str(part));
-    out
+pub fn before_apply(plan: &Plan, again: &Again, style: Style) -> (String, Option<Digest>) {
+    let (mut out, view) = (String::new(), View::of_changes(plan, again));
+    whole(&view, None, style, &mut |part| out.push_str(part));
+    (out, view.digest.get().cloned())
 }
 
 fn whole(view: &View, ahead: Option<&Ahead>, style: Style, tell: &mut dyn FnMut(&str)) {
