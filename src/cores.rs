@@ -49,9 +49,13 @@ pub fn both<A: Send, B: Send>(
     rayon::join(one, other)
 }
 
-/// Lets go of many things.
-pub fn drop_all<T: Send>(all: Vec<T>) {
-    each_of(all, drop);
+/// Lets go of many things, beside whatever comes next: nobody waits for that.
+pub fn let_go<T: Send + 'static>(all: Vec<T>) {
+    if all.len() < MANY {
+        return drop(all);
+    }
+    begin();
+    rayon::spawn(move || drop(all));
 }
 
 fn side_by_side<T: Send, R: Send>(all: Vec<T>, one: impl Fn(T) -> R + Sync) -> Vec<R> {
@@ -83,6 +87,17 @@ mod tests {
             assert_eq!(each_if(true, all.clone(), |number| number * 2), doubled);
             assert_eq!(both(count, || all.len(), || doubled.len()), (count, count));
             assert_eq!(each_if(false, all, |number| number * 2), doubled);
+        }
+    }
+
+    #[test]
+    fn what_is_let_go_of_is_gone_sooner_or_later() {
+        for count in [1, 10 * MANY] {
+            let one = std::sync::Arc::new(());
+            let_go(vec![std::sync::Arc::clone(&one); count]);
+            while std::sync::Arc::strong_count(&one) > 1 {
+                thread::yield_now();
+            }
         }
     }
 }

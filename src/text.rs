@@ -84,21 +84,35 @@ fn list<S: AsRef<str>>(words: &[S], last: &str) -> String {
         [] => String::new(),
         [one] => one.as_ref().to_owned(),
         [most @ .., end] => {
-            let most: Vec<&str> = most.iter().map(AsRef::as_ref).collect();
-            format!("{} {last} {}", most.join(", "), end.as_ref())
+            let mut out = String::with_capacity(words.iter().map(|word| word.as_ref().len() + 4).sum());
+            for (number, word) in most.iter().enumerate() {
+                out.push_str(if number > 0 { ", " } else { "" });
+                out.push_str(word.as_ref());
+            }
+            for part in [" ", last, " ", end.as_ref()] {
+                out.push_str(part);
+            }
+            out
         }
     }
 }
 
 /// `1 error`, `2 errors`, `2 pushes`.
 pub fn count(number: usize, noun: &str) -> String {
-    format!("{number} {}", if number == 1 { noun.to_owned() } else { many(noun) })
+    let mut out = number.to_string();
+    for part in [" ", noun, if number == 1 { "" } else { ending(noun) }] {
+        out.push_str(part);
+    }
+    out
 }
 
 /// Several of a noun: `errors`, `pushes`.
 pub fn many(noun: &str) -> String {
-    let s = if noun.ends_with(['s', 'x']) || noun.ends_with("sh") || noun.ends_with("ch") { "es" } else { "s" };
-    format!("{noun}{s}")
+    [noun, ending(noun)].concat()
+}
+
+fn ending(noun: &str) -> &'static str {
+    if noun.ends_with(['s', 'x']) || noun.ends_with("sh") || noun.ends_with("ch") { "es" } else { "s" }
 }
 
 /// Whether a text is as a pattern says, in which `*` stands for any letters, and `\*` for a star.

@@ -23,7 +23,7 @@ pub fn said(fact: &Fact, not: bool) -> String {
 pub fn said_of(about: &About, values: &Among, not: bool) -> String {
     let plain = match about {
         About::Tag { .. } => {
-            return format!("{} {}", if not { "without" } else { "with" }, tag(about));
+            return [if not { "without " } else { "with " }, &tag(about)].concat();
         }
         About::Triggered if not => return "that did not set off the pipeline".to_owned(),
         About::Triggered => "that set off the pipeline".to_owned(),
@@ -50,17 +50,17 @@ pub fn condition(fact: &Fact, not: bool) -> String {
     let Fact { about, values } = fact;
     let is = if not { "is not" } else { "is" };
     match about {
-        About::Tag { group: Some(group), tag } => format!("{} {is} {}", short(group), short(tag)),
+        About::Tag { group: Some(group), tag } => [&short(group), " ", is, " ", &short(tag)].concat(),
         About::Tag { .. } => format!("{} {}", if not { "does not have" } else { "has" }, tag(about)),
         About::Property(_) => match about.group() {
             Some(group) if group.values == Values::Flag => format!("is {}", flag(group, values, not)),
-            Some(group) => format!("{} {is} {}", group.noun, names(values)),
+            Some(group) => [group.noun, " ", is, " ", &names(values)].concat(),
             None => String::new(),
         },
         About::Triggered => format!("{} the pipeline", if not { "did not set off" } else { "set off" }),
         About::Place { .. } => format!("{} seen {}", if not { "was not" } else { "was" }, place(about)),
         About::Attribute(written) => format!("{} {}", if not { "does not have" } else { "has" }, attribute(written)),
-        _ => format!("is {}", said(fact, not)),
+        _ => ["is ", &said(fact, not)].concat(),
     }
 }
 
@@ -91,8 +91,8 @@ pub fn kind(value: &Value) -> String {
 
 fn tag(about: &About) -> String {
     match about {
-        About::Tag { group: Some(group), tag } => format!("the tag {} of {}", short(tag), short(group)),
-        About::Tag { group: None, tag } => format!("the tag {}", short(tag)),
+        About::Tag { group: Some(group), tag } => ["the tag ", &short(tag), " of ", &short(group)].concat(),
+        About::Tag { group: None, tag } => ["the tag ", &short(tag)].concat(),
         _ => String::new(),
     }
 }

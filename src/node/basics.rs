@@ -122,7 +122,8 @@ impl<T: Decode> Decode for Vec<T> {
             reader.unexpected(node, &format!("a list, each of it {}", T::WHAT));
             return None;
         };
-        let read: Vec<T> = items.iter().filter_map(|item| reader.item(item)).collect();
+        let mut read: Vec<T> = Vec::with_capacity(items.len());
+        read.extend(items.iter().filter_map(|item| reader.item(item)));
         (read.len() == items.len()).then_some(read)
     }
 }

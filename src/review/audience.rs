@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Known, OfSide, Review, Side, after, before, resource};
+use super::{Known, OfSide, Review, Side, resource, start};
 use crate::audience::{self, Audience, Line, Relation};
 use crate::kinds::{self, Parts, Resource, Role, Segment, Spec, remote};
 use crate::model::audience::{SegmentRef, Selector};
@@ -118,8 +118,8 @@ impl Review<'_> {
     /// Whether every segment that a change names means the same people on both sides.
     fn is_settled(&self, change: &Change) -> bool {
         let audiences = kinds::api(&change.address).audiences();
-        let specs = before(change).into_iter().chain(after(change));
-        specs.flat_map(|spec| remote::segments(audiences, spec)).all(|key| !self.moved.contains(key))
+        let mut specs = start(change).into_iter().chain(&change.desired);
+        specs.all(|spec| remote::named(audiences, spec).iter().all(|key| !self.moved.contains(key)))
     }
 
     /// One of them, but for its effect and what was last applied.

@@ -83,7 +83,7 @@ struct All(Vec<Known>);
 
 impl Drop for All {
     fn drop(&mut self) {
-        cores::drop_all(mem::take(&mut self.0));
+        cores::let_go(mem::take(&mut self.0));
     }
 }
 

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
+use serde_json::Value;
 
-use super::{Review, Side, after};
+use super::{Review, Side, after, before};
 use crate::address::Address;
 use crate::kinds::{self, Parts, Sending, Spec};
 use crate::model::audience::SegmentRef;
@@ -62,7 +63,16 @@ impl Review<'_> {
         self.of_resource(change, side, times).unwrap_or_default()
     }
 
-    /// What has to happen for a change's messages to be sent, where they wait for something.
+    /// What has to happen for a change's messages to be sent, where they wait for something: as it was, and as it will be.
+    pub fn both_set_off(&self, change: &Change) -> (Option<String>, Option<String>) {
+        let new = self.set_off(change, Side::After);
+        let (was, is) = (before(change), after(change));
+        let is_same = |was: &Value, is: &Value| was["immediate_trigger"] == is["immediate_trigger"];
+        let is_same = new.is_some() && was.zip(is).is_some_and(|(was, is)| is_same(was, is));
+        (if is_same { new.clone() } else { self.set_off(change, Side::Before) }, new)
+    }
+
+    /// The same on one side.
     pub fn set_off(&self, change: &Change, side: Side) -> Option<String> {
         if !kinds::api(&change.address).speaks() {
             return None;
@@ -188,6 +198,28 @@ mod tests {
         assert_eq!(words::elsewhere(new, words::MOST), ["London 14:00 Fri"]);
         assert!(old.anywhere && !new.anywhere);
         assert!(review.times(&plan.changes[1], Side::After).is_empty());
+    }
+
+    #[test]
+    fn what_sets_off_a_pipeline_is_told_as_it_was_and_as_it_will_be() {
+        let pipeline = |tag: &str, delay: i64| {
+            let push = json!({"audience": "triggered", "device_types": ["ios"], "notification": {"alert": "Hi"}});
+            let outcome = json!({"delay": delay, "push": push});
+            let trigger = json!({"tag_added": {"tag": tag, "group": "shop"}});
+            json!({"enabled": true, "immediate_trigger": trigger, "outcome": outcome})
+        };
+        let told = |live: Option<Value>, action, desired: Value| {
+            let plan = plan(vec![change(("pipelines", "p"), action, live, desired)]);
+            Review::of(&plan).both_set_off(&plan.changes[0])
+        };
+        let (old, new) = told(Some(pipeline("old", 5)), Action::Update, pipeline("new", 5));
+        assert!(old.is_some_and(|words| words.contains("old")) && new.is_some_and(|words| words.contains("new")));
+        let (old, new) = told(Some(pipeline("same", 5)), Action::Update, pipeline("same", 9));
+        assert!(old == new && new.is_some_and(|words| words.contains("same")));
+        let (old, new) = told(None, Action::Create, pipeline("new", 5));
+        assert!(old.is_none() && new.is_some());
+        let (old, new) = told(Some(pipeline("old", 5)), Action::Delete, Value::Null);
+        assert!(old.is_some() && new.is_none());
     }
 
     #[test]

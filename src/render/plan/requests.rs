@@ -57,8 +57,12 @@ pub fn row(view: &View, block: &Block) -> Option<Row> {
     let mut lines: Vec<((&str, String), usize)> = Vec::new();
     for (step, own) in steps {
         let Some(request) = &step.request else { continue };
-        let whose = if own { String::new() } else { format!("  {}", step.address) };
-        let words = (request.method.word(), format!("{}{whose}", view.path(step, &request.path)));
+        let path = view.path(step, &request.path);
+        let words = match own {
+            true => path.into_owned(),
+            false => format!("{path}  {}", step.address),
+        };
+        let words = (request.method.word(), words);
         match lines.last_mut().filter(|(last, _)| *last == words) {
             Some((_, times)) => *times += 1,
             None => lines.push((words, 1)),
@@ -71,7 +75,7 @@ pub fn row(view: &View, block: &Block) -> Option<Row> {
         let times = if *times > 1 { format!("  {times} times") } else { String::new() };
         row.lines.push(match numbered {
             true => Words::after(&format!("{:<2}{method:<6} ", number + 1), Paint::Plain).and(path).and(&times),
-            false => Words::new(&format!("{method} {path}{times}")),
+            false => Words::new(&[method, " ", path, &times].concat()),
         });
     }
     if more > 0 {

@@ -3,7 +3,6 @@
 use super::View;
 use crate::plan::{Action, Change};
 use crate::render::layout::{Paint, Row, Words};
-use crate::review::Side;
 use crate::timing::{Times, words};
 
 /// How many times are told.
@@ -54,8 +53,7 @@ fn lines(view: &View, before: Option<&Times>, times: &Times, label: Option<&str>
 
 /// What sets off a pipeline.
 fn set_off(view: &View, change: &Change) -> Option<Row> {
-    let (old, new) = (view.review.set_off(change, Side::Before), view.review.set_off(change, Side::After));
-    let words = match (old, new) {
+    let words = match view.review.both_set_off(change) {
         (Some(old), Some(new)) if old != new => {
             Words::default().paint(&old, Paint::Old).and(" -> ").paint(&new, Paint::New)
         }

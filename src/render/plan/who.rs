@@ -104,7 +104,8 @@ fn lines(tree: &[Marked], whole: Option<Paint>) -> Vec<Words> {
             (Mark::Same, _) if marked => ("  ", Paint::Plain),
             (Mark::Same, _) => ("", Paint::Plain),
         };
-        let indent = format!("{sign}{}", "  ".repeat(line.line.depth));
+        let mut indent = sign.to_owned();
+        (0..line.line.depth).for_each(|_| indent.push_str("  "));
         out.push(Words::after(&indent, paint).paint(&line.line.text, paint));
     }
     gap(&mut out, &mut skipped);
