@@ -1,6 +1,7 @@
 //! What git says, without what is secret in it.
 
-/// A text without the passwords of the addresses in it. Before a host of http, a name alone may be a token.
+/// A text without the passwords of the addresses in it. Before a host of http, a name alone may be a token; behind a question
+/// mark, every value may be one.
 pub fn masked(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -19,17 +20,37 @@ pub fn masked(text: &str) -> String {
         };
         let (host, tail) = after.split_at(end);
         let is_http = before.ends_with("http://") || before.ends_with("https://");
-        match host.rsplit_once('@') {
-            Some((who, host)) => match who.split_once(':') {
-                Some((user, _)) => out.push_str(&format!("{user}:***@{host}")),
-                None if is_http => out.push_str(&format!("***@{host}")),
-                None => out.push_str(&format!("{who}@{host}")),
-            },
-            None => out.push_str(host),
+        let (who, _) = host.rsplit_once('@').unwrap_or_default();
+        match who.split_once(':') {
+            _ if who.is_empty() => {}
+            Some((user, _)) => out.push_str(&format!("{user}:***@")),
+            None if is_http => out.push_str("***@"),
+            None => out.push_str(&format!("{who}@")),
         }
-        rest = tail;
+        let host = host.rsplit('@').next().unwrap_or_default();
+        match [host, &tail[..word - end]].concat().split_once('?') {
+            // An address may lead through another one.
+            Some((place, query)) => {
+                out.push_str(&format!("{}?{}", masked(place), without_values(query)));
+                rest = &tail[word - end..];
+            }
+            None => {
+                out.push_str(host);
+                rest = tail;
+            }
+        }
     }
     out + rest
+}
+
+/// What stands behind the question mark of an address: its names alone.
+fn without_values(query: &str) -> String {
+    let hidden = |pair: &str| match pair.split_once('=') {
+        Some((name, _)) => format!("{name}=***"),
+        None if pair.is_empty() => String::new(),
+        None => "***".to_owned(),
+    };
+    query.split('&').map(hidden).collect::<Vec<_>>().join("&")
 }
 
 #[cfg(test)]
@@ -41,6 +62,16 @@ mod tests {
         for (text, shown) in [
             ("fatal: 'https://ada:s3@h.example/x': no", "fatal: 'https://ada:***@h.example/x': no"),
             ("https://token@h.example/x", "https://***@h.example/x"),
+            (
+                "fatal: 'https://h.example/x.git?private_token=s3&depth=1/': no",
+                "fatal: 'https://h.example/x.git?private_token=***&depth=***': no",
+            ),
+            ("https://h.example/x?s3 and https://h.example/?", "https://h.example/x?*** and https://h.example/?"),
+            ("https://ada:s3@h.example/x?t=s4", "https://ada:***@h.example/x?t=***"),
+            ("https://p.example/https://a:s3@h.example/x", "https://p.example/https://a:***@h.example/x"),
+            ("https://p.example/https://a:s3@h.example/x?y=s4", "https://p.example/https://a:***@h.example/x?y=***"),
+            ("https://h.example?t=s4/s5 x", "https://h.example?t=*** x"),
+            ("https://h.example?t=s4 x", "https://h.example?t=*** x"),
             ("https://a:p@ss@h.example", "https://a:***@h.example"),
             ("https://a:p/s?s@h.example/x y@z", "https://a:***@h.example/x y@z"),
             ("https://h.example:80/x@y", "https://h.example:80/x@y"),
