@@ -22,6 +22,13 @@ pub fn here() -> Result<PathBuf, Failure> {
     std::env::current_dir().map_err(|error| Failure::new(format!("the current folder cannot be read: {error}")))
 }
 
+/// The checkout of a repository that a folder is in, whose files code hosts name from there on.
+pub fn checkout(folder: &Path) -> Option<PathBuf> {
+    let own = folder.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned);
+    let told = || ["GITHUB_WORKSPACE", "CI_PROJECT_DIR"].into_iter().find_map(std::env::var_os);
+    own.or_else(|| Path::new(&told()?).canonicalize().ok().filter(|told| folder.starts_with(told)))
+}
+
 /// The project that `start` belongs to, or a failure that says how to make one.
 pub fn root(start: &Path) -> Result<PathBuf, Failure> {
     Project::find(start).ok_or_else(|| {

@@ -12,6 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::OnceCell;
 
 use super::Context;
+use super::project::checkout;
 use super::turn::length;
 use super::who::Who;
 use crate::address::Address;
@@ -104,9 +105,7 @@ pub struct Patient {
 /// Where a project is beneath its repository, with `/` between folders: the same in every checkout.
 pub fn beneath(root: &Path) -> String {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-    let checkout = root.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned);
-    let told = || ["GITHUB_WORKSPACE", "CI_PROJECT_DIR"].into_iter().find_map(env::var_os);
-    let checkout = checkout.or_else(|| Path::new(&told()?).canonicalize().ok());
+    let checkout = checkout(&root);
     let below = checkout.as_ref().and_then(|checkout| root.strip_prefix(checkout).ok()).unwrap_or(Path::new(""));
     below.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
 }

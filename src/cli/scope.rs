@@ -104,7 +104,7 @@ impl Scope {
     /// Names the files as seen from the folder `here`, so that a terminal, an editor or a CI system can open them.
     pub fn show_from(&self, here: &Path, sources: &mut Sources) {
         if self.root != here {
-            sources.rename(|name| relative(here, &self.root.join(name)));
+            sources.rename(|name| if name == STDIN { name.to_owned() } else { relative(here, &self.root.join(name)) });
         }
     }
 

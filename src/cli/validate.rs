@@ -90,7 +90,13 @@ struct Checked {
 }
 
 impl Checked {
-    fn new(scope: Scope, mut manifests: Manifests, verdict: Verdict, fixed: Fixed, here: &Path) -> Self {
+    fn new(
+        scope: Scope,
+        mut manifests: Manifests,
+        verdict: Verdict,
+        fixed: Fixed,
+        (here, shown_from): (&Path, &Path),
+    ) -> Self {
         let asked = asked(&scope, &manifests);
         let mut notes = Vec::new();
         let empty = scope.without_manifests(here, &manifests);
@@ -102,7 +108,7 @@ impl Checked {
                 "Standard input was checked on its own. --stdin-path FILE checks it as a file of the project.".into(),
             );
         }
-        scope.show_from(here, &mut manifests.sources);
+        scope.show_from(shown_from, &mut manifests.sources);
         Self { scope, manifests, verdict, fixed, asked, notes }
     }
 }
@@ -111,6 +117,7 @@ impl Validate {
     pub fn run(&self, context: &Context) -> Ended {
         let here = project::here()?;
         let now = self.now.unwrap_or_else(Timestamp::now);
+        let shown_from = self.shown_from(&here);
         let mut all = Vec::new();
         for scope in scope::scopes(&here, &self.paths, self.stdin_path.as_deref())? {
             let judge = |manifests: &Manifests| self.judge(&scope, manifests, now);
@@ -126,7 +133,7 @@ impl Validate {
                 };
                 (manifests, verdict, Fixed::default())
             };
-            all.push(Checked::new(scope, manifests, verdict, fixed, &here));
+            all.push(Checked::new(scope, manifests, verdict, fixed, (&here, &shown_from)));
         }
         let written = if self.fix { self.write(&all, context) } else { Ok(false) };
         if written.is_err() {
@@ -135,7 +142,7 @@ impl Validate {
                 let manifests = checked.scope.read(&Texts::new());
                 let verdict = self.judge(&checked.scope, &manifests, now)?;
                 let scope = std::mem::take(&mut checked.scope);
-                *checked = Checked::new(scope, manifests, verdict, Fixed::default(), &here);
+                *checked = Checked::new(scope, manifests, verdict, Fixed::default(), (&here, &shown_from));
             }
         }
         let report = self.report(&all);
@@ -145,6 +152,12 @@ impl Validate {
         // The process ends here: what was read need not be taken apart first.
         std::mem::forget(all);
         Ok(if fails { Exit::Findings } else { Exit::Done })
+    }
+
+    /// The folder from which files are named: for people the one that they are in, for code hosts the top of the checkout.
+    fn shown_from(&self, here: &Path) -> PathBuf {
+        let for_hosts = matches!(self.format, Format::Github | Format::CodeQuality | Format::Sarif);
+        for_hosts.then(|| project::checkout(here)).flatten().unwrap_or_else(|| here.to_owned())
     }
 
     /// The only target that is asked about, which has no name in a project without targets.

@@ -109,6 +109,38 @@ fn sarif_has_a_rule_for_every_code_and_points_at_characters() {
 }
 
 #[test]
+fn code_hosts_get_files_from_the_top_of_the_checkout() {
+    let folder = Folder::new();
+    folder.write(".git/HEAD", "ref: refs/heads/main\n");
+    folder.write("push/pushplan.toml", "[targets.local]\n");
+    folder.write("push/messages/a.yaml", "segments:\n  wide: {criteria: {tag: true}}\n");
+    // Within the project, beside it and below it: the host knows one name.
+    for (below, arguments) in [("push", &[][..]), ("push/messages", &[]), ("", &["push"])] {
+        let run = |format: &str| {
+            let arguments = [&["validate", "--format", format], arguments].concat();
+            let ran = folder.run_in(below, &arguments, b"");
+            assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
+            ran
+        };
+        let github = run("github").stdout;
+        assert!(github.starts_with("::error file=push/messages/a.yaml,line=2,"), "{below}: {github}");
+        let place = &parsed(&run("sarif"))["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "push/messages/a.yaml", "{below}");
+        assert_eq!(parsed(&run("code-quality"))[0]["location"]["path"], "push/messages/a.yaml", "{below}");
+    }
+    // People get names that their terminal can open.
+    let text = folder.run_in("push/messages", &["validate"], b"").stdout;
+    assert!(text.contains(" a.yaml:2:"), "{text}");
+    // What came from nowhere is nowhere.
+    let stdin = folder.run_in(
+        "push/messages",
+        &["validate", "--format", "github", "-"],
+        b"segments: {w: {criteria: {tag: true}}}\n",
+    );
+    assert!(stdin.stdout.contains("file=<stdin>,"), "{}", stdin.stdout);
+}
+
+#[test]
 fn github_commands_are_one_line_each_with_their_values_escaped() {
     let ran = run(&project(), "github", &[]);
     let lines: Vec<&str> = ran.stdout.lines().collect();

@@ -8,6 +8,7 @@ use super::words::{self, quoted};
 use crate::address::is_key;
 use crate::cli::many;
 use crate::cli::planning::Place;
+use crate::cli::project::checkout;
 use crate::cli::review::beneath;
 use crate::cli::{Context, Ended};
 use crate::client::Origin;
@@ -100,7 +101,7 @@ impl Init {
         let root = Place::new(self.project.clone(), None).root()?;
         let team = self.team(&root)?;
         let (usual, text) = self.host.file();
-        let top = root.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(&root);
+        let top = checkout(&root).unwrap_or_else(|| root.clone());
         let path = self.out.clone().unwrap_or_else(|| top.join(usual));
         write(&path, &team.fill(text, self.host, self.uses()?), self.force)?;
         let here = crate::cli::project::here()?;

@@ -8,20 +8,21 @@ use super::{Found, Report};
 use crate::digest::Digest;
 use crate::finding::Severity;
 
-/// Where something about no file is shown.
+/// Where something about no file is shown where there is no project file.
 const PROJECT: &str = "pushplan.toml";
 
 /// The whole report as one list.
 pub fn code_quality(report: &Report) -> String {
     let mut seen = BTreeMap::new();
-    let issues: Vec<Value> = report.found.iter().map(|found| issue(found, &mut seen)).collect();
+    let project = report.project_files.first().copied().unwrap_or(PROJECT);
+    let issues: Vec<Value> = report.found.iter().map(|found| issue(found, project, &mut seen)).collect();
     format!("{:#}\n", Value::from(issues))
 }
 
-fn issue(found: &Found, seen: &mut BTreeMap<String, usize>) -> Value {
+fn issue(found: &Found, project: &str, seen: &mut BTreeMap<String, usize>) -> Value {
     let finding = found.finding;
     let place = found.place();
-    let path = place.map_or(PROJECT, |place| place.path);
+    let path = place.map_or(project, |place| place.path);
     let line = place.and_then(|place| place.region).map_or(1, |region| region.start.line);
     // The host refuses what does not begin in the repository as it names its files.
     let path = path.strip_prefix("./").unwrap_or(path);
