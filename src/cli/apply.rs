@@ -324,12 +324,11 @@ impl How {
         let plan = &planned.plan;
         let style = context.out.style();
         if self.format == Format::Text {
-            let (text, digest) = render::plan::before_apply(plan, &asking.again, style);
-            context.out.print(&text);
-            planned.digest = digest;
+            planned.digest =
+                render::plan::before_apply(plan, &asking.again, style, &mut |part| context.out.print(part));
         } else if asking.given.is_none() && saved.is_none() && io::stdin().is_terminal() {
             // Who is asked about it has seen it.
-            context.out.note(&render::plan::before_apply(plan, &asking.again, style).0);
+            planned.digest = render::plan::before_apply(plan, &asking.again, style, &mut |part| context.out.note(part));
         }
         if !self.is_still_to_do(site, plan, wish, asking, context).await? {
             return Ok(None);

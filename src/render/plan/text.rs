@@ -38,11 +38,11 @@ pub fn text_to(plan: &Plan, ahead: &Ahead, style: Style, tell: &mut dyn FnMut(&s
     whole(&View::of_changes(plan, &ahead.again), Some(ahead), style, tell);
 }
 
-/// The same for whoever is about to apply it: what to do next needs no word.
-pub fn before_apply(plan: &Plan, again: &Again, style: Style) -> (String, Option<Digest>) {
-    let (mut out, view) = (String::new(), View::of_changes(plan, again));
-    whole(&view, None, style, &mut |part| out.push_str(part));
-    (out, view.digest.get().cloned())
+/// The same for whoever is about to apply it: what to do next needs no word. The plan's digest comes back where it was told.
+pub fn before_apply(plan: &Plan, again: &Again, style: Style, tell: &mut dyn FnMut(&str)) -> Option<Digest> {
+    let view = View::of_changes(plan, again);
+    whole(&view, None, style, tell);
+    view.digest.get().cloned()
 }
 
 fn whole(view: &View, ahead: Option<&Ahead>, style: Style, tell: &mut dyn FnMut(&str)) {
