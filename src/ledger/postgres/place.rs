@@ -132,9 +132,7 @@ impl Place {
     }
 
     fn show(&self, has_port: bool) -> String {
-        // Somebody may have written the password as a part of the name.
-        let user = self.user.as_ref().and_then(|user| user.split(':').next());
-        let user = user.map(|user| format!("{user}@")).unwrap_or_default();
+        let user = self.user.as_ref().map(|user| format!("{user}@")).unwrap_or_default();
         let port = if has_port { format!(":{}", self.port) } else { String::new() };
         let (host, socket) = match &self.host {
             Host::Name(host) if host.contains(':') => (format!("[{host}]"), String::new()),
