@@ -25,8 +25,9 @@ pub fn here() -> Result<PathBuf, Failure> {
 /// The checkout of a repository that a folder is in, whose files code hosts name from there on.
 pub fn checkout(folder: &Path) -> Option<PathBuf> {
     let own = folder.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned);
-    let told = || ["GITHUB_WORKSPACE", "CI_PROJECT_DIR"].into_iter().find_map(std::env::var_os);
-    own.or_else(|| Path::new(&told()?).canonicalize().ok().filter(|told| folder.starts_with(told)))
+    let told = ["GITHUB_WORKSPACE", "CI_PROJECT_DIR"].into_iter().filter_map(std::env::var_os);
+    let mut told = told.filter_map(|told| Path::new(&told).canonicalize().ok());
+    own.or_else(|| told.find(|told| folder.starts_with(told)))
 }
 
 /// The project that `start` belongs to, or a failure that says how to make one.

@@ -117,7 +117,6 @@ impl Validate {
     pub fn run(&self, context: &Context) -> Ended {
         let here = project::here()?;
         let now = self.now.unwrap_or_else(Timestamp::now);
-        let shown_from = self.shown_from(&here);
         let mut all = Vec::new();
         for scope in scope::scopes(&here, &self.paths, self.stdin_path.as_deref())? {
             let judge = |manifests: &Manifests| self.judge(&scope, manifests, now);
@@ -133,6 +132,7 @@ impl Validate {
                 };
                 (manifests, verdict, Fixed::default())
             };
+            let shown_from = self.shown_from(&scope, &here);
             all.push(Checked::new(scope, manifests, verdict, fixed, (&here, &shown_from)));
         }
         let written = if self.fix { self.write(&all, context) } else { Ok(false) };
@@ -142,6 +142,7 @@ impl Validate {
                 let manifests = checked.scope.read(&Texts::new());
                 let verdict = self.judge(&checked.scope, &manifests, now)?;
                 let scope = std::mem::take(&mut checked.scope);
+                let shown_from = self.shown_from(&scope, &here);
                 *checked = Checked::new(scope, manifests, verdict, Fixed::default(), (&here, &shown_from));
             }
         }
@@ -155,9 +156,9 @@ impl Validate {
     }
 
     /// The folder from which files are named: for people the one that they are in, for code hosts the top of the checkout.
-    fn shown_from(&self, here: &Path) -> PathBuf {
+    fn shown_from(&self, scope: &Scope, here: &Path) -> PathBuf {
         let for_hosts = matches!(self.format, Format::Github | Format::CodeQuality | Format::Sarif);
-        for_hosts.then(|| project::checkout(here)).flatten().unwrap_or_else(|| here.to_owned())
+        for_hosts.then(|| project::checkout(&scope.root)).flatten().unwrap_or_else(|| here.to_owned())
     }
 
     /// The only target that is asked about, which has no name in a project without targets.

@@ -128,6 +128,14 @@ fn code_hosts_get_files_from_the_top_of_the_checkout() {
         assert_eq!(place["artifactLocation"]["uri"], "push/messages/a.yaml", "{below}");
         assert_eq!(parsed(&run("code-quality"))[0]["location"]["path"], "push/messages/a.yaml", "{below}");
     }
+    // A repository in another one, and a command that runs in neither.
+    folder.write("push/inner/.git/HEAD", "ref: refs/heads/main\n");
+    folder.write("push/inner/b.yaml", "segments:\n  wide: {criteria: {tag: true}}\n");
+    folder.write("push/inner/pushplan.toml", "[targets.local]\n");
+    let elsewhere = Folder::new();
+    let inner = folder.path().join("push/inner");
+    let github = elsewhere.run(&["validate", "--format", "github", inner.to_str().unwrap()]).stdout;
+    assert!(github.starts_with("::error file=b.yaml,line=2,"), "{github}");
     // People get names that their terminal can open.
     let text = folder.run_in("push/messages", &["validate"], b"").stdout;
     assert!(text.contains(" a.yaml:2:"), "{text}");

@@ -101,7 +101,7 @@ impl Init {
         let root = Place::new(self.project.clone(), None).root()?;
         let team = self.team(&root)?;
         let (usual, text) = self.host.file();
-        let top = checkout(&root).unwrap_or_else(|| root.clone());
+        let top = root.canonicalize().ok().and_then(|root| checkout(&root)).unwrap_or_else(|| root.clone());
         let path = self.out.clone().unwrap_or_else(|| top.join(usual));
         write(&path, &team.fill(text, self.host, self.uses()?), self.force)?;
         let here = crate::cli::project::here()?;

@@ -8,21 +8,20 @@ use super::{Found, Report};
 use crate::digest::Digest;
 use crate::finding::Severity;
 
-/// Where something about no file is shown where there is no project file.
+/// Where something about no file is shown.
 const PROJECT: &str = "pushplan.toml";
 
 /// The whole report as one list.
 pub fn code_quality(report: &Report) -> String {
     let mut seen = BTreeMap::new();
-    let project = report.project_files.first().copied().unwrap_or(PROJECT);
-    let issues: Vec<Value> = report.found.iter().map(|found| issue(found, project, &mut seen)).collect();
+    let issues: Vec<Value> = report.found.iter().map(|found| issue(found, &mut seen)).collect();
     format!("{:#}\n", Value::from(issues))
 }
 
-fn issue(found: &Found, project: &str, seen: &mut BTreeMap<String, usize>) -> Value {
+fn issue(found: &Found, seen: &mut BTreeMap<String, usize>) -> Value {
     let finding = found.finding;
     let place = found.place();
-    let path = place.map_or(project, |place| place.path);
+    let path = place.map_or_else(|| project_file(found), |place| place.path);
     let line = place.and_then(|place| place.region).map_or(1, |region| region.start.line);
     // The host refuses what does not begin in the repository as it names its files.
     let path = path.strip_prefix("./").unwrap_or(path);
@@ -36,6 +35,12 @@ fn issue(found: &Found, project: &str, seen: &mut BTreeMap<String, usize>) -> Va
         },
         "location": { "path": path, "lines": { "begin": line } },
     })
+}
+
+/// The project file beside the files of a finding.
+fn project_file<'f>(found: &Found<'f>) -> &'f str {
+    let is_it = |path: &str| path.rsplit('/').next() == Some(PROJECT);
+    found.sources.iter().map(|(_, source)| &*source.path).find(|path| is_it(path)).unwrap_or(PROJECT)
 }
 
 /// What tells a finding from every other, wherever it moves within its file. Of several that are alike, each has a number.
