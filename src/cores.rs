@@ -76,6 +76,9 @@ fn begin() {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     #[test]
@@ -93,9 +96,11 @@ mod tests {
     #[test]
     fn what_is_let_go_of_is_gone_sooner_or_later() {
         for count in [1, 10 * MANY] {
-            let one = std::sync::Arc::new(());
-            let_go(vec![std::sync::Arc::clone(&one); count]);
-            while std::sync::Arc::strong_count(&one) > 1 {
+            let one = Arc::new(());
+            let_go(vec![Arc::clone(&one); count]);
+            let until = Instant::now() + Duration::from_secs(60);
+            while Arc::strong_count(&one) > 1 {
+                assert!(Instant::now() < until, "{} of {count} are left", Arc::strong_count(&one) - 1);
                 thread::yield_now();
             }
         }

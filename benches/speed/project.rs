@@ -126,7 +126,8 @@ pub fn resource(n: usize, before: bool) -> (&'static str, String) {
     }
 }
 
-/// Whether somebody adds a resource, or takes it away, while all others are edited. Nothing points at what goes.
+/// Whether somebody adds a resource, or takes it away, while all others are edited. No segment goes, nor a tag group: others name
+/// them.
 pub fn comes(n: usize) -> bool {
     n / KINDS % 5 == 1
 }
