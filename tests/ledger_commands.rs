@@ -2,6 +2,8 @@
 
 #[path = "support/files.rs"]
 mod files;
+#[path = "support/schema.rs"]
+mod schema;
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,6 +12,7 @@ use files::FileLog;
 use pushplan::address::Address;
 use pushplan::digest::Digest;
 use pushplan::ledger::{Begin, Done, Ended, Entry, Intent, Ledger, Outcome, Record, Resolution, Verb};
+use schema::checked;
 use serde_json::{Value, json};
 use support::{Folder, Ran};
 
@@ -196,7 +199,7 @@ fn history_of_a_run_shows_what_was_before_and_after() {
 #[test]
 fn history_is_json_for_programs() {
     let story = Story::told();
-    let json = |arguments: &[&str]| -> Value { serde_json::from_str(&story.run(arguments).stdout).expect("JSON") };
+    let json = |arguments: &[&str]| checked(&story.run(arguments), "history.schema.json");
     let list = json(&["history", "--format", "json"]);
     assert_eq!(list["entries"].as_array().map(Vec::len), Some(3));
     assert_eq!(list["entries"][1]["counts"], json!({"created": 1, "updated": 1, "deleted": 1, "failed": 1}));

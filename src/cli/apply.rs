@@ -377,7 +377,7 @@ impl How {
             Err(held) => {
                 // The report of several targets has a place for it.
                 if self.format != Format::Text && !site.is_one_of_many {
-                    context.out.json(&format!("{}\n", held.json()));
+                    context.out.json(&held.json());
                 }
                 return Err(held.failure());
             }

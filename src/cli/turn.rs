@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
 
 use super::planning::{append, unreadable};
 use super::{Context, who};
@@ -12,7 +11,7 @@ use crate::apply::Report;
 use crate::failure::Failure;
 use crate::ledger::{Chain, Ended, Entry, Ledger, Log, Record, Running};
 use crate::model::delay::Delay;
-use crate::render::one_line;
+use crate::render::{lease, one_line};
 use crate::text::shell_word;
 
 /// How long is waited before the ledger is looked at again.
@@ -177,20 +176,7 @@ impl Held {
     }
 
     /// The same for programs.
-    pub fn json(&self) -> Value {
-        json!({ "version": 1, "ending": "held", "target": self.target, "lease": told(&self.running) })
+    pub fn json(&self) -> String {
+        lease::held(&self.target, &self.running)
     }
-}
-
-/// A lease for programs.
-pub fn told(running: &Running) -> Value {
-    let lease = running.lease.as_ref();
-    json!({
-        "id": running.run,
-        "holder": lease.map_or(&running.actor, |lease| &lease.holder),
-        "host": lease.and_then(|lease| lease.host.as_ref()),
-        "job": lease.and_then(|lease| lease.job.as_ref()),
-        "since": running.since,
-        "expires": running.expires,
-    })
 }

@@ -2,14 +2,13 @@ use std::io::{self, IsTerminal};
 
 use clap::Args;
 use jiff::Timestamp;
-use serde_json::json;
 
 use super::forms::Plain;
 use super::planning::{self, Place, unreadable};
 use super::{Context, Ended, runtime, turn};
 use crate::failure::{Exit, Failure};
 use crate::ledger::{Ledger, Log, Running};
-use crate::render::one_line;
+use crate::render::{lease, one_line};
 use crate::text::shell_word;
 
 /// End the lease of a run that is gone for good, so that others need not wait until it is over.
@@ -49,10 +48,7 @@ impl Unlock {
                     "{}\nWhat it had sent may still take effect: the next plan waits for that where it has to.",
                     one_line(&told)
                 )),
-                Plain::Json => {
-                    let document = json!({ "version": 1, "target": target, "unlocked": turn::told(running) });
-                    context.out.json(&format!("{document}\n"));
-                }
+                Plain::Json => context.out.json(&lease::unlocked(&target, running)),
             }
             Ok(Exit::Done)
         })

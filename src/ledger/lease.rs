@@ -1,6 +1,7 @@
 //! Who is at work, and for how long others believe it.
 
 use jiff::{SignedDuration, Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How far the clocks of two machines may be apart.
@@ -8,7 +9,7 @@ const APART: SignedDuration = SignedDuration::from_secs(30);
 
 /// What a run tells of itself when it begins. It holds for so many seconds after the newest record of the run: whoever goes on
 /// extends it, and whoever died loses it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Lease {
     pub holder: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,16 +35,18 @@ impl Lease {
 }
 
 /// A run that has begun and has not ended. Its id is the id of its lease.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Running {
     pub run: String,
     pub actor: String,
+    #[schemars(with = "String")]
     pub since: Timestamp,
     /// A run of an early version has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<Lease>,
     /// When its lease is over if nothing more is heard of it, by its own clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub expires: Option<Timestamp>,
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::one_line;
@@ -15,9 +16,10 @@ use crate::text;
 const VERSION: u32 = 1;
 
 /// How something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
+    /// Nothing is to be done.
     Fine,
     /// It works, and somebody should know.
     Warning,
@@ -26,13 +28,14 @@ pub enum State {
 }
 
 /// One thing that was looked at.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Check {
     /// What it is about, in a word or two.
     pub about: &'static str,
     /// The target that it is about; none where it is about all of them.
     pub target: Option<String>,
     pub state: State,
+    /// What was found.
     pub says: String,
     /// What to do about it.
     pub help: Option<String>,
@@ -130,13 +133,20 @@ pub struct Checkup {
     pub checks: Vec<Check>,
 }
 
-#[derive(Serialize)]
-struct Document<'c> {
+/// What `pushplan doctor --format json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Document<'c> {
+    /// The version of this form.
     format_version: u32,
+    /// The version of pushplan.
     pushplan: &'static str,
+    /// The system that it runs on.
     platform: String,
+    /// How many of the checks found something that will not work.
     troubles: usize,
+    /// How many of them found something that somebody should know.
     warnings: usize,
+    /// All that was looked at.
     checks: &'c [Check],
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::one_line;
@@ -26,19 +27,28 @@ pub struct View<'v> {
     pub is_held: bool,
 }
 
-#[derive(Serialize)]
-struct Status<'v> {
+/// What `pushplan ledger status --format json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Status<'v> {
+    /// The version of this form.
     format_version: u32,
+    /// The target.
     target: &'v str,
+    /// Where the ledger is.
     place: &'v str,
-    /// Empty before the first record.
+    /// What tells it from every other. Empty before the first record.
     lineage: &'v str,
+    /// How many records it has.
     records: Seq,
     /// The checkpoint that reading begins at.
     checkpoint: Option<Seq>,
+    /// How many bytes were read.
     bytes_read: usize,
+    /// The last record; null before the first.
     last: Option<Last<'v>>,
+    /// How many resources are ours.
     resources: usize,
+    /// What was sent, and nobody knows what became of it.
     in_doubt: Vec<String>,
     /// Who is at work, or was cut off.
     run: Option<&'v Running>,
@@ -46,11 +56,14 @@ struct Status<'v> {
     run_is_held: Option<bool>,
     /// Results that could not be written to the ledger.
     unwritten: usize,
+    /// Where the ledger goes on, once it was moved.
     moved_to: Option<&'v str>,
 }
 
-#[derive(Serialize)]
+/// Who wrote a record, and when.
+#[derive(Debug, Serialize, JsonSchema)]
 struct Last<'v> {
+    #[schemars(with = "String")]
     at: Timestamp,
     actor: &'v str,
 }

@@ -16,6 +16,7 @@ pub mod help;
 pub mod history;
 pub mod html;
 mod layout;
+pub mod lease;
 pub mod ledger;
 pub mod lookup;
 pub mod many;

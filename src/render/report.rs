@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::Again;
 use super::layout::{self, Paint, Row, Style, Words};
+use super::lease::Held;
 use crate::address::Address;
 use crate::apply::{Ending, Fate, Report, StepReport};
 use crate::kinds::{self, Create, Read};
@@ -298,7 +299,15 @@ fn is_for_people(step: &StepReport, level: Level) -> bool {
     unknown && life.read == Read::LedgerOnly && life.create != Create::Upsert
 }
 
-/// What `pushplan apply --format json` prints, and the last line of `--format jsonl`.
+/// What `pushplan apply --format json` prints, and the last line of `--format jsonl`: what a run did, or who is at work.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Printed<'p> {
+    Ran(Document),
+    Held(Held<'p>),
+}
+
+/// What a run did.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Document {
     /// The version of this form. It grows when a field changes its meaning or goes away.

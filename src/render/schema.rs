@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::findings::json;
-use super::{calendar, cases, lookup, many, outcome, plan, report, statistics, unmanaged};
+use super::{
+    calendar, cases, doctor, history, lease, ledger, lookup, many, outcome, plan, report, statistics, unmanaged,
+};
 use crate::manifest::schema;
 
 /// Makes a schema.
@@ -18,20 +20,24 @@ pub const TESTS: &str = "tests.schema.json";
 /// Every published schema: its file name, and how it is made.
 pub const SCHEMAS: &[(&str, Maker)] = &[
     ("calendar.schema.json", schema::of::<calendar::json::Document>),
+    ("doctor.schema.json", schema::of::<doctor::Document>),
     ("drift.schema.json", schema::of::<plan::drift::json::Document>),
     ("drifts.schema.json", schema::of::<many::drift::Document>),
     ("findings.schema.json", schema::of::<json::Report>),
+    ("history.schema.json", schema::of::<history::json::Document>),
+    ("ledger.schema.json", schema::of::<ledger::Status>),
     ("lookup.schema.json", schema::of::<lookup::json::Document>),
     (MANIFEST, schema::manifest),
     ("outcome.schema.json", schema::of::<outcome::json::Document>),
     ("plan.schema.json", schema::of::<plan::json::Document>),
     ("plans.schema.json", schema::of::<many::json::Document>),
     ("project.schema.json", schema::project_file),
-    ("report.schema.json", schema::of::<report::Document>),
+    ("report.schema.json", schema::of::<report::Printed>),
     ("reports.schema.json", schema::of::<many::report::Document>),
     ("statistics.schema.json", schema::of::<statistics::json::Document>),
     ("test-report.schema.json", schema::of::<cases::Document>),
     (TESTS, crate::cases::schema),
+    ("unlock.schema.json", schema::of::<lease::Unlocked>),
     ("unmanaged.schema.json", schema::of::<unmanaged::Document>),
 ];
 

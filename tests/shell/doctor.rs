@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::schema::checked;
 use crate::support::{Folder, Ran};
 use crate::world::says;
 use crate::{contents, pushplan};
@@ -27,7 +28,7 @@ pub fn check<'d>(document: &'d Value, target: Option<&str>, about: &str) -> &'d 
 }
 
 pub fn json(ran: &Ran) -> Value {
-    serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran}"))
+    checked(ran, "doctor.schema.json")
 }
 
 #[test]

@@ -7,6 +7,8 @@ mod doctor_targets;
 mod help;
 mod man;
 
+#[path = "../support/schema.rs"]
+mod schema;
 #[path = "../support/mod.rs"]
 mod support;
 #[path = "../stories/world.rs"]

@@ -8,6 +8,7 @@ use pushplan::digest::Digest;
 use pushplan::ledger::{Begin, Chain, Entry, Lease, Ledger, Log, Record};
 use serde_json::Value;
 
+use crate::schema::checked;
 use crate::support::Ran;
 use crate::world::{Project, Service, ended, says, signal};
 
@@ -43,7 +44,7 @@ fn under_way_in(project: Project, ledger: &str) -> (Project, Service, Child) {
 fn lease(project: &Project) -> String {
     let ran = project.run(&["apply", "--yes", "--format", "json"]);
     assert_eq!(ran.code, 1, "{ran}");
-    let told: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran}"));
+    let told = checked(&ran, "report.schema.json");
     assert_eq!((&told["ending"], &told["target"]), (&"held".into(), &"local".into()), "{told}");
     for part in ["holder", "since", "expires"] {
         assert!(told["lease"][part].is_string(), "{part} in {told}");
@@ -287,7 +288,7 @@ fn programs_are_told_which_lease_was_ended() {
     let _ = child.wait();
     let id = lease(&project);
     let ran = project.good(&["unlock", "--lease", &id, "--yes", "--format", "json"]);
-    let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let told = checked(&ran, "unlock.schema.json");
     assert_eq!((&told["target"], &told["unlocked"]["id"]), (&"local".into(), &id.into()), "{told}");
 }
 
@@ -333,7 +334,7 @@ fn a_dead_run_is_told_as_one_and_is_ended_by_whoever_finds_nothing_to_do() {
     let status = |project: &Project| {
         let ran = project.good(&["ledger", "status", "--format", "json"]);
         assert!(ran.stdout.ends_with("}\n"), "{ran}");
-        serde_json::from_str::<Value>(&ran.stdout).expect("JSON")
+        checked(&ran, "ledger.schema.json")
     };
     assert_eq!(status(&project)["run_is_held"], false);
     let ran = project.good(&["apply", "--yes"]);

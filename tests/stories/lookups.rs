@@ -1,23 +1,9 @@
 //! What authors look up while they write.
 
-use std::fs;
-use std::path::Path;
-
 use serde_json::{Value, json};
 
-use crate::support::Ran;
+use crate::schema::checked;
 use crate::world::{Project, says, stand_in};
-
-/// What a command prints for programs, as its schema has it.
-pub fn checked(ran: &Ran, schema: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema").join(schema);
-    let schema: Value = serde_json::from_str(&fs::read_to_string(path).expect("a schema")).expect("JSON");
-    let validator = jsonschema::validator_for(&schema).expect("a schema");
-    let document: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran}"));
-    let problems: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
-    assert!(problems.is_empty(), "{problems:?} in {document:#}");
-    document
-}
 
 fn looked_up(project: &Project, arguments: &[&str]) -> Value {
     checked(&project.good(&[&["lookup"], arguments, &["--format", "json"]].concat()), "lookup.schema.json")

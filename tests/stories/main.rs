@@ -38,5 +38,7 @@ mod unmanaged;
 mod unread;
 mod world;
 
+#[path = "../support/schema.rs"]
+mod schema;
 #[path = "../support/mod.rs"]
 mod support;

@@ -14,6 +14,7 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::schema::checked;
 use crate::support::Ran;
 use crate::world::{Project, Service, ended, says};
 
@@ -123,19 +124,10 @@ impl World {
     }
 }
 
-/// What a program reads, held against its schema.
-fn checked(ran: &Ran, schema: &str) -> Value {
-    let told: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran}"));
-    let schema: Value = serde_json::from_str(schema).expect("JSON");
-    let problems: Vec<String> =
-        jsonschema::validator_for(&schema).expect("a schema").iter_errors(&told).map(|it| it.to_string()).collect();
-    assert!(problems.is_empty(), "{problems:?}");
-    told
-}
-
-const PLANS: &str = include_str!("../../schema/plans.schema.json");
-const REPORTS: &str = include_str!("../../schema/reports.schema.json");
-const DRIFTS: &str = include_str!("../../schema/drifts.schema.json");
+/// The schemas of what programs read.
+const PLANS: &str = "plans.schema.json";
+const REPORTS: &str = "reports.schema.json";
+const DRIFTS: &str = "drifts.schema.json";
 
 fn tag(name: &str) -> Value {
     json!({"tag": name})

@@ -5,9 +5,9 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use pushplan::render::schema::SCHEMAS;
 use serde_json::Value;
 
+use crate::schema::checked;
 use crate::support::{Folder, Ran};
 use crate::world::{Project, changes, says};
 
@@ -83,10 +83,7 @@ fn every_form_is_marked() {
     says(&html.stdout, &[mark, "It is for reading"]);
     assert!(!html.stdout.contains("can be applied") && !html.stdout.contains("pushplan apply"), "{html}");
     let json = good(&folder, &[&plan[..], &["json"]].concat());
-    let document: Value = serde_json::from_str(&json.stdout).expect("JSON");
-    let (_, schema) = SCHEMAS.iter().find(|(name, _)| *name == "plan.schema.json").expect("a schema");
-    let validator = jsonschema::validator_for(&schema()).expect("a schema");
-    assert!(validator.is_valid(&document), "{json}");
+    let document = checked(&json, "plan.schema.json");
     let id = git(folder.path(), &["rev-parse", "main"]);
     assert_eq!(document["compared_with"]["what"], "commit");
     assert_eq!(document["compared_with"]["commit"], Value::from(id));

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::schema::checked;
 use crate::world::{Project, Service, says};
 
 const PUSHES: &str = "\
@@ -53,9 +54,7 @@ fn move_to(service: &Service, time: &str) {
 fn states(project: &Project, code: i32) -> Vec<String> {
     let ran = project.run(&["outcome", "--format", "json"]);
     assert_eq!(ran.code, code, "{ran}");
-    let document: Value = serde_json::from_str(&ran.stdout).expect("JSON");
-    let schema: Value = serde_json::from_str(include_str!("../../schema/outcome.schema.json")).expect("JSON");
-    jsonschema::validator_for(&schema).expect("a schema").validate(&document).expect("as its schema says");
+    let document = checked(&ran, "outcome.schema.json");
     let told = |push: &Value| {
         let number = push["number"].as_u64().map(|number| format!("#{number}")).unwrap_or_default();
         let sends = push["sends"].as_u64().map(|sends| format!(" {sends}")).unwrap_or_default();

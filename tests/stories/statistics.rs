@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::lookups::checked;
+use crate::schema::checked;
 use crate::world::{Project, Service, says};
 
 const REPORTS: [&str; 6] = ["sends", "responses", "opens", "timeinapp", "optins", "optouts"];

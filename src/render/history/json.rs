@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -11,9 +12,20 @@ use crate::ledger::{Done, Kept};
 /// The version of this form. It grows when a field changes its meaning or goes away.
 const VERSION: u32 = 1;
 
-#[derive(Serialize)]
-struct List<'d> {
+/// What `pushplan history --format json` prints: all that was done, or one of it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Document<'d> {
+    List(List<'d>),
+    One(Whole<'d>),
+}
+
+/// All that was done.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct List<'d> {
+    /// The version of this form.
     format_version: u32,
+    /// The target.
     target: &'d str,
     /// Oldest first.
     entries: Vec<One<'d>>,
@@ -21,56 +33,84 @@ struct List<'d> {
     unwritten: Vec<Unwritten<'d>>,
 }
 
-#[derive(Serialize)]
-struct Whole<'d> {
+/// One run, or one command that changed the ledger alone.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Whole<'d> {
+    /// The version of this form.
     format_version: u32,
+    /// The target.
     target: &'d str,
     #[serde(flatten)]
     one: One<'d>,
+    /// What it did, or tried to do.
     changes: Vec<Change<'d>>,
 }
 
-#[derive(Serialize)]
+/// What was done, without its changes.
+#[derive(Debug, Serialize, JsonSchema)]
 struct One<'d> {
+    /// From 1. It stays the same.
     number: usize,
+    /// When it began.
     at: String,
+    /// Who it was.
     actor: &'d str,
-    /// `by hand` for a single command that changed the ledger alone.
+    /// `done`, `in part`, `interrupted`, `cut off` or `not ended`; `by hand` for a single command that changed the ledger alone.
     ended: &'static str,
     /// How many things became what.
     counts: BTreeMap<&'static str, usize>,
+    /// What is known of a run; null for a single command.
     run: Option<Run<'d>>,
+    /// The first record of the ledger that tells of it.
     first_record: u64,
+    /// The last one.
     last_record: u64,
 }
 
-#[derive(Serialize)]
+/// A run.
+#[derive(Debug, Serialize, JsonSchema)]
 struct Run<'d> {
+    /// Tells it from every other.
     id: &'d str,
+    /// The digest of its plan.
     plan: &'d str,
+    /// The version of pushplan.
     tool: &'d str,
+    /// How many changes of each action its plan had.
     planned: &'d BTreeMap<String, usize>,
 }
 
-#[derive(Serialize)]
+/// One thing that was done, or tried.
+#[derive(Debug, Serialize, JsonSchema)]
 struct Change<'d> {
+    /// What it was done to, such as `segments/lapsed`.
     address: String,
     /// What was done, or tried: `created`, `updated`, …
     act: &'static str,
     /// `done`, `not` or `unknown`.
     result: &'static str,
+    /// Why it was not done, or why nobody knows.
     why: Option<&'d str>,
+    /// The thing on the service, where it is known.
     id: Option<&'d str>,
+    /// The address that it has since.
     moved_to: Option<String>,
+    /// What it was before, as far as the ledger knew.
     before: Option<&'d Value>,
+    /// What it was to be.
     after: Option<&'d Value>,
 }
 
-#[derive(Serialize)]
+/// Results that are kept beside the ledger until it can be written.
+#[derive(Debug, Serialize, JsonSchema)]
 struct Unwritten<'d> {
+    /// When they were known.
     at: String,
+    /// Who it was.
     actor: &'d str,
+    /// Where they are kept.
     file: &'d str,
+    /// What became of each step, in words.
     results: Vec<String>,
 }
 
@@ -82,12 +122,12 @@ pub fn list(target: &str, deeds: &[Deed], kept: &[Kept]) -> String {
         results: kept.outcomes().iter().map(ToString::to_string).collect(),
     });
     let entries = deeds.iter().map(one_of).collect();
-    written(&List { format_version: VERSION, target, entries, unwritten: unwritten.collect() })
+    written(&Document::List(List { format_version: VERSION, target, entries, unwritten: unwritten.collect() }))
 }
 
 pub fn one(target: &str, deed: &Deed) -> String {
     let changes = deed.changes.iter().map(change).collect();
-    written(&Whole { format_version: VERSION, target, one: one_of(deed), changes })
+    written(&Document::One(Whole { format_version: VERSION, target, one: one_of(deed), changes }))
 }
 
 fn one_of(deed: &Deed) -> One<'_> {
@@ -131,7 +171,7 @@ fn change(changed: &Changed) -> Change<'_> {
     }
 }
 
-fn written(data: &impl Serialize) -> String {
+fn written(data: &Document) -> String {
     let mut text = serde_json::to_string_pretty(data).expect("a history has text keys only");
     text.push('\n');
     text

@@ -1,0 +1,79 @@
+//! Whose turn it is, for programs.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::ledger::Running;
+
+/// The version of these forms. It grows when a field changes its meaning or goes away.
+const VERSION: u32 = 1;
+
+/// What `pushplan apply --format json` prints where somebody else is at work. Nothing was done.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Held<'l> {
+    /// The version of this form.
+    format_version: u32,
+    /// The target.
+    target: &'l str,
+    /// `held`.
+    ending: &'static str,
+    /// The lease of who is at work.
+    lease: Lease<'l>,
+}
+
+/// What `pushplan unlock --format json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Unlocked<'l> {
+    /// The version of this form.
+    format_version: u32,
+    /// The target.
+    target: &'l str,
+    /// The lease that was ended.
+    unlocked: Lease<'l>,
+}
+
+/// A lease.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Lease<'l> {
+    /// What `pushplan unlock --lease` takes.
+    id: &'l str,
+    /// Who has it.
+    holder: &'l str,
+    /// Their machine.
+    host: Option<&'l str>,
+    /// Where the job is shown that they run in.
+    job: Option<&'l str>,
+    /// When the run began.
+    since: String,
+    /// When it is over if nothing more is heard of the run; null where it never is.
+    expires: Option<String>,
+}
+
+impl<'l> Lease<'l> {
+    fn of(running: &'l Running) -> Self {
+        let lease = running.lease.as_ref();
+        Self {
+            id: &running.run,
+            holder: lease.map_or(&running.actor, |lease| &lease.holder),
+            host: lease.and_then(|lease| lease.host.as_deref()),
+            job: lease.and_then(|lease| lease.job.as_deref()),
+            since: running.since.to_string(),
+            expires: running.expires.map(|end| end.to_string()),
+        }
+    }
+}
+
+/// That somebody is at work, in one line.
+pub fn held(target: &str, running: &Running) -> String {
+    line(&Held { format_version: VERSION, target, ending: "held", lease: Lease::of(running) })
+}
+
+/// That a lease is ended, in one line.
+pub fn unlocked(target: &str, running: &Running) -> String {
+    line(&Unlocked { format_version: VERSION, target, unlocked: Lease::of(running) })
+}
+
+fn line(document: &impl Serialize) -> String {
+    let text = serde_json::to_string(document).expect("texts and numbers are valid JSON");
+    format!("{text}\n")
+}
