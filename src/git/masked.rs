@@ -3,6 +3,12 @@
 /// What a value behind a question mark is called that nobody is to see.
 const SECRET: [&str; 6] = ["pass", "pwd", "secret", "token", "key", "sig"];
 
+/// Whether the value of that name is for nobody to see.
+pub fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET.iter().any(|word| name.contains(word))
+}
+
 /// A text without the passwords of the addresses in it. Before a host of http, a name alone may be a token; behind a question
 /// mark, so may a value with a telling name, or a word without one.
 pub fn masked(text: &str) -> String {
@@ -50,11 +56,10 @@ pub fn masked(text: &str) -> String {
 fn without_values(query: &str) -> String {
     let hidden = |pair: &str| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let lower = name.to_ascii_lowercase();
         match value.trim_end_matches('=') {
             "" if pair.is_empty() => String::new(),
             "" => "***".to_owned(),
-            _ if SECRET.iter().any(|word| lower.contains(word)) => format!("{name}=***"),
+            _ if is_secret(name) => format!("{name}=***"),
             // It may be an address itself.
             _ => masked(pair),
         }

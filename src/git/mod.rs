@@ -7,7 +7,7 @@ mod run;
 mod trust;
 
 pub use commit::{Commit, Entry};
-pub use masked::masked;
+pub use masked::{is_secret, masked};
 pub use repository::{Repository, Revision};
 pub use run::{Git, LIMIT, Ran, Silent};
 pub use trust::{OF_ANOTHER, trust};

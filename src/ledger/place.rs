@@ -8,6 +8,7 @@ use super::git::GitStore;
 use super::object::ObjectStore;
 use super::postgres::PostgresStore;
 use super::store::Store;
+use crate::git::is_secret;
 
 /// How a place is opened: what stands behind the scheme, the project's folder and the target.
 type Open = fn(&str, &Path, &str) -> Result<Arc<dyn Store>, String>;
@@ -135,12 +136,8 @@ pub fn shown(place: &str) -> String {
         },
         None => rest.to_owned(),
     };
-    let is_secret = |pair: &&str| {
-        let name = pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
-        ["password", "secret", "token", "sig"].iter().any(|word| name.contains(word))
-    };
-    let query: Vec<&str> =
-        query.into_iter().flat_map(|query| query.split('&')).filter(|pair| !is_secret(pair)).collect();
+    let is_open = |pair: &&str| !is_secret(pair.split('=').next().unwrap_or_default());
+    let query: Vec<&str> = query.into_iter().flat_map(|query| query.split('&')).filter(is_open).collect();
     let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
     format!("{scheme}://{rest}{query}")
 }
@@ -196,6 +193,7 @@ mod tests {
             ("postgres:ada:geheim@db/x", "***"),
             ("s3:key:geheim@bucket", "***"),
             ("ada:geheim@db", "***"),
+            ("git:https://h.example/x?api_key=geheim&depth=1", "git:https://h.example/x?depth=1"),
             ("gti", "gti"),
             ("/mnt/team", "/mnt/team"),
         ] {
