@@ -118,8 +118,12 @@ fn place(declared: &Declared, sources: &Sources) -> Option<Place> {
 fn aside(declared: &Declared) -> Aside {
     let mut parts = Parts::new(&declared.key);
     declared.spec.parts(&mut parts);
-    let named = |zone: &&str| *zone != "UTC";
-    let zone = parts.sendings.iter().find_map(|sending| sending.schedule.zone.iana_name().filter(named));
+    let zones = parts.sendings.iter().map(|sending| sending.schedule.zone.iana_name().unwrap_or("UTC"));
+    let mut zones: Vec<String> = zones.map(str::to_owned).collect();
+    let zone = zones.iter().find(|zone| *zone != "UTC").cloned();
+    if zones.iter().all(|other| Some(other) == zones.first()) {
+        zones.clear();
+    }
     let previews = parts.previews.iter().map(|(name, sample)| (name.value.clone(), look::values(sample))).collect();
-    Aside { zone: zone.map(str::to_owned), previews, ..Aside::default() }
+    Aside { zone, zones, previews, ..Aside::default() }
 }

@@ -111,27 +111,16 @@ impl<'v> Difference<'v> {
     /// Items that are alike belong together, in their order. Of what is left between them, as many on both sides are compared
     /// one by one; otherwise the old ones go and the new ones come, and what goes and comes again has moved.
     fn by_place(&mut self, path: &str, old: &'v [Value], new: &'v [Value]) {
-        let (mut goes, mut comes) = (Vec::new(), Vec::new());
-        for (before, after) in aligned(old, new) {
-            match (before.len(), after.len()) {
-                _ if old[before.clone()] == new[after.clone()] => {
-                    self.same += old[before].iter().map(leaves).sum::<usize>();
-                }
-                (goes, comes) if goes == comes => {
-                    for (from, to) in before.zip(after) {
-                        self.compare(format!("{path}[{to}]"), Some(&old[from]), Some(&new[to]));
-                    }
-                }
-                _ => {
-                    goes.extend(before);
-                    comes.extend(after);
-                }
+        let Matched { beside, goes, comes } = Matched::of(old, new);
+        for (from, to) in beside {
+            match old[from] == new[to] {
+                true => self.same += leaves(&new[to]),
+                false => self.differ(format!("{path}[{to}]"), Some(&old[from]), Some(&new[to])),
             }
         }
-        for from in goes {
-            match comes.iter().position(|to| new[*to] == old[from]) {
-                Some(found) => {
-                    let to = comes.remove(found);
+        for (from, to) in goes {
+            match to {
+                Some(to) => {
                     let path = format!("{path}[{to}]");
                     self.fields.push(Field { path, old: None, new: None, moved: Some((from, to)) });
                 }
@@ -165,6 +154,54 @@ fn side_by_side<'v>(old: Option<&'v Map<String, Value>>, new: Option<&'v Map<Str
         let was = old.next_if(|(own, _)| *own == key).map(|(_, value)| value);
         let is = new.next_if(|(own, _)| *own == key).map(|(_, value)| value);
         found.push((key, was, is));
+    }
+    found
+}
+
+/// Which items of two lists belong together, by their places.
+#[derive(Default)]
+struct Matched {
+    /// Those in the same order.
+    beside: Vec<(usize, usize)>,
+    /// Those that leave their place, with the one that they come to as they are.
+    goes: Vec<(usize, Option<usize>)>,
+    /// Those that come from nowhere.
+    comes: Vec<usize>,
+}
+
+impl Matched {
+    fn of(old: &[Value], new: &[Value]) -> Self {
+        let mut found = Self::default();
+        for (before, after) in aligned(old, new) {
+            if before.len() == after.len() {
+                found.beside.extend(before.zip(after));
+            } else {
+                found.goes.extend(before.map(|from| (from, None)));
+                found.comes.extend(after);
+            }
+        }
+        for (from, to) in &mut found.goes {
+            let same = found.comes.iter().position(|to| new[*to] == old[*from]);
+            *to = same.map(|place| found.comes.remove(place));
+        }
+        found
+    }
+}
+
+/// The item of an old list that each item of a new one is compared with, where there is one.
+pub fn partners(old: &[Value], new: &[Value]) -> Vec<Option<usize>> {
+    let mut found = vec![None; new.len()];
+    if old.len() == 1 && new.len() == 1 {
+        return vec![Some(0)];
+    }
+    if let Some((old, new)) = keys(old).zip(keys(new)) {
+        let was = places(&old);
+        return new.iter().map(|key| was.get(key).copied()).collect();
+    }
+    let Matched { beside, goes, .. } = Matched::of(old, new);
+    let moved = goes.into_iter().filter_map(|(from, to)| Some((from, to?)));
+    for (from, to) in beside.into_iter().chain(moved) {
+        found[to] = Some(from);
     }
     found
 }

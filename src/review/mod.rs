@@ -22,6 +22,7 @@ use crate::plan::{Action, Change, Plan};
 use crate::timing::Times;
 
 pub use audience::{Mark, Marked, Who};
+pub use times::BothTimes;
 
 /// What the service has, or what it will have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,11 +1,13 @@
 //! When the messages of a plan go out, and which of them are too near to each other.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use jiff::SignedDuration;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
+use super::fields::partners;
 use super::{Review, Side, after, before};
 use crate::address::Address;
 use crate::kinds::{self, Parts, Sending, Spec};
@@ -15,6 +17,60 @@ use crate::node::At;
 use crate::plan::{Action, Change};
 use crate::source::Span;
 use crate::timing::{self, Collisions, Country, Times, Upcoming, has_passed, places};
+
+/// The times of a change on both sides.
+#[derive(Debug)]
+pub struct BothTimes<'r> {
+    pub old: Cow<'r, [Times]>,
+    pub new: Cow<'r, [Times]>,
+    /// The places of those that belong together.
+    pairs: Vec<Pair>,
+}
+
+type Pair = (Option<usize>, Option<usize>);
+
+impl BothTimes<'_> {
+    /// All of them: each as it was, and as it will be.
+    pub fn each(&self) -> impl Iterator<Item = (Option<&Times>, Option<&Times>)> {
+        self.pairs.iter().map(|(was, is)| (was.map(|at| &self.old[at]), is.map(|at| &self.new[at])))
+    }
+}
+
+/// Which times belong together: those of the same variant, or the same moments. What is left has moved, the first to the first.
+fn pairs(change: &Change, old: &[Times], new: &[Times]) -> Vec<Pair> {
+    let was = match new.iter().any(|times| times.variant.is_some()) {
+        true => by_variant(change, old, new),
+        false => by_moment(old, new),
+    };
+    let gone = (0..old.len()).filter(|at| !was.contains(&Some(*at)));
+    let gone: Vec<Pair> = gone.map(|at| (Some(at), None)).collect();
+    was.iter().enumerate().map(|(is, was)| (*was, Some(is))).chain(gone).collect()
+}
+
+/// The old time that each new one belongs to.
+fn by_variant(change: &Change, old: &[Times], new: &[Times]) -> Vec<Option<usize>> {
+    let variants =
+        |spec: Option<&'_ Value>| spec.and_then(|spec| spec["variants"].as_array().cloned()).unwrap_or_default();
+    let partners = partners(&variants(before(change)), &variants(after(change)));
+    let was = |times: &Times| partners.get(times.variant?.checked_sub(1)?).copied().flatten();
+    let place = |number: usize| old.iter().position(|times| times.variant == Some(number + 1));
+    new.iter().map(|times| was(times).and_then(place)).collect()
+}
+
+fn by_moment(old: &[Times], new: &[Times]) -> Vec<Option<usize>> {
+    let mut left: BTreeMap<(Timestamp, Timestamp), Vec<usize>> = BTreeMap::new();
+    for (at, times) in old.iter().enumerate().rev() {
+        left.entry(timing::range(times.when)).or_default().push(at);
+    }
+    let mut was: Vec<Option<usize>> =
+        new.iter().map(|times| left.get_mut(&timing::range(times.when)).and_then(Vec::pop)).collect();
+    let mut others: Vec<usize> = (0..new.len()).filter(|at| was[*at].is_none()).collect();
+    others.sort_by_key(|at| timing::range(new[*at].when));
+    for (is, before) in others.into_iter().zip(left.into_values().flatten()) {
+        was[is] = Some(before);
+    }
+    was
+}
 
 impl Review<'_> {
     /// The times at which a change's messages go out, as they were or as they will be.
@@ -29,22 +85,31 @@ impl Review<'_> {
     }
 
     /// Those as they were and as they will be. Of those that give way to others, nobody asks for the clocks over there.
-    pub fn both_times(&self, change: &Change) -> (Cow<'_, [Times]>, Cow<'_, [Times]>) {
+    pub fn both_times(&self, change: &Change) -> BothTimes<'_> {
         let new = self.times(change, Side::After);
-        let by_author = |sending: &Sending, zone: &TimeZone| Times::by_author(sending.schedule.when, zone);
-        let old = match new.is_empty() {
-            true => self.times(change, Side::Before),
-            false => self.each_time(change, Side::Before, by_author).into(),
+        let by_author = |sending: &Sending, zone: &TimeZone| {
+            Times::by_author(sending.schedule.when, zone).of_variant(sending.variant)
         };
-        (old, new)
+        if new.is_empty() {
+            let old = self.times(change, Side::Before);
+            let pairs = (0..old.len()).map(|was| (Some(was), None)).collect();
+            return BothTimes { old, new, pairs };
+        }
+        let mut old = self.each_time(change, Side::Before, by_author);
+        let pairs = pairs(change, &old, &new);
+        for (was, is) in pairs.iter().filter_map(|(was, is)| was.zip(*is)) {
+            // In which zone it was written before, nobody remembers.
+            old[was].zone = new[is].zone.clone();
+        }
+        BothTimes { old: old.into(), new, pairs }
     }
 
     fn goes_out(&self, change: &Change, side: Side) -> Vec<Times> {
         self.each_time(change, side, |sending, zone| {
             let segment = |reference: &SegmentRef| self.segment(side, reference);
             let audience = places(sending.audience, segment, Country::All);
-            let label = sending.variant.map(|number| format!("variant {number}"));
-            Times::new(sending.schedule.when, zone, &audience, self.plan.told.quiet).labelled(label)
+            let times = Times::new(sending.schedule.when, zone, &audience, self.plan.told.quiet);
+            times.of_variant(sending.variant)
         })
     }
 
@@ -52,13 +117,16 @@ impl Review<'_> {
         if !kinds::api(&change.address).has_runs() {
             return Vec::new();
         }
-        let zone = self.plan.told.of.get(&change.address).and_then(|aside| zone::get(aside.zone.as_deref()?));
-        let zone = zone.unwrap_or(TimeZone::UTC);
+        let aside = self.plan.told.of.get(&change.address);
+        let zone = aside.and_then(|aside| zone::get(aside.zone.as_deref()?)).unwrap_or(TimeZone::UTC);
+        let several = aside.filter(|_| side == Side::After).map_or(&[][..], |aside| &aside.zones);
+        let zones: Vec<Option<TimeZone>> = several.iter().map(|name| zone::get(name)).collect();
+        let zone_of = |number: usize| zones.get(number).and_then(Option::as_ref).unwrap_or(&zone);
         let key = key(&change.address);
         let times = |spec: &dyn Spec| {
             let mut parts = Parts::new(&key);
             spec.parts(&mut parts);
-            parts.sendings.iter().map(|sending| time(sending, &zone)).collect()
+            parts.sendings.iter().enumerate().map(|(number, sending)| time(sending, zone_of(number))).collect()
         };
         self.of_resource(change, side, times).unwrap_or_default()
     }

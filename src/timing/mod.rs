@@ -30,8 +30,8 @@ const LAST: i8 = -12;
 /// A time of one message, and what the clocks show then where people get it.
 #[derive(Clone, Debug)]
 pub struct Times {
-    /// What is sent then, where there are several: `variant 2`.
-    pub label: Option<String>,
+    /// The variant that is sent then, from 1, where there are several.
+    pub variant: Option<usize>,
     pub when: When,
     /// The zone that its author wrote; UTC where none was.
     pub zone: TimeZone,
@@ -63,7 +63,7 @@ impl There {
 impl Times {
     /// What the author's clock shows alone.
     pub fn by_author(when: When, zone: &TimeZone) -> Self {
-        Self { label: None, when, zone: zone.clone(), quiet: false, there: vec![], anywhere: false }
+        Self { variant: None, when, zone: zone.clone(), quiet: false, there: vec![], anywhere: false }
     }
 
     /// The clocks that an audience can have at that moment. Zones that show the same are told once.
@@ -99,8 +99,13 @@ impl Times {
     }
 
     /// The same, as one of several.
-    pub fn labelled(self, label: Option<String>) -> Self {
-        Self { label, ..self }
+    pub fn of_variant(self, variant: Option<usize>) -> Self {
+        Self { variant, ..self }
+    }
+
+    /// What is sent then, where there are several: `variant 2`.
+    pub fn label(&self) -> Option<String> {
+        self.variant.map(|number| format!("variant {number}"))
     }
 
     /// Whether anybody who can get it is in quiet hours then.

@@ -34,6 +34,7 @@ mod reports;
 mod saved;
 mod statistics;
 mod test_sends;
+mod times;
 mod unmanaged;
 mod unread;
 mod world;

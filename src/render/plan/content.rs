@@ -206,7 +206,12 @@ fn opened(change: &Change, field: &Field) -> Vec<Row> {
         if !is_told(change, &path) {
             let side = Some(value);
             let (old, new) = if field.old.is_some() { (side, None) } else { (None, side) };
-            rows.push(row(&Field { path, old, new, moved: None }, Vec::new()));
+            let mut row = row(&Field { path, old, new, moved: None }, Vec::new());
+            // Its number may be that of another one by now.
+            if old.is_some() && row.label.starts_with("variant ") {
+                row.label.insert_str(0, "former ");
+            }
+            rows.push(row);
         }
     }
     rows

@@ -23,6 +23,8 @@ pub struct Time {
     pub by_own_clock: bool,
     /// What it was, where it was another.
     pub was: Option<String>,
+    /// Whether it comes to others that were there before.
+    pub is_new: bool,
     /// The author's time zone.
     pub zone: String,
     /// The same in words, with how far away it is.
@@ -239,26 +241,33 @@ impl Unlisted {
 }
 
 impl Time {
-    /// The times of a change, as they will be; as they were where it goes.
-    pub fn all(view: &View, change: &plan::Change) -> Vec<Self> {
-        let (old, new) = view.review.both_times(change);
-        let shown: &[Times] = if new.is_empty() { &old } else { &new };
-        let was = |number: usize, times: &Times| {
-            let before = old.get(number).filter(|before| !new.is_empty() && before.when != times.when)?;
-            Some(written(before.when))
-        };
-        let one = |(number, times): (usize, &Times)| Self {
-            label: times.label.clone(),
+    /// The times of a change, as they will be; as they were where it goes. And those at which nothing goes out any more, where
+    /// there are others.
+    pub fn all(view: &View, change: &plan::Change) -> (Vec<Self>, Vec<Self>) {
+        let both = view.review.both_times(change);
+        let stay = !both.old.is_empty() && !both.new.is_empty();
+        let one = |was: Option<&Times>, times: &Times| Self {
+            label: times.label(),
             at: written(times.when),
             by_own_clock: matches!(times.when, When::EachZone(_)),
-            was: was(number, times),
+            was: was.filter(|was| was.when != times.when).map(|was| written(was.when)),
+            is_new: stay && was.is_none(),
             zone: words::zone(&times.zone).to_owned(),
             words: words::when(times, view.plan.made),
             quiet: times.quiet,
             there: times.there.iter().map(There::new).collect(),
             anywhere: times.anywhere,
         };
-        shown.iter().enumerate().map(one).collect()
+        let (mut shown, mut gone) = (Vec::new(), Vec::new());
+        for (was, is) in both.each() {
+            match (was, is) {
+                (was, Some(is)) => shown.push(one(was, is)),
+                (Some(was), None) if stay => gone.push(one(Some(was), was)),
+                (Some(was), None) => shown.push(one(Some(was), was)),
+                (None, None) => {}
+            }
+        }
+        (shown, gone)
     }
 }
 

@@ -169,6 +169,8 @@ pub struct Change<'p> {
     pub runs: Option<Runs>,
     /// Each time at which it messages people, by whose clock.
     pub times: Vec<Time>,
+    /// Those at which nothing goes out any more, where there are others.
+    pub times_gone: Vec<Time>,
     /// What has to happen for its messages to be sent, in words. Null where they wait for nothing.
     pub set_off_by: Option<String>,
     /// Who is meant, and how that changes.
@@ -382,6 +384,7 @@ impl<'p> Change<'p> {
         let found = Difference::between(before(change), after);
         let side = if after.is_some() { review::Side::After } else { review::Side::Before };
         let runs = desired.as_deref().or(before(change)).and_then(|spec| kinds::api(address).runs(spec));
+        let (times, times_gone) = Time::all(view, change);
         Self {
             resource: address.resource().to_string(),
             address: address.to_string(),
@@ -401,7 +404,8 @@ impl<'p> Change<'p> {
                 first: runs.first.map(|at| at.to_string()),
                 last: runs.last.map(|at| at.to_string()),
             }),
-            times: Time::all(view, change),
+            times,
+            times_gone,
             set_off_by: view.review.set_off(change, side),
             audiences: view.review.who(change).iter().map(Audience::new).collect(),
             messages: view.review.messages(change, side).into_iter().map(Message::new).collect(),

@@ -3,6 +3,7 @@
 use super::View;
 use crate::plan::{Action, Change};
 use crate::render::layout::{Paint, Row, Words};
+use crate::text::count;
 use crate::timing::{Times, words};
 
 /// How many times are told.
@@ -13,34 +14,57 @@ pub fn rows(view: &View, change: &Change) -> Vec<Row> {
     if matches!(change.action, Action::Adopt | Action::Forget | Action::Keep | Action::Past) {
         return Vec::new();
     }
-    let (old, new) = view.review.both_times(change);
-    if old.is_empty() && new.is_empty() {
-        return set_off(view, change).into_iter().collect();
-    }
-    let shown: &[Times] = if new.is_empty() { &old } else { &new };
-    // Where all are the same moment, once is enough.
-    let one = shown.iter().all(|times| times.when == shown[0].when);
-    let alike = one && old.iter().all(|times| times.when == old[0].when);
+    let both = view.review.both_times(change);
+    let (old, new) = (&both.old, &both.new);
+    let Some(shown) = new.first().or(old.first()) else { return set_off(view, change).into_iter().collect() };
     let mut row = Row { lines: Vec::new(), ..Row::new("when", Words::default()) };
-    for (number, times) in shown.iter().enumerate().take(if alike { 1 } else { TIMES }) {
-        let before = old.get(number).filter(|before| !new.is_empty() && before.when != times.when);
-        row.lines.extend(lines(view, before, times, times.label.as_deref().filter(|_| !alike)));
+    // Where all are the same moment, once is enough.
+    if let (true, true) = (are_alike(old), are_alike(new)) {
+        let before = old.first().filter(|before| !new.is_empty() && before.when != shown.when);
+        row.lines = lines(view, Words::default(), before, shown);
+        return vec![row];
     }
-    if !alike && shown.len() > TIMES {
-        row.lines.push(Words::new(&format!("and {} more times", shown.len() - TIMES)));
+    let mut all: Vec<_> = both.each().collect();
+    let is_same = |(was, is): &(Option<&Times>, Option<&Times>)| was.map(|was| was.when) == is.map(|is| is.when);
+    if all.len() > TIMES {
+        // What changes is not left out for what stays.
+        all.sort_by_key(is_same);
+    }
+    let stay = !old.is_empty() && !new.is_empty();
+    for (was, is) in all.iter().take(TIMES) {
+        let label = is.or(*was).and_then(Times::label).map(|label| format!("{label}: ")).unwrap_or_default();
+        let words = Words::new(&label);
+        row.lines.extend(match (was, is) {
+            (Some(was), None) if stay => {
+                let label = if label.is_empty() { label } else { format!("former {label}") };
+                let told = format!("no longer {}", words::when(was, view.plan.made));
+                vec![Words::new(&label).paint(&told, Paint::Old)]
+            }
+            (None, Some(is)) if stay => lines(view, words.paint("new: ", Paint::New), None, is),
+            (was, Some(is)) => lines(view, words, was.filter(|was| was.when != is.when), is),
+            (Some(was), None) => lines(view, words, None, was),
+            (None, None) => Vec::new(),
+        });
+    }
+    if let more @ 1.. = all.len().saturating_sub(TIMES) {
+        let changed = all[TIMES..].iter().filter(|pair| stay && !is_same(pair)).count();
+        let changed = if changed > 0 { format!(", {changed} of them changed") } else { String::new() };
+        row.lines.push(Words::new(&format!("and {}{changed}", count(more, "more time"))));
     }
     vec![row]
 }
 
-fn lines(view: &View, before: Option<&Times>, times: &Times, label: Option<&str>) -> Vec<Words> {
+fn are_alike(all: &[Times]) -> bool {
+    all.iter().all(|times| times.when == all[0].when)
+}
+
+/// A time behind some words, and what it was before where that was another.
+fn lines(view: &View, begin: Words, before: Option<&Times>, times: &Times) -> Vec<Words> {
     let now = view.plan.made;
-    let label = label.map(|label| format!("{label}: ")).unwrap_or_default();
-    let told = match before {
-        Some(before) => words::changed(before, times, now),
-        None => words::when(times, now),
+    let first = match before {
+        Some(before) => begin.paint(&words::changed(before, times, now), Paint::Changed),
+        None => begin.and(&words::when(times, now)),
     };
-    let mut first = Words::new(&label);
-    first = if before.is_some() { first.paint(&told, Paint::Changed) } else { first.and(&told) };
     let over_there = words::elsewhere(times, words::MOST);
     let mut second = Words::default();
     for (number, told) in over_there.iter().enumerate() {

@@ -30,7 +30,7 @@ pub fn zones(review: &Review, change: &Change) -> Markup {
     html! {
         @for times in all.iter().take(DRAWN) {
             section.part.zones {
-                h4 { "When it arrives" @if let Some(label) = times.label.as_ref().filter(|_| all.len() > 1) { ": " (one_line(label)) } }
+                h4 { "When it arrives" @if let Some(label) = times.label().filter(|_| all.len() > 1) { ": " (one_line(&label)) } }
                 p { (one_line(&words::when(times, review.plan.made))) }
                 (strips(times, quiet))
             }

@@ -84,6 +84,8 @@ pub struct Change<'d> {
     pub audiences: Vec<Audience>,
     /// Each time at which it messages people.
     pub times: Vec<Time>,
+    /// Those at which nothing goes out any more, where there are others.
+    pub times_gone: Vec<Time>,
     /// Paths of fields that are left to the dashboard and differ too.
     pub ignored: Vec<String>,
     /// The command that keeps it. Null where a person has to take it out of the files.
@@ -153,6 +155,7 @@ impl<'d> Change<'d> {
         let live = change.desired.as_deref();
         let found = Difference::between(change.live.as_deref(), live);
         let resource = change.address.resource().to_string();
+        let (times, times_gone) = Time::all(view, change);
         Self {
             address: change.address.to_string(),
             what: if removed { What::Removed } else { What::Changed },
@@ -166,7 +169,8 @@ impl<'d> Change<'d> {
             last_applied: change.live.as_deref(),
             live,
             audiences: view.review.who(change).iter().map(Audience::new).collect(),
-            times: Time::all(view, change),
+            times,
+            times_gone,
             ignored: change.ignored.clone(),
             keep: match removed {
                 false => Some(shown.keep(std::iter::once(change), &resource)),
