@@ -257,8 +257,13 @@ pub enum Reason {
     NothingRenamed { from: Address },
     /// Nobody declares it, and the target asks for the deletion of what nobody does.
     Pruned { made: Option<Timestamp> },
-    /// What is no longer declared says the same, or has its name. Where that cannot be deleted, this waits for a person.
-    LooksRenamed { from: Address },
+    /// What is no longer declared says the same, or has its name. Where that cannot be deleted, this waits for a person; also
+    /// where nobody knows whether that is there.
+    LooksRenamed {
+        from: Address,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        in_doubt: bool,
+    },
 }
 
 impl Reason {

@@ -4,10 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{Compared, Situation, Unit};
+use super::{Compared, Situation, Unit, segment_address};
 use crate::address::Address;
+use crate::digest::Digest;
+use crate::kinds::remote::pointed;
 use crate::kinds::{self, Create};
 use crate::ledger::Ledger;
+use crate::node::Shared;
 use crate::plan::{Action, Reason};
 
 /// The resources that are said to be renamed and are known by their old key alone: the new address with the old one. What is
@@ -60,31 +63,47 @@ pub fn tell(compared: &mut [Compared], situation: &Situation) {
 #[derive(Default)]
 struct Going<'c> {
     /// By their content.
-    same: BTreeMap<(&'c str, String), &'c Address>,
+    same: BTreeMap<(&'c str, Digest), &'c Address>,
     /// Those that are there until a person takes them away, by their names.
     staying: BTreeMap<(&'c str, String), &'c Address>,
+    /// Those that stay, and whether that is in doubt.
+    stay: BTreeMap<&'c Address, bool>,
 }
 
 /// Something new that says the same as what is no longer declared may be a rename that nobody told of. Where the old one
-/// cannot be deleted, the new one waits for a person: both would message people.
+/// cannot be deleted, or nobody knows whether it is there, the new one waits for a person: both would message people.
 fn look_alike(compared: &mut [Compared], situation: &Situation) {
+    let Situation { ledger, units, .. } = situation;
+    let owned = |address: &Address| ledger.owned.get(address).map(|owned| &owned.spec);
+    let mut old = Meanings::new(&owned);
     let mut going = Going::default();
-    for one in compared.iter() {
-        let (address, Some(owned), None) = (&one.change.address, &one.owned, &one.change.desired) else { continue };
-        let stays = one.change.reasons.iter().any(|reason| matches!(reason, Reason::InDashboard { .. }));
+    for one in compared.iter().filter(|one| one.change.desired.is_none()) {
+        let address = &one.change.address;
+        let is_said = |is: fn(&Reason) -> bool| one.change.reasons.iter().any(is);
+        let in_doubt = is_said(|reason| matches!(reason, Reason::InDoubt { .. }));
+        let stays = in_doubt || is_said(|reason| matches!(reason, Reason::InDashboard { .. }));
         if address.part().is_some() || one.change.action != Action::Delete && !stays {
             continue;
         }
-        going.same.entry((&address.kind, without_key(address, &owned.spec))).or_insert(address);
-        if stays {
-            let name = kinds::api(address).name(&owned.spec);
-            going.staying.entry((&address.kind, name)).or_insert(address);
+        let intended = ledger.open.get(address).and_then(|open| open.intent.spec.as_ref()).filter(|_| in_doubt);
+        let owned = one.owned.as_ref().map(|owned| &owned.spec);
+        for spec in owned.into_iter().chain(intended) {
+            for says in old.both(address, spec) {
+                going.same.entry((&address.kind, says)).or_insert(address);
+            }
+            if stays {
+                going.stay.insert(address, in_doubt);
+                let name = kinds::api(address).name(spec);
+                going.staying.entry((&address.kind, name)).or_insert(address);
+            }
         }
     }
     if going.same.is_empty() {
         return;
     }
-    let mut found: Vec<(usize, Address, bool)> = Vec::new();
+    let declared = |address: &Address| units.get(address).map(|unit| &unit.spec);
+    let mut new = Meanings::new(&declared);
+    let mut found: Vec<(usize, Address, Option<bool>)> = Vec::new();
     for (number, one) in compared.iter().enumerate() {
         let (address, Some(desired)) = (&one.change.address, &one.change.desired) else { continue };
         let api = kinds::api(address);
@@ -94,30 +113,70 @@ fn look_alike(compared: &mut [Compared], situation: &Situation) {
             continue;
         }
         let namesake = going.staying.get(&(&*address.kind, api.name(desired)));
-        let old = namesake.or_else(|| going.same.get(&(&*address.kind, without_key(address, desired))));
+        let mut alike =
+            || new.both(address, desired).into_iter().find_map(|says| going.same.get(&(&*address.kind, says)));
+        let old = namesake.or_else(&mut alike);
         if let Some(old) = old {
-            let stays = going.staying.values().any(|other| other == old);
-            found.push((number, (*old).clone(), stays));
+            found.push((number, (*old).clone(), going.stay.get(*old).copied()));
         }
     }
     for (number, from, stays) in found {
         let change = &mut compared[number].change;
-        change.reasons.push(Reason::LooksRenamed { from });
-        if stays {
+        change.reasons.push(Reason::LooksRenamed { from, in_doubt: stays == Some(true) });
+        if stays.is_some() {
             change.action = Action::ByHand;
         }
     }
 }
 
-/// What something says, whatever its key: a name that is the key says nothing.
-fn without_key(address: &Address, spec: &Value) -> String {
-    let is_named_by_key = kinds::api(address).name(spec) == address.key;
-    match spec {
-        Value::Object(map) if is_named_by_key => {
-            let mut map = map.clone();
-            map.retain(|_, value| *value != address.key);
-            Value::Object(map).to_string()
-        }
-        spec => spec.to_string(),
+/// So many segments that name each other are followed; beyond that they are known by their keys.
+const DEEP: usize = 32;
+
+/// What things say to whom, whatever they and the segments that they name are called.
+struct Meanings<'s> {
+    segment: &'s dyn Fn(&Address) -> Option<&'s Shared>,
+    known: BTreeMap<String, Digest>,
+    depth: usize,
+}
+
+impl<'s> Meanings<'s> {
+    fn new(segment: &'s dyn Fn(&Address) -> Option<&'s Shared>) -> Self {
+        Self { segment, known: BTreeMap::new(), depth: 0 }
     }
+
+    /// The same with segments by their keys, and by what they say: either may be as it was.
+    fn both(&mut self, address: &Address, spec: &Shared) -> [Digest; 2] {
+        [unnamed(address, spec), self.of(address, spec)]
+    }
+
+    fn of(&mut self, address: &Address, spec: &Shared) -> Digest {
+        let spec = pointed(kinds::api(address).audiences(), spec, &mut |reference| match reference.as_str() {
+            Some(key) => Value::from(self.named(key).as_str()),
+            None => reference.clone(),
+        });
+        unnamed(address, &spec)
+    }
+
+    fn named(&mut self, key: &str) -> Digest {
+        if let Some(known) = self.known.get(key) {
+            return known.clone();
+        }
+        let address = segment_address(key);
+        let spec = (self.segment)(&address).filter(|_| self.depth < DEEP);
+        let Some(spec) = spec else { return Digest::of(key.as_bytes()) };
+        self.depth += 1;
+        let digest = self.of(&address, spec);
+        self.depth -= 1;
+        self.known.insert(key.to_owned(), digest.clone());
+        digest
+    }
+}
+
+/// What something says, whatever its name.
+fn unnamed(address: &Address, spec: &Shared) -> Digest {
+    let mut spec = spec.tree().into_owned();
+    if let (Value::Object(map), Some(name)) = (&mut spec, kinds::api(address).name_field()) {
+        map.remove(name);
+    }
+    Digest::of_value(&spec)
 }

@@ -85,6 +85,9 @@ fn what_cannot_be_listed_is_left_to_a_person() {
     let yaml = "scheduled_pushes: {p: {schedule: {scheduled_time: 2031-01-01T10:00}, push: {audience: {tag: x}, device_types: [ios], notification: {alert: A}}}}";
     let world = in_doubt(yaml, "scheduled_pushes/p", Level::Documented);
     assert_eq!(world.told(yaml), "! scheduled_pushes/p InDoubt\n");
+    let renamed = yaml.replace("{p: {", "{q: {");
+    let waits = "! scheduled_pushes/p InDoubt\n! scheduled_pushes/q LooksRenamed\n";
+    assert_eq!(world.told(&renamed), waits, "it may be there, and two would message people twice");
     let mut world = in_doubt(yaml, "scheduled_pushes/p", Level::Extended);
     assert_eq!(world.told(yaml), "+ scheduled_pushes/p\n0 create scheduled_pushes/p POST /api/schedules\n");
     // What was sent is listed no longer.

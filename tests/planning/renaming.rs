@@ -110,7 +110,9 @@ fn a_second_one_is_not_made_while_the_first_cannot_be_deleted() {
     let waits = "! pipelines/new LooksRenamed\n! pipelines/old InDashboard\n";
     assert_eq!(world.told(&renamed), waits);
     assert_eq!(world.told(&renamed.replace("alert: A", "alert: B")), waits, "it has the same name");
-    assert_eq!(world.told(&renamed.replace("name: Welcome, ", "")).lines().next(), Some("+ pipelines/new"));
+    assert_eq!(world.told(&renamed.replace("name: Welcome, ", "")), waits, "it says the same under another name");
+    let other = renamed.replace("name: Welcome, ", "").replace("alert: A", "alert: B");
+    assert_eq!(world.told(&other).lines().next(), Some("+ pipelines/new"));
     let moved = PIPELINE.replace("old: {", "new: {lifecycle: {renamed_from: old}, ");
     assert_eq!(world.told(&moved), "0 move pipelines/new\n");
     world.done.insert(address("pipelines/old"));
@@ -119,5 +121,19 @@ fn a_second_one_is_not_made_while_the_first_cannot_be_deleted() {
 
     let push = "scheduled_pushes: {old: {schedule: {scheduled_time: 2031-01-01T10:00}, push: {audience: {tag: x}, device_types: [ios], notification: {alert: A}}}}";
     let told = World::in_sync(push, Level::Documented).told(&push.replace("old: {", "new: {"));
-    assert_eq!(told, "! scheduled_pushes/new LooksRenamed\n! scheduled_pushes/old InDashboard\n");
+    let waits = "! scheduled_pushes/new LooksRenamed\n! scheduled_pushes/old InDashboard\n";
+    assert_eq!(told, waits);
+    // Also where those who get it are called otherwise, or become others.
+    let named = push.replace("{tag: x}", "{segment: a}");
+    let segment = |key: &str, tag: &str| format!("segments: {{{key}: {{criteria: {{tag: {tag}}}}}}}\n");
+    let world = World::in_sync(&[segment("a", "x"), named.clone()].concat(), Level::Documented);
+    let named = named.replace("old: {", "new: {");
+    for after in [
+        [segment("b", "x"), named.replace("segment: a", "segment: b")].concat(),
+        [segment("a", "z"), named.clone()].concat(),
+    ] {
+        assert!(world.told(&after).contains(waits), "{}", world.told(&after));
+    }
+    let other = [segment("b", "z"), named.replace("segment: a", "segment: b")].concat();
+    assert!(world.told(&other).contains("+ scheduled_pushes/new\n"), "{}", world.told(&other));
 }

@@ -119,3 +119,30 @@ pipelines:
     assert_eq!(service.writes(), Vec::<String>::new());
     assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (1 resource).\n");
 }
+
+#[test]
+fn a_push_in_doubt_is_not_made_once_more_under_another_key() {
+    let manifest = "\
+scheduled_pushes:
+  old:
+    name: Sale
+    schedule: {scheduled_time: 2035-11-27T09:00}
+    push: {audience: {tag: x}, device_types: [ios], notification: {alert: Hello}}
+";
+    let project = Project::documented(manifest);
+    let service = project.faulty("[[fault]]\nkind = \"close\"\nwhen = \"after\"\nmethod = \"POST\"\ntimes = 1\n");
+    project.run(&["apply", "--yes"]);
+    project.write(&manifest.replace("  old:", "  new:").replace("name: Sale", "name: Other"));
+    service.forget();
+    let ran = project.good(&["apply", "--yes", "--except", "scheduled_pushes/old"]);
+    says(
+        &ran.stdout,
+        &[
+            "scheduled_pushes/old says the same or has its name, and may be there",
+            "pushplan resolve scheduled_pushes/old --absent",
+        ],
+    );
+    assert_eq!(service.writes(), Vec::<String>::new());
+    project.good(&["resolve", "scheduled_pushes/old", "--absent"]);
+    assert_eq!(changes(&project.good(&["apply", "--yes"])), ["+ scheduled_pushes/new"]);
+}

@@ -218,7 +218,7 @@ impl<'p> View<'p> {
                     Reason::Repoint { to } => {
                         to.iter().for_each(|address| users.entry(address).or_default().push(change));
                     }
-                    Reason::LooksRenamed { from } => drop(successors.insert(from, change)),
+                    Reason::LooksRenamed { from, .. } => drop(successors.insert(from, change)),
                     _ => {}
                 }
             }

@@ -152,7 +152,7 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
         Reason::NothingRenamed { from } => {
             plain("renamed", format!("nothing of ours that it could be is known as {from}: this is a new one"))
         }
-        Reason::LooksRenamed { from } => looks_renamed(view, change, from),
+        Reason::LooksRenamed { from, in_doubt } => looks_renamed(view, change, from, *in_doubt),
         Reason::Pruned { made } => pruned(view, change, *made),
         Reason::Unprotected => {
             asks("unprotected", "lifecycle.protect is lifted: from then on it can be deleted and replaced".to_owned())
@@ -192,7 +192,7 @@ fn unseen(view: &View, change: &Change) -> Option<String> {
 }
 
 /// It may be what stood under another key.
-fn looks_renamed(view: &View, change: &Change, from: &Address) -> Row {
+fn looks_renamed(view: &View, change: &Change, from: &Address, in_doubt: bool) -> Row {
     let say = format!("lifecycle: {{renamed_from: {}}}", crate::text::scalar(&from.key));
     let at = change.place.as_ref().map(|place| format!(" at {}:{}", place.file, place.line)).unwrap_or_default();
     let write = format!("write this beneath `{}:`{at}: ", change.address.key);
@@ -204,11 +204,21 @@ fn looks_renamed(view: &View, change: &Change, from: &Address) -> Row {
             .line(Words::new(&format!("if so, {write}")).copy(&say))
             .line(Words::new("or tell the ledger at once: ").copy(&moves));
     }
-    let words = format!("{from} says the same or has its name, and is still there: two would message people twice");
-    Row::new("waits", Words::new(&words))
+    let is_there = if in_doubt { "may be there" } else { "is still there" };
+    let words = format!("{from} says the same or has its name, and {is_there}: two would message people twice");
+    let row = Row::new("waits", Words::new(&words))
         .paint(Paint::Asks)
-        .line(Words::new(&format!("is this a rename? If so, {write}")).copy(&say))
-        .line(Words::new("if not, see to the old one first: ").copy(&view.again.other(&format!("apply --done {from}"))))
+        .line(Words::new(&format!("is this a rename? If so, {write}")).copy(&say));
+    let first = match in_doubt {
+        true => Words::new("if not, say first what became of the old one: ")
+            .copy(&view.again.other(&format!("resolve {from} --created ID")))
+            .and(" or ")
+            .copy(&view.again.other(&format!("resolve {from} --absent"))),
+        false => {
+            Words::new("if not, see to the old one first: ").copy(&view.again.other(&format!("apply --done {from}")))
+        }
+    };
+    row.line(first)
 }
 
 /// Something that is not ours has the name that ours is to get.
