@@ -157,7 +157,7 @@ pub fn kept(declared: Option<&Unit>, owned: &Owned) -> Unit {
         broadcast: declared.is_some_and(|unit| unit.broadcast),
         ignore: declared.map(|unit| unit.ignore.clone()).unwrap_or_default(),
         record: declared.is_some_and(|unit| unit.record),
-        renamed_from: None,
+        renamed_from: declared.and_then(|unit| unit.renamed_from.clone()),
         aside: declared.map(|unit| unit.aside.clone()).unwrap_or_default(),
     }
 }

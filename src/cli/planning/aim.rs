@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::{Site, unreadable};
+use super::{Aligned, Site, unreadable};
 use crate::address::Address;
 use crate::cli::target;
-use crate::compare::{self, Unit};
+use crate::compare::Unit;
 use crate::failure::Failure;
 use crate::ledger::history::{self, Act};
 use crate::ledger::{Ledger, Owned};
@@ -46,11 +46,12 @@ impl Site {
             ))
             .help(format!("apply it first: pushplan apply --target {from}")));
         }
-        let units = compare::by_key(&other.units, &applied);
-        let own = compare::by_key(&self.units, ledger);
+        // Whatever key something had when it was applied, it is what has the new one.
+        let (there, here) = (Aligned::new(&other.units, &applied), Aligned::new(&self.units, ledger));
         let values = |target: &str| project.target(target).map(Target::values).unwrap_or_default();
         let (theirs, ours) = (values(from), values(&self.target));
-        Ok(promote(Side::new(&units, &applied, &theirs), Side::new(&own, ledger, &ours)))
+        let (from, to) = (Side::new(&there.units, &there.ledger, &theirs), Side::new(&here.units, &here.ledger, &ours));
+        Ok(promote(from, to))
     }
 
     /// What the ledger remembers, with everything that a deed changed as it was before.

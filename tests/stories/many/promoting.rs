@@ -53,3 +53,27 @@ fn what_may_be_of_staging_alone_is_held_back_and_the_end_says_so() {
     world.good(&yes());
     assert_eq!(world.segments("shop-us"), vec![("a".into(), tag("a-live")), ("b".into(), tag("b"))]);
 }
+
+#[test]
+fn what_is_held_back_stays_also_where_it_has_another_key_by_now() {
+    let with = |key: &str, name: &str| {
+        format!("segments:\n  {key}\n    display_name: Lapsed\n    criteria: {{tag: \"{name}-${{var.of}}\"}}\n")
+    };
+    let world = two(&with("old:", "one"));
+    world.good(&["apply", "--target", "staging,production", "--yes"]);
+    let renamed = "new:\n    lifecycle: {renamed_from: old}";
+    world.project.write(&with(renamed, "one"));
+    world.good(&["apply", "--target", "staging", "--yes"]);
+    world.project.write(&with(renamed, "two"));
+    let plan = world.good(&PROMOTE).stdout;
+    says(&plan, &["segments/new: held back"]);
+    assert!(!plan.contains("segments/old deleted") && !plan.contains("- segments/old"), "{plan}");
+    let ran = world.run(&yes());
+    assert_eq!(ran.code, 6, "{ran}");
+    assert_eq!(world.segments("shop-us"), vec![("Lapsed".into(), tag("one-live"))]);
+    // Where staging has all, it is one and the same thing that changes.
+    world.good(&["apply", "--target", "staging", "--yes"]);
+    let ran = world.good(&yes());
+    assert!(!ran.stdout.contains("created") && !ran.stdout.contains("deleted"), "{ran}");
+    assert_eq!(world.segments("shop-us"), vec![("Lapsed".into(), tag("two-live"))]);
+}
