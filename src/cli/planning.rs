@@ -33,7 +33,7 @@ use crate::model::level::Level;
 use crate::model::on_drift::OnDrift;
 use crate::model::quiet::Quiet;
 use crate::node::At;
-use crate::plan::{Aim, Aside, Basis, Change, Choice, Held, Plan, Told};
+use crate::plan::{Aim, Basis, Choice, Held, Plan};
 use crate::render::findings::{self, Found, Report};
 use crate::render::{Again, one_line};
 use crate::unmanaged;
@@ -470,30 +470,5 @@ impl Site {
             pruned,
         };
         self.decide(&aligned.units, held, &known, wish)
-    }
-
-    /// What the plan's readers should know beside.
-    pub fn told(&self, changes: &[Change], units: &BTreeMap<Address, Unit>, live: &Live) -> Told {
-        let mut of: BTreeMap<Address, Aside> = BTreeMap::new();
-        for change in changes {
-            let said = units.get(&change.address).map(|unit| unit.aside.clone()).unwrap_or_default();
-            let found = change.id.as_deref().and_then(|id| live.listed.get(&*change.address.kind)?.get(id));
-            let aside = Aside { last_used: found.and_then(|found| found.used), ..said };
-            if aside != Aside::default() {
-                of.insert(change.address.clone(), aside);
-            }
-        }
-        for (address, place) in &self.composites {
-            of.entry(address.clone()).or_default().place = Some(place.clone());
-        }
-        let named = self.manifests.project.file.project.as_ref().and_then(|about| about.name.as_ref());
-        let project = named.map(|name| name.value.clone());
-        Told {
-            project,
-            quiet: self.quiet,
-            apart_seconds: self.apart.map(|apart| apart.as_secs()),
-            of,
-            ..Told::default()
-        }
     }
 }

@@ -91,10 +91,10 @@ impl Review<'_> {
                 let (applied, _) = applied.get(at).filter(|applied| Some(*applied) != old.get(at))?;
                 Some(audience::words(applied))
             };
-            let one = |(at, effect): (usize, &Option<Relation>)| Who {
-                last_applied: last(at),
-                effect: effect.clone(),
-                ..self.one(change, old.get(at), new.get(at))
+            let one = |(at, effect): (usize, &Option<Relation>)| {
+                let who = self.one(change, old.get(at), new.get(at));
+                let through = who.through && *effect != Some(Relation::Same);
+                Who { through, last_applied: last(at), effect: effect.clone(), ..who }
             };
             effects.iter().enumerate().map(one).collect()
         })

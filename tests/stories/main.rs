@@ -26,6 +26,7 @@ mod offline_alike;
 mod outcomes;
 mod own_keys;
 mod ownership;
+mod parts;
 mod past;
 mod pasted;
 mod reconcile;

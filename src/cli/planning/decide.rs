@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::ledger::{Home, Ledger, Position};
 use crate::live::{Live, Seen};
 use crate::model::level::Level;
-use crate::plan::{About, Aim, Basis, Held, NothingDeclared, Plan, Told};
+use crate::plan::{About, Aim, Aside, Basis, Change, Held, NothingDeclared, Plan, Told};
 use crate::text;
 use crate::unmanaged::{self, others, prune};
 
@@ -116,5 +116,37 @@ impl Site {
         let stays: BTreeSet<Address> = there.map(|(address, _)| address.resource()).collect();
         let not_pruned = self.prune().into_iter().map(str::to_owned).collect();
         NothingDeclared { stays: stays.len(), not_pruned }
+    }
+
+    /// What the plan's readers should know beside.
+    pub fn told(&self, changes: &[Change], units: &BTreeMap<Address, Unit>, live: &Live) -> Told {
+        let mut of: BTreeMap<Address, Aside> = BTreeMap::new();
+        for change in changes {
+            let said = units.get(&change.address).map(|unit| unit.aside.clone()).unwrap_or_default();
+            let found = change.id.as_deref().and_then(|id| live.listed.get(&*change.address.kind)?.get(id));
+            let aside = Aside { last_used: found.and_then(|found| found.used), ..said };
+            if aside != Aside::default() {
+                of.insert(change.address.clone(), aside);
+            }
+        }
+        // What is applied as a whole and in parts is declared also where its last part goes.
+        let goes = changes.iter().filter(|change| change.desired.is_none() && change.address.part().is_some());
+        for resource in goes.map(|change| change.address.resource()) {
+            if let Some(place) = units.get(&resource).and_then(|unit| unit.place.clone()) {
+                of.entry(resource).or_default().place = Some(place);
+            }
+        }
+        for (address, place) in &self.composites {
+            of.entry(address.clone()).or_default().place = Some(place.clone());
+        }
+        let named = self.manifests.project.file.project.as_ref().and_then(|about| about.name.as_ref());
+        let project = named.map(|name| name.value.clone());
+        Told {
+            project,
+            quiet: self.quiet,
+            apart_seconds: self.apart.map(|apart| apart.as_secs()),
+            of,
+            ..Told::default()
+        }
     }
 }

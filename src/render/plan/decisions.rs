@@ -13,6 +13,12 @@ pub const RISKS: [(Risk, &str); 5] = [
     (Risk::ByHand, "By hand"),
 ];
 
+/// The same for one block: what loses some of its parts is not deleted.
+pub fn called(block: &Block, word: &'static str) -> &'static str {
+    let is_less = block.risk == Risk::Deletes && block.action != Action::Delete && block.retired.is_empty();
+    if is_less { "Takes from" } else { word }
+}
+
 /// The words of a block that a decision is about.
 pub fn why(view: &View, block: &Block) -> Vec<Words> {
     let labels: &[&str] = match block.risk {

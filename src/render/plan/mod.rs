@@ -29,7 +29,7 @@ use crate::cores;
 use crate::digest::Digest;
 use crate::guard::{self, Guard, Refused};
 use crate::kinds::{self, Delete};
-use crate::plan::{Action, Change, Moved, Place, Plan, Reason, Step};
+use crate::plan::{Action, Aim, Change, Moved, Place, Plan, Reason, Step};
 use crate::render::Again;
 use crate::review::{self, Review};
 use crate::timing::{Collision, Collisions};
@@ -243,7 +243,9 @@ impl<'p> View<'p> {
             let others = block.whole.iter().chain(&block.retired).map(|change| Risk::of(change, plan, &review));
             block.risk = others.chain(risks.first().map(|(risk, _)| *risk)).min().unwrap_or(Risk::None);
             block.parts = risks.into_iter().map(|(_, change)| change).collect();
-            block.action = block.action();
+            let aims_there = !matches!(plan.aim, Aim::Nothing | Aim::Before(_));
+            let stays = aims_there && plan.told.of.get(&block.address).is_some_and(|aside| aside.place.is_some());
+            block.action = block.action(stays);
             block
         });
         blocks.sort_by_key(|block| block.risk);
@@ -424,14 +426,16 @@ impl<'p> Block<'p> {
         self.whole.iter().chain(&self.parts).chain(&self.retired).copied()
     }
 
-    /// What happens to the resource: what happens to itself, or to all of its parts alike.
-    fn action(&self) -> Action {
+    /// What happens to the resource: what happens to itself, or to all of its parts alike. Where it stays declared, it is not
+    /// deleted with the last of them.
+    fn action(&self, stays: bool) -> Action {
         if let Some(change) = self.whole.or(self.retired.first().copied().filter(|_| self.parts.is_empty())) {
             return change.shown();
         }
         let mut actions = self.parts.iter().map(|change| change.shown());
         let first = actions.next().unwrap_or(Action::Update);
         let alike = self.parts.len() == self.total && actions.all(|action| action == first);
-        if alike { first } else { Action::Update }
+        let goes = first == Action::Delete && stays;
+        if alike && !goes { first } else { Action::Update }
     }
 }

@@ -4,8 +4,9 @@ use maud::{Markup, html};
 
 use super::{Report, facts};
 use crate::guard::Refused;
+use crate::plan::Action;
 use crate::render::one_line;
-use crate::render::plan::decisions::why;
+use crate::render::plan::decisions::{called, why};
 use crate::render::plan::text::{FOR_READING, undeclared};
 use crate::render::plan::{Block, Risk};
 use crate::timing::Collision;
@@ -46,7 +47,7 @@ impl Report<'_> {
                 ul.decisions {
                     @for one in refused { (self.refusal(one)) }
                     @for (risk, word, mood) in RISKS {
-                        @for block in asked(risk).take(EACH) { (self.decision(block, word, mood)) }
+                        @for block in asked(risk).take(EACH) { (self.decision(block, called(block, word), mood)) }
                         @if let more @ 1.. = asked(risk).count().saturating_sub(EACH) {
                             li class=(format!("decision {mood}")) {
                                 span class=(format!("chip {mood}")) { (word) } " and " (more) " more, further down"
@@ -99,7 +100,7 @@ impl Report<'_> {
                 p { span class=(format!("chip {mood}")) { (word) } " " (self.link(&block.address)) }
                 @let why = why(&self.view, block);
                 @for words in &why { (facts::line(words)) }
-                @if why.is_empty() && block.risk == Risk::Deletes { p { "It is deleted on the service, and nothing stands in for it." } }
+                @if why.is_empty() && block.risk == Risk::Deletes && block.action == Action::Delete { p { "It is deleted on the service, and nothing stands in for it." } }
             }
         }
     }

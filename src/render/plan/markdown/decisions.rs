@@ -5,7 +5,7 @@ use super::facts::{self, item};
 use crate::guard::Refused;
 use crate::plan::Change;
 use crate::render::escape::markdown;
-use crate::render::plan::decisions::{RISKS, why};
+use crate::render::plan::decisions::{RISKS, called, why};
 use crate::render::plan::text::{NAME, name};
 use crate::render::plan::{Ahead, Block, Risk, View};
 use crate::text::short;
@@ -42,7 +42,7 @@ pub fn decisions(view: &View, ahead: &Ahead, most: usize) -> Cut {
         let asked = view.blocks.iter().filter(|block| block.risk == risk);
         let all = asked.clone().count();
         for block in asked.take(EACH) {
-            if !add(&decision(view, block, word)) {
+            if !add(&decision(view, block, called(block, word))) {
                 break;
             }
             told += 1;

@@ -1,0 +1,62 @@
+//! Resources that are applied in parts, and lose some of them.
+
+use crate::schema::checked;
+use crate::world::{Project, says};
+
+const CHANNEL: &str = "04cc8283-ae38-4177-b206-6f92cf1992cb";
+
+#[test]
+fn what_loses_its_last_part_and_stays_in_the_files_is_not_told_to_be_deleted() {
+    let with = |channels: &str, users: &str, members: &str| {
+        format!(
+            "tags: {{lt: {{ios_channels: [{channels}]}}}}\nnamed_users: {{qa: {{channels: [{users}]}}}}\n\
+             tag_groups: {{g: {{tags: [a], members: {{named_users: {{{members}}}}}}}}}\n"
+        )
+    };
+    let user = format!("{{channel_id: {CHANNEL}, device_type: ios}}");
+    let project = Project::new(&with(CHANNEL, &user, "x: [a], y: [a]"));
+    let _service = project.serve_with(&["--devices", "200"]);
+    project.good(&["apply", "--yes"]);
+    project.write(&with("", "", "x: [a]"));
+    let text = project.good(&["plan"]).stdout;
+    for (address, line) in [("tags/lt", 1), ("named_users/qa", 2), ("tag_groups/g", 3)] {
+        let heading =
+            text.lines().find(|line| line.contains(&format!("~ {address} "))).unwrap_or_else(|| panic!("{text}"));
+        assert!(heading.ends_with(&format!(" messages.yaml:{line}")), "{heading}");
+        let markdown = project.good(&["plan", "--format", "markdown"]).stdout;
+        says(&markdown, &[&format!("**Takes from** `{address}`"), &format!("~ {address} — ")]);
+        let page = project.good(&["plan", "--format", "html"]).stdout;
+        says(&page, &["Takes from"]);
+        for form in [&text, &markdown, &page] {
+            assert!(!form.contains("not in your files") && !form.contains("It is deleted on"), "{form}");
+        }
+        assert!(!markdown.contains("**Deletes**"), "{markdown}");
+    }
+    // What is taken out of the files goes.
+    project.write("segments: {s: {criteria: {tag: s}}}\n");
+    let text = project.good(&["plan"]).stdout;
+    says(&text, &["- tags/lt ", "- named_users/qa ", "- tag_groups/g ", "not in your files"]);
+    says(&project.good(&["plan", "--format", "markdown"]).stdout, &["**Deletes** `tag_groups/g`"]);
+}
+
+#[test]
+fn people_change_through_a_segment_only_where_a_segment_changes() {
+    let with = |tag: &str, text: &str, who: &str| {
+        format!(
+            "segments: {{s: {{criteria: {{tag: {tag}}}}}}}\nscheduled_pushes:\n  p:\n    schedule: {{scheduled_time: 2035-11-27T09:00}}\n    \
+             push: {{audience: {{{who}}}, device_types: [ios], notification: {{alert: {text}}}}}\n"
+        )
+    };
+    for (tag, who, through) in [("a", "named_user: bob", false), ("a", "segment: s", false), ("b", "segment: s", true)]
+    {
+        let project = Project::new(&with("a", "One", who));
+        let _service = project.serve();
+        project.good(&["apply", "--yes"]);
+        project.write(&with(tag, "Two", who));
+        let plan = checked(&project.good(&["plan", "--format", "json"]), "plan.schema.json");
+        let push =
+            plan["changes"].as_array().and_then(|all| all.iter().find(|one| one["address"] == "scheduled_pushes/p"));
+        let push = push.expect("the push changes");
+        assert_eq!(push["audiences"][0]["through_a_segment"], through, "{tag} {who} {push:#}");
+    }
+}
