@@ -100,10 +100,7 @@ fn at_place(place: Option<&str>, root: &Path, target: &str) -> Result<Chain, Fai
         Failure::new(format!("the ledger of `{target}` has no place: {why}"))
             .help("a place is such as git, s3://bucket/prefix or postgres://host/database/schema, without a password")
     })?;
-    Ok(match place {
-        None | Some("file:") => Chain::new(store, root, target),
-        Some(place) => Chain::away_from_home(store, place, root, target),
-    })
+    Ok(Chain::as_set(store, place, root, target))
 }
 
 /// Writes into the ledger what an earlier run could not, and says so.

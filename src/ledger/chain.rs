@@ -5,6 +5,7 @@ mod flaws;
 mod seen;
 mod transfer;
 mod unwritten;
+mod whereabouts;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,6 +22,7 @@ pub use checkpoint::checkpoint;
 use seen::Seen;
 pub use transfer::{Facts, NotMoved};
 pub use unwritten::{Kept, Taken};
+use whereabouts::Whereabouts;
 
 /// The last record that is known, and how much there is from the last checkpoint on, where all of that was seen.
 #[derive(Clone, Debug, Default)]
@@ -54,8 +56,8 @@ struct Inner {
     fresh: String,
     /// The last record that was read or written here.
     last: Mutex<Last>,
-    /// Where the ledger may have been before somebody wrote another place into the settings, and that place.
-    home: Option<(FileStore, String)>,
+    /// Where the settings say that it is, and what is known of other places.
+    whereabouts: Option<Whereabouts>,
 }
 
 impl Chain {
@@ -68,24 +70,24 @@ impl Chain {
             target: target.to_owned(),
             fresh: Uuid::new_v4().to_string(),
             last: Mutex::default(),
-            home: None,
+            whereabouts: None,
         }))
     }
 
-    /// The same in a place that the settings name. A ledger that stayed behind beside the manifests is noticed: nobody begins
-    /// anew by mistake.
-    pub fn away_from_home(store: Arc<dyn Store>, place: &str, root: &Path, target: &str) -> Self {
+    /// The same in the place that the settings name. A ledger that is elsewhere is noticed: nobody begins anew by mistake.
+    pub fn as_set(store: Arc<dyn Store>, place: Option<&str>, root: &Path, target: &str) -> Self {
         let mut chain = Self::new(store, root, target);
         if let Some(inner) = Arc::get_mut(&mut chain.0) {
-            inner.home = Some((FileStore::new(root, target), super::place::shown(place)));
+            inner.whereabouts = Some(Whereabouts::new(place, root, target));
         }
         chain
     }
 
     /// The same for somebody who only looks: what is seen is not noted.
     pub fn only_looking(mut self) -> Self {
-        if let Some(seen) = Arc::get_mut(&mut self.0).and_then(|inner| inner.seen.as_mut()) {
-            seen.only_look();
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.seen.iter_mut().for_each(Seen::only_look);
+            inner.whereabouts.iter_mut().for_each(Whereabouts::only_look);
         }
         self
     }
@@ -166,7 +168,7 @@ impl Chain {
             return Err(inner.cut_short(inner.read(Start::Newest).await?.last().map_or(0, |one| one.seal.seq), after));
         }
         if records.is_empty() && after == 0 {
-            inner.nothing_at_home().await?;
+            inner.nothing_elsewhere().await?;
         }
         if let Some(Record::Moved { to }) = records.last().map(|sealed| &sealed.entry.record) {
             return Err(inner.moved(to));
@@ -199,6 +201,7 @@ impl Log for Chain {
         if let Some(seen) = &inner.seen {
             seen.note(&sealed.seal);
         }
+        inner.note_place(Some(&sealed));
         let behind = inner.behind(number - 1).map(|behind| behind.and(&entry.record, bytes.len()));
         inner.remember(Last { seal: Some(sealed.seal), behind });
         Ok(())
@@ -236,17 +239,6 @@ impl Inner {
             records.push(sealed);
         }
         Ok(records)
-    }
-
-    /// An empty place is the beginning of a ledger, unless there is one beside the manifests.
-    async fn nothing_at_home(&self) -> Result<(), Unreadable> {
-        let Some((home, place)) = &self.home else { return Ok(()) };
-        let newest = home.read(Start::Newest).await.map_err(|error| self.unread(error))?.pop();
-        let newest = newest.map(|stored| self.verify(&[stored])).transpose()?.and_then(|mut records| records.pop());
-        match newest.map(|sealed| sealed.entry) {
-            None | Some(Entry { record: Record::Moved { .. }, .. }) => Ok(()),
-            Some(Entry { seq, .. }) => Err(self.left_behind(seq, &home.shown(), place)),
-        }
     }
 
     /// The record that a new one is to follow; `None` for the first.

@@ -1,6 +1,6 @@
 //! Where a ledger is, as a target's settings say it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::file::FileStore;
@@ -9,6 +9,9 @@ use super::object::ObjectStore;
 use super::postgres::PostgresStore;
 use super::store::Store;
 use crate::git::is_secret;
+
+/// The place where none is written: a folder beside the manifests.
+pub const HOME: &str = "file:";
 
 /// How a place is opened: what stands behind the scheme, the project's folder and the target.
 type Open = fn(&str, &Path, &str) -> Result<Arc<dyn Store>, String>;
@@ -42,7 +45,7 @@ const SCHEMES: [Scheme; 6] = [
 /// The store of a target's records. Where no place is given, it is a folder beside the manifests. Nothing is asked of the place
 /// yet.
 pub fn open(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dyn Store>, String> {
-    let place = place.unwrap_or("file:");
+    let place = place.unwrap_or(HOME);
     let Some(scheme) = SCHEMES.iter().find(|scheme| place.starts_with(scheme.start)) else {
         let forms: Vec<&str> = SCHEMES.iter().map(|scheme| scheme.form).collect();
         let forms = forms.join(", ");
@@ -70,6 +73,17 @@ pub fn folder(place: Option<&str>) -> Option<&str> {
         "" => Some(super::file::OWN),
         folder => Some(folder),
     }
+}
+
+/// Whether two places are the same one, however they are written.
+pub fn is_same(one: &str, other: &str, root: &Path, target: &str) -> bool {
+    let shown = |place: &str| open(Some(place), root, target).map(|store| store.shown()).ok();
+    let on_disk = |place: &str| match place.strip_prefix("file:")? {
+        "" => root.join(super::file::OWN).join("ledger").canonicalize().ok(),
+        folder => root.join(folder).canonicalize().ok(),
+    };
+    let is_alike = |of: &dyn Fn(&str) -> Option<PathBuf>| of(one).is_some_and(|one| Some(one) == of(other));
+    one == other || is_alike(&|place| shown(place).map(PathBuf::from)) || is_alike(&on_disk)
 }
 
 /// What is wrong with a place as it is written in a file that others read; `None` where nothing is.

@@ -142,6 +142,116 @@ fn a_new_place_in_the_settings_is_no_reason_to_make_everything_again() {
     assert_eq!(project.changes(&[]), Vec::<String>::new());
 }
 
+/// Writes a place into the target, or takes it out.
+fn set(project: &Project, place: Option<&str>) {
+    let settings = project.folder.read("pushplan.toml");
+    let mut lines: Vec<String> =
+        settings.lines().filter(|line| !line.starts_with("ledger = ")).map(str::to_owned).collect();
+    lines.extend(place.map(|place| format!("ledger = {place:?}")));
+    project.folder.write("pushplan.toml", lines.join("\n") + "\n");
+}
+
+/// Nothing is planned, sent or told as new, and what to do is said. Returns that.
+fn refused(project: &Project, expected: &[&str]) -> String {
+    let mut help = String::new();
+    for arguments in [&["plan"][..], &["apply", "--yes"], &["drift"], &["doctor"]] {
+        let ran = project.run(arguments);
+        assert_ne!(ran.code, 0, "{arguments:?}: {ran}");
+        let told = format!("{}{}", ran.stdout, ran.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        says(&told, &["which has no record", "made a second time"]);
+        says(&told, expected);
+        if arguments == ["plan"] {
+            help = told;
+        }
+    }
+    help
+}
+
+/// Runs the command that a help names, as it is printed.
+fn follow(project: &Project, help: &str) {
+    let command = help.split_once("pushplan ledger move ").expect("a command").1;
+    let command: Vec<&str> = command.split([';', '\n']).next().expect("its end").split(' ').collect();
+    project.good(&[&["ledger", "move"], &command[..]].concat());
+}
+
+#[test]
+fn a_mistyped_place_after_a_move_is_no_reason_to_make_everything_again() {
+    let (project, service) = applied();
+    for folder in ["team", "teem"] {
+        fs::create_dir(project.folder.path().join(folder)).expect("a folder");
+    }
+    project.good(&["ledger", "move", "--to", "file:team"]);
+    set(&project, Some("file:teem"));
+    let named = ["it is in file:team by what was last seen", "write `ledger = \"file:team\"` into [targets.local]"];
+    let help = refused(&project, &named);
+    // Also where this machine remembers nothing but the record that was left.
+    fs::remove_dir_all(project.folder.path().join(".pushplan/seen")).expect("what this machine has seen");
+    refused(&project, &named);
+    // The right place may be written in another way.
+    let folder = project.folder.path().join("team");
+    set(&project, Some(&format!("file:{}", folder.display())));
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+    set(&project, Some("file:teem"));
+    refused(&project, &["move .pushplan/ledger/local/ and .pushplan/seen/local/place elsewhere"]);
+    follow(&project, &help);
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+    assert_eq!(service.writes().len(), 1, "{:?}", service.writes());
+}
+
+#[test]
+fn a_ledger_that_was_seen_elsewhere_is_not_begun_anew_by_mistake() {
+    let project = Project::with(ONE, "ledger = \"file:two\"\n");
+    let service = project.serve();
+    for folder in ["two", "three", "four"] {
+        fs::create_dir(project.folder.path().join(folder)).expect("a folder");
+    }
+    project.good(&["apply", "--yes"]);
+    for (place, to) in [(Some("file:three"), "file:three"), (None, "file:")] {
+        set(&project, place);
+        let moving = format!("pushplan ledger move --from file:two --to {to} --target local");
+        let help = refused(&project, &["write `ledger = \"file:two\"`", &moving]);
+        if place.is_none() {
+            follow(&project, &help);
+            assert_eq!(project.changes(&[]), Vec::<String>::new());
+        }
+    }
+    // Its records were moved on, and this machine knows where to.
+    set(&project, Some("file:four"));
+    let ran = project.run(&["plan"]);
+    says(&ran.stderr, &[".pushplan/ledger/local/ has 4", "--from file: --to file:four --target local"]);
+    assert_eq!(service.writes().len(), 1, "{:?}", service.writes());
+    // Whoever means it begins anew.
+    says(&ran.stderr, &["to begin anew without all that it knows, move .pushplan/ledger/local/ elsewhere"]);
+    fs::remove_dir_all(project.folder.path().join(".pushplan/ledger/local")).expect("the ledger");
+    says(&project.good(&["plan"]).stdout, &["segments/a"]);
+}
+
+#[test]
+fn an_emptied_place_of_the_settings_is_begun_anew_on_purpose() {
+    let project = Project::with(ONE, "ledger = \"file:two\"\n");
+    let _service = project.serve();
+    for folder in ["two", "three"] {
+        fs::create_dir(project.folder.path().join(folder)).expect("a folder");
+    }
+    project.good(&["apply", "--yes"]);
+    fs::remove_dir_all(project.folder.path().join("two/local")).expect("the ledger");
+    let ran = project.run(&["plan"]);
+    says(&ran.stderr, &["it ends with record 0, and record 4 was there before", "remove .pushplan/seen/local/"]);
+    for note in fs::read_dir(project.folder.path().join(".pushplan/seen/local")).expect("notes") {
+        let note = note.expect("a note").path();
+        if note.extension().is_some_and(|end| end == "txt") {
+            fs::remove_file(note).expect("removed");
+        }
+    }
+    project.good(&["plan"]);
+    // In another place, the note of this one is what speaks against it.
+    set(&project, Some("file:three"));
+    let ran = project.run(&["plan"]);
+    says(&ran.stderr, &["it is in file:two", "move .pushplan/seen/local/place elsewhere"]);
+    fs::remove_file(project.folder.path().join(".pushplan/seen/local/place")).expect("a note");
+    project.good(&["plan"]);
+}
+
 #[test]
 fn a_place_that_holds_another_ledger_is_not_written_over() {
     let (project, _service) = applied();

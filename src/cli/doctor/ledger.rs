@@ -35,11 +35,7 @@ pub async fn look(site: &Site, name: &str) -> Looked {
         Err(why) => return Looked { place, facts: Err(Failure::new(why).exit(Exit::Findings)), before: None },
     };
     let shown = store.shown();
-    let log = match setting {
-        None | Some("file:") => Chain::new(Arc::clone(&store), &site.root, name),
-        Some(place) => Chain::away_from_home(Arc::clone(&store), place, &site.root, name),
-    };
-    let log = log.only_looking();
+    let log = Chain::as_set(Arc::clone(&store), setting, &site.root, name).only_looking();
     let facts = match tokio::time::timeout(site.within, read(&log)).await {
         Ok(read) => read.map_err(unreadable),
         Err(_) => Err(Failure::new(format!("it was not read within {:?}", site.within))

@@ -1,8 +1,10 @@
 //! How to say what is wrong with a ledger, and how to go on.
 
 use super::Inner;
+use super::whereabouts::Elsewhere;
 use crate::ledger::Unreadable;
 use crate::ledger::codec::Flaw;
+use crate::ledger::place;
 use crate::ledger::record::Seq;
 use crate::ledger::store::{Unread, last_good};
 use crate::text::shell_word;
@@ -89,12 +91,35 @@ impl Inner {
             "the ledger of `{target}` is to be in {place}, which has no record, and {home} has {records}: from an empty ledger, \
              everything would be made a second time"
         );
-        let (to, target) = (shell_word(setting), shell_word(target));
-        let help = format!("bring it there: pushplan ledger move --from file: --to {to} --target {target}");
+        let help = format!("{}; {}", self.bring(place::HOME, setting), begin_anew(&[home.to_owned()]));
         Unreadable { message, help: Some(help) }
+    }
+
+    /// The settings name a place that has no record, and the ledger was elsewhere when it was last seen.
+    pub(super) fn is_elsewhere(&self, found: &Elsewhere, setting: &str) -> Unreadable {
+        let (target, place, was) = (&self.target, self.store.shown(), place::shown(&found.place));
+        let message = format!(
+            "the ledger of `{target}` is to be in {place}, which has no record, and it is in {was} by what was last seen of it: \
+             from an empty ledger, everything would be made a second time"
+        );
+        let write = format!("write `ledger = \"{was}\"` into [targets.{target}] of pushplan.toml");
+        let bring = self.bring(&was, setting);
+        let help = format!("{write}; or {bring}; {}", begin_anew(&found.told_by));
+        Unreadable { message, help: Some(help) }
+    }
+
+    /// How a ledger gets from one place to the one that the settings name.
+    fn bring(&self, from: &str, setting: &str) -> String {
+        let (from, to, target) = (shell_word(from), shell_word(&place::shown(setting)), shell_word(&self.target));
+        format!("bring it there: pushplan ledger move --from {from} --to {to} --target {target}")
     }
 
     fn refuse(&self, what: &str, help: String) -> Unreadable {
         Unreadable { message: format!("the ledger of `{}` cannot be used: {what}", self.target), help: Some(help) }
     }
+}
+
+/// How somebody begins with an empty ledger on purpose.
+fn begin_anew(told_by: &[String]) -> String {
+    format!("or, to begin anew without all that it knows, move {} elsewhere", told_by.join(" and "))
 }

@@ -77,11 +77,13 @@ impl Inner {
 
     /// Remembers the newest of these records. It is of the ledger that was seen there before.
     pub(super) fn saw(&self, records: Vec<Sealed>) -> Result<Vec<Sealed>, Unreadable> {
-        let (Some(seen), Some(Sealed { seal, .. })) = (&self.seen, records.last()) else { return Ok(records) };
-        if let Some((_, expected)) = seen.newest().filter(|(_, lineage)| *lineage != seal.lineage) {
-            return Err(self.foreign(seal.seq, seal.lineage.clone(), expected));
+        if let (Some(seen), Some(Sealed { seal, .. })) = (&self.seen, records.last()) {
+            if let Some((_, expected)) = seen.newest().filter(|(_, lineage)| *lineage != seal.lineage) {
+                return Err(self.foreign(seal.seq, seal.lineage.clone(), expected));
+            }
+            seen.note(seal);
         }
-        seen.note(seal);
+        self.note_place(records.last());
         Ok(records)
     }
 
