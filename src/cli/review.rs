@@ -167,11 +167,12 @@ impl Review {
         let sign = format!("{} {}", api.noun(), api.sign(*number));
         let own = Comment::own(forge.comments(*number).await?, author, &self.project, target);
         let Some((comment, hidden)) = own.into_iter().next() else {
+            let such = api.usual_author().map_or("", |_| ": an app writes as NAME[bot]");
             return Err(Failure::new(format!("{sign} has no comment of {author} with a plan for `{target}`"))
                 .exit(Exit::Stale)
                 .help(format!(
                     "nothing was changed; `pushplan ci comment` writes one on the {}, or look at the plan yourself and leave \
-                     --approved out. Where somebody else writes the comments, say who with PUSHPLAN_CI_AUTHOR",
+                     --approved out. Where somebody else writes the comments, say who with PUSHPLAN_CI_AUTHOR{such}",
                     api.noun()
                 )));
         };

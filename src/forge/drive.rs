@@ -1,5 +1,7 @@
 //! Asking a host, and writing to it.
 
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -34,6 +36,8 @@ pub struct Forge<'n> {
     /// How long is waited in all where the host has too much to do, and how many milliseconds that were so far.
     patience: Duration,
     waited: AtomicU64,
+    /// Who the host says wrote a comment of ours, where that is somebody else than was looked for.
+    writer: OnceLock<String>,
     note: &'n (dyn Fn(&str) + Sync),
 }
 
@@ -64,7 +68,7 @@ impl<'n> Forge<'n> {
         let client = client::connections(&place.base.origin, Patience::default())
             .map_err(|why| Failure::new(format!("no connection to {} can be made: {why}", place.base.origin)))?;
         let struck = Struck::new([place.token.clone()]);
-        Ok(Self { place, client, headers, struck, patience, waited: AtomicU64::new(0), note })
+        Ok(Self { place, client, headers, struck, patience, waited: AtomicU64::new(0), writer: OnceLock::new(), note })
     }
 
     /// Says what of the environment could not be read.
@@ -154,7 +158,9 @@ impl<'n> Forge<'n> {
         wanted: bool,
     ) -> Result<Put, Failure> {
         let mut put = Put::None;
+        let mut created = None;
         for _ in 0..ATTEMPTS {
+            let author = self.writer.get().map_or(author, String::as_str);
             let mut own = Comment::own(self.comments(number).await?, author, project, target).into_iter();
             let Some((oldest, hidden)) = own.next() else {
                 // What was just created may not be listed yet.
@@ -163,7 +169,15 @@ impl<'n> Forge<'n> {
                 }
                 put = match self.write(&self.place.api.create(&self.place, number, body)).await {
                     // Somebody else may have created one at the same time: the next look tells.
-                    Ok(_) => Put::Created,
+                    Ok(reply) => {
+                        let comment = reply.answer.body.as_ref().and_then(|item| self.place.api.read_comment(item));
+                        created = comment.as_ref().map(|comment| comment.id);
+                        if let Some(comment) = comment.filter(|comment| comment.author != author) {
+                            // Of whoever that is there may be an older one.
+                            self.learn(number, author, comment).await?;
+                        }
+                        Put::Created
+                    }
                     // It may be there or not: the next look tells.
                     Err(Trouble::Unknown(why)) => {
                         (self.note)(&format!("{why}. Looking whether the comment is there."));
@@ -174,8 +188,14 @@ impl<'n> Forge<'n> {
                 };
                 continue;
             };
-            for (other, _) in own {
-                self.delete(number, other.id).await;
+            let others = own.map(|(other, _)| other.id);
+            // What was just created may not be listed yet.
+            let others: BTreeSet<u64> = others.chain(created).filter(|other| *other != oldest.id).collect();
+            for other in others {
+                self.delete(number, other).await;
+            }
+            if created.is_some_and(|created| created != oldest.id) {
+                put = Put::None;
             }
             if hidden.state.is_done() {
                 return Ok(Put::Kept);
@@ -188,6 +208,25 @@ impl<'n> Forge<'n> {
             }
         }
         Err(Failure::new(format!("{} does not keep the comment, however often it is written", self.place.base.origin)))
+    }
+
+    /// Learns from a comment that was just created who writes with this token: that may be somebody else than the host's usual
+    /// author. What somebody said about it is not overruled, and then nothing is left of the comment.
+    async fn learn(&self, number: u64, author: &str, created: Comment) -> Result<(), Failure> {
+        let (writer, set) = (created.author, "PUSHPLAN_CI_AUTHOR");
+        if self.place.author.is_some() {
+            self.delete(number, created.id).await;
+            let message =
+                format!("this token writes as {writer}, and {set} says {author}: the comment would not be found");
+            return Err(Failure::usage(message).help(format!("set {set} to {writer}")));
+        }
+        (self.note)(&format!(
+            "Warning: this token writes as {writer}, which {} tells only of a comment that is there. Set {set} to {writer} in every \
+             job: then none is written to learn that, and `pushplan apply --approved` finds the one of this target.",
+            self.place.api.name()
+        ));
+        let _ = self.writer.set(writer);
+        Ok(())
     }
 
     /// Edits a comment; `false` where it is not there any more.

@@ -53,6 +53,51 @@ fn the_token_of_a_workflow_may_not_ask_who_it_is() {
 }
 
 #[test]
+fn the_token_of_an_app_writes_one_comment_and_says_who_it_is() {
+    let (team, _service) = Team::new(Kind::GitHub);
+    let forged = "<!-- pushplan {} -->\nmine";
+    team.host.state().user = None;
+    team.host.state().unasked = "my-app[bot]".to_owned();
+    team.host.state().add(7, "mallory", forged, false);
+    team.project.edit("Hello", "One");
+    for round in 0..4 {
+        // A list may be behind.
+        team.host.state().lags = usize::from(round == 2);
+        let ran = team.commented(7);
+        says(&ran.stderr, &["this token writes as my-app[bot]", "Set PUSHPLAN_CI_AUTHOR to my-app[bot]"]);
+        assert_eq!(team.host.own(7).len(), 1, "round {round}: {:#?}", team.host.comments(7));
+    }
+    team.project.edit("One", "Two");
+    says(&team.commented(7).stderr, &["Updated the plan for local"]);
+    says(&team.host.only(7), &["Two"]);
+    assert_eq!(team.host.comments(7)[0].body, forged);
+    let commit = team.host.merge(7);
+    let ran = team.apply(&commit, &[]);
+    assert_eq!(ran.code, 5, "{ran}");
+    says(&ran.stderr, &["has no comment of github-actions[bot]", "PUSHPLAN_CI_AUTHOR: an app writes as NAME[bot]"]);
+    let named = |mut env: crate::team::Env, who: &str| {
+        env.push(("PUSHPLAN_CI_AUTHOR", who.to_owned()));
+        env
+    };
+    let ran = team.run(&["apply", "--approved", "--yes"], &named(team.on_main(&commit), "my-app[bot]"));
+    assert_eq!(ran.code, 0, "{ran}");
+    says(&team.host.only(7), &["**Applied to** `local`"]);
+    // Whoever is named and does not write gets no comment that nobody would find.
+    team.host.open(8);
+    let comment = ["ci", "comment", "--plan", "plan.json"];
+    let ran = team.run(&comment, &named(team.on_pull(8), "someone-else"));
+    assert_eq!(ran.code, 64, "{ran}");
+    says(
+        &ran.stderr,
+        &["writes as my-app[bot], and PUSHPLAN_CI_AUTHOR says someone-else", "set PUSHPLAN_CI_AUTHOR to my-app"],
+    );
+    assert!(team.host.comments(8).is_empty(), "{:#?}", team.host.comments(8));
+    team.host.writes();
+    let ran = team.run(&comment, &named(team.on_pull(8), "my-app[bot]"));
+    assert_eq!((ran.code, team.host.writes()), (0, vec!["POST".to_owned()]), "{ran}");
+}
+
+#[test]
 fn nothing_is_approved_before_the_merge() {
     for kind in KINDS {
         let (team, service) = Team::new(kind);

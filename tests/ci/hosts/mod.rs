@@ -65,6 +65,8 @@ pub struct State {
     pub kind: Kind,
     /// Who the token belongs to; `None`: it may not ask.
     pub user: Option<String>,
+    /// Who writes with a token that may not ask.
+    pub unasked: String,
     /// Whether the token may write.
     pub writes: bool,
     pub pulls: BTreeMap<u64, Pull>,
@@ -84,7 +86,7 @@ pub struct State {
 impl State {
     /// Who writes with the token.
     pub fn writer(&self) -> &str {
-        self.user.as_deref().unwrap_or(WORKFLOW)
+        self.user.as_deref().unwrap_or(&self.unasked)
     }
 
     fn offence(&mut self, why: impl Into<String>) {
@@ -207,6 +209,7 @@ impl Host {
         let state = Arc::new(Mutex::new(State {
             kind,
             user: Some(BOT.to_owned()),
+            unasked: WORKFLOW.to_owned(),
             writes: true,
             pulls: BTreeMap::new(),
             asked: Vec::new(),
