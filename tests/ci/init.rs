@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::hosts::Kind;
 use crate::support::Folder;
 use crate::team::{outside, ran};
 use crate::world::says;
@@ -55,7 +56,10 @@ fn a_workflow_of_few_lines_is_written_once() {
         says(&text, &["\"one,two\"", "\"both\"", " shop/pushplan@v1.2.3\n"]);
         says(
             &ran.stdout,
-            &[if host == "github" { "PUSHPLAN_CREDENTIALS_TOML" } else { "PUSHPLAN_CREDENTIALS of the type file" }],
+            &[match host {
+                "github" => "PUSHPLAN_CREDENTIALS_TOML",
+                _ => "PUSHPLAN_CREDENTIALS of the type file and not protected",
+            }],
         );
         assert!(text.lines().count() <= 25, "{text}");
         for wrong in ["shop/pushplan", "shop/pushplan@v1.2.3\nx: y", "@v1.2.3"] {
@@ -86,6 +90,49 @@ fn a_workflow_of_few_lines_is_written_once() {
         says(&folder.read(file), &["\"two\"", "\"https://two.example\""]);
         says(&ran.stdout, &["PUSHPLAN_APP_KEY and PUSHPLAN_MASTER_SECRET", "https://two.example"]);
     }
+}
+
+#[test]
+fn ledgers_move_as_the_steps_say_in_their_order() {
+    let (team, _service) = crate::targets::team(Kind::GitHub);
+    let folder = &team.project.folder;
+    let credentials = [("PUSHPLAN_CREDENTIALS", folder.path().join("credentials.toml").display().to_string())];
+    let run = |arguments: &[&str]| team.run(arguments, &credentials);
+    let server = Folder::new();
+    for (place, arguments) in
+        [(server.path(), &["init", "-q", "--bare"][..]), (folder.path(), &["init", "-q", "-b", "main"])]
+    {
+        assert_eq!(ran(outside("git").args(arguments).current_dir(place)).code, 0);
+    }
+    let remote = server.path().display().to_string();
+    assert_eq!(ran(outside("git").args(["remote", "add", "origin", &remote]).current_dir(folder.path())).code, 0);
+    assert_eq!(run(&["apply", "--all-targets", "--yes"]).code, 0);
+    for host in ["github", "gitlab"] {
+        let told = run(&["ci", "init", host]).stdout;
+        let lines: Vec<&str> = told.lines().map(str::trim).filter(|line| line.starts_with("pushplan ")).collect();
+        let moving = |name: &str| format!("pushplan ledger move --from file: --to git --target {name}");
+        assert_eq!(lines, [moving("first"), moving("second")], "{told}");
+        // One alone is on the same line.
+        let told = run(&["ci", "init", host, "--force", "--target", "second"]).stdout;
+        says(&told, &[&format!("applied already: {}\n", moving("second"))]);
+        if host == "gitlab" {
+            let settings = folder.read("pushplan.toml").replace("api = ", "ledger = \"git\"\napi = ");
+            folder.write("pushplan.toml", settings);
+            // Without the place that it is in, the command is told which one to use.
+            let ran = run(&["ledger", "move", "--to", "git", "--target", "first"]);
+            assert_eq!(ran.code, 64, "{ran}");
+            says(&ran.stderr, &["is in refs/pushplan/first on origin already, by pushplan.toml", &moving("first")]);
+            for line in lines {
+                let ran = run(&line.split(' ').skip(1).collect::<Vec<_>>());
+                assert_eq!(ran.code, 0, "{ran}");
+            }
+        }
+    }
+    let ran = run(&["plan", "--all-targets", "--detailed-exitcode"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let ran = run(&["ledger", "move", "--from", "git", "--to", "git", "--target", "first"]);
+    assert_eq!(ran.code, 64, "{ran}");
+    says(&ran.stderr, &["--from and --to of the ledger of `first` are the same place"]);
 }
 
 #[test]

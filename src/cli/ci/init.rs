@@ -86,6 +86,9 @@ impl Host {
     }
 }
 
+/// For how many targets a command is shown for each.
+const MOST_MOVED: usize = 8;
+
 /// What the workflow is for.
 struct Team {
     targets: String,
@@ -109,7 +112,8 @@ impl Init {
         let mut lines = vec![one_line(&format!("  wrote {shown}")), "Next:".to_owned()];
         let steps = team.next(self.host);
         for (number, step) in steps.iter().enumerate() {
-            lines.push(format!("  {}. {}", number + 1, visible(step).replace('\n', "\n     ")));
+            let step = context.out.said(step, None);
+            lines.push(format!("  {}. {}", number + 1, visible(&step).replace('\n', "\n     ")));
         }
         context.out.print(&lines.join("\n"));
         Ok(Exit::Done)
@@ -262,17 +266,23 @@ impl Team {
                  masked and not protected, and GITLAB_TOKEN: an access token of the project with the scope api."
             ),
             (Host::Gitlab, None) => {
-                "Set the variable PUSHPLAN_CREDENTIALS of the type file, a credentials.toml with all \
-                                     origins,\nand GITLAB_TOKEN: an access token of the project with the scope api."
+                "Set the variable PUSHPLAN_CREDENTIALS of the type file and not protected, a credentials.toml with all origins,\n\
+                 and GITLAB_TOKEN: an access token of the project with the scope api."
                     .to_owned()
             }
         });
         let alone: Vec<&str> =
             self.known.iter().filter(|(.., ledger)| ledger.is_none()).map(|(name, ..)| name.as_str()).collect();
         if !alone.is_empty() {
+            let moving = |name: &str| format!("pushplan ledger move --from file: --to git --target {name}");
+            let moving: String = match alone.as_slice() {
+                [one] => format!(" {}", moving(one)),
+                few if few.len() <= MOST_MOVED => few.iter().map(|name| format!("\n  {}", moving(name))).collect(),
+                _ => format!(" {} for each NAME of them", moving("NAME")),
+            };
             steps.push(format!(
                 "The ledger of {} is on one machine, and a runner forgets it: write ledger = \"git\" into pushplan.toml.\n\
-                 Where something was applied already: pushplan ledger move --to git\n\
+                 Where something was applied already:{moving}\n\
                  Then run this again with --force, for the rights that it needs.",
                 all_of(&alone)
             ));

@@ -15,7 +15,7 @@ use crate::failure::{Exit, Failure};
 use crate::ledger::{Chain, Entry, Ledger as State, Log, NotMoved, checkpoint, place};
 use crate::manifest::Project;
 use crate::render::ledger::{self as shown, View};
-use crate::text;
+use crate::text::{self, shell_word};
 
 /// Look after the ledger of a target: where it is, whether it is sound, and how it gets elsewhere
 #[derive(Debug, Args)]
@@ -188,7 +188,7 @@ impl Move {
         }
         let there = at_place(Some(&self.to), &root, &target)?;
         if there.shown() == log.shown() {
-            return Err(Failure::usage(format!("the ledger of `{target}` is in {} already", log.shown())));
+            return Err(already(&target, &log.shown(), &self.to, self.from.is_some()));
         }
         let moved = runtime()?.block_on(async {
             self.turn.ledger(context, &log, &target).await?;
@@ -205,6 +205,18 @@ impl Move {
         context.out.print(&shown::moved(&target, records, &log.shown(), &self.to, is_declared));
         Ok(Exit::Done)
     }
+}
+
+/// The failure of a move to where the ledger is by the settings, or by what was given.
+fn already(target: &str, place: &str, to: &str, is_given: bool) -> Failure {
+    if is_given {
+        return Failure::usage(format!("--from and --to of the ledger of `{target}` are the same place, {place}"));
+    }
+    let from = if to == place::HOME { "PLACE" } else { place::HOME };
+    let (to, name) = (shell_word(&place::shown(to)), shell_word(target));
+    Failure::usage(format!("the ledger of `{target}` is in {place} already, by pushplan.toml")).help(format!(
+        "where its records are still in another place, name that: pushplan ledger move --from {from} --to {to} --target {name}"
+    ))
 }
 
 fn not_moved(why: NotMoved, target: &str, log: &Chain, to: &str) -> Failure {
