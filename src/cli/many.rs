@@ -28,7 +28,7 @@ use crate::manifest::{Manifests, Project, read_project};
 use crate::plan::{Aim, Choice, Plan};
 use crate::render::Again;
 use crate::render::findings::Report;
-use crate::text::shell_word;
+use crate::text::{count, shell_word};
 
 pub use selection::select;
 
@@ -306,6 +306,19 @@ fn sites(root: &Path, names: Vec<String>, manifests: &Arc<Manifests>) -> Result<
 fn tell_pending(sites: &[Arc<Site>], context: &Context) {
     let kept = sites.iter().filter_map(|site| site.log.kept().ok());
     kept.filter_map(|kept| ledger::pending(&kept)).for_each(|words| context.out.note(&words));
+}
+
+/// Says on standard error that something failed on a target, whatever else is shown of it: whoever reads that alone learns why.
+fn tell_failed<'f>(all: impl Iterator<Item = (&'f str, &'f Failure)>, context: &Context) {
+    let all: Vec<(&str, &Failure)> = all.collect();
+    let exit = worst(all.iter().map(|(_, failure)| failure.exit));
+    let Some((target, failure)) = all.iter().find(|(_, failure)| failure.exit == exit) else { return };
+    let first = failure.message.lines().next().unwrap_or_default();
+    let more = match all.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {})", count(more, "more target")),
+    };
+    context.out.failure(&Failure::new(format!("{target}: {first}{more}")));
 }
 
 /// What became of one of several targets.

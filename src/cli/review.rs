@@ -65,7 +65,8 @@ pub enum Became<'r> {
     Ran(&'r Report, &'r Plan, &'r Again),
     Nothing,
     Held(&'r Failure),
-    NotBegun,
+    /// Another target was not applied as it was planned.
+    NotBegun(&'r str),
 }
 
 impl Approved {
@@ -212,6 +213,15 @@ impl Review {
     /// Tells in the comment what became of a plan. That it cannot be told changes nothing of that, and is a warning.
     pub async fn tell(&self, target: &str, became: Became<'_>, context: &Context) {
         let say = |words: &str| context.out.note(&one_line(words));
+        // Its commands run as they are pasted, as on a terminal.
+        let why = match became {
+            Became::Held(failure) => {
+                let help = failure.help.as_ref().map(|help| context.out.said(help, None));
+                Some(Failure { help, ..failure.clone() })
+            }
+            _ => None,
+        };
+        let became = why.as_ref().map_or(became, Became::Held);
         let told = async {
             let forge = Forge::new(host()?, patience(None), &say)?;
             let (comment, hidden, _) = self.find(&forge, target).await?;
@@ -289,9 +299,9 @@ fn footer(target: &str, became: &Became, hidden: &Hidden) -> Option<(Hidden, Str
         Became::Nothing if hidden.state != State::Partly && hidden.changes.is_empty() => return None,
         Became::Nothing => (with(State::Applied), ci::nothing_left(&run)),
         // What was done stays told.
-        Became::Held(_) | Became::NotBegun if hidden.state.is_done() => return None,
+        Became::Held(_) | Became::NotBegun(_) if hidden.state.is_done() => return None,
         Became::Held(failure) => (with(State::Held), ci::held(failure, &run)),
-        Became::NotBegun => (with(State::Held), ci::not_begun(&run)),
+        Became::NotBegun(other) => (with(State::Held), ci::not_begun(other, &run)),
     })
 }
 

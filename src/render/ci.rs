@@ -143,9 +143,10 @@ pub fn nothing_left(run: &Run) -> String {
     format!("{}: nothing was left to apply.", run.lead("Applied to"))
 }
 
-/// That a plan was not begun because another target's was not applied.
-pub fn not_begun(run: &Run) -> String {
-    format!("{}: another target came first and was not applied.", run.lead("Held, not applied to"))
+/// That a plan was not begun because another target's was not applied as it was planned.
+pub fn not_begun(other: &str, run: &Run) -> String {
+    let other = markdown::code(&short(other, 80));
+    format!("{}: it was not begun, because {other} was not applied as planned.", run.lead("Held, not applied to"))
 }
 
 #[cfg(test)]

@@ -183,7 +183,8 @@ fn several_targets_and_a_file_of_credentials_work_too() {
     let runner = Runner::new(team.project.folder.path());
     let secret = ("PUSHPLAN_CREDENTIALS_TOML", team.project.folder.read("credentials.toml"));
     fs::remove_file(team.project.folder.path().join("credentials.toml")).expect("a file");
-    let used = runner.run(&[("command", "plan"), ("target", "first,second")], &[on_pull(&team), vec![secret]].concat());
+    let used = runner
+        .run(&[("command", "plan"), ("target", "first,second")], &[on_pull(&team), vec![secret.clone()]].concat());
     assert_eq!((used.code, used.output("failure-reason")), (0, ""), "{}", used.log);
     assert_eq!(numbers(&used), ["4", "4", "0", "0", "0", "0", "0"]);
     assert_eq!(team.host.own(7).len(), 2);
@@ -198,6 +199,16 @@ fn several_targets_and_a_file_of_credentials_work_too() {
         assert_eq!(found, names);
     }
     assert!(!team.project.folder.path().join(".git/runner/pushplan.credentials.toml").exists());
+    // Each of them is held, and the first error says why.
+    team.project.edit("Hello", "Good night");
+    let main = [on_main(&team, &team.host.merge(7)), vec![secret]].concat();
+    let used = runner.run(&[("command", "apply"), ("target", "first,second")], &main);
+    assert_eq!(used.code, 5, "{}", used.log);
+    let reason = used.output("failure-reason");
+    assert!(
+        reason.starts_with("stale: first: what was reviewed in") && reason.ends_with("(and 1 more target)"),
+        "{reason}"
+    );
 }
 
 #[test]

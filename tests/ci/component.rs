@@ -206,6 +206,36 @@ fn a_fork_of_a_merge_request_is_planned_without_variables() {
 }
 
 #[test]
+fn a_file_of_credentials_is_read_that_the_runner_lets_everybody_read() {
+    let (team, _service) = crate::targets::team(Kind::GitLab);
+    let folder = team.project.folder.path();
+    let file = folder.join("credentials.toml");
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    std::fs::set_permissions(&file, open).expect("permissions");
+    let temporary = folder.join("temporary");
+    std::fs::create_dir(&temporary).expect("a folder");
+    let given = [("PUSHPLAN_CREDENTIALS", &file), ("TMPDIR", &temporary)];
+    let given = given.map(|(name, path)| (name, path.display().to_string()));
+    let both = [("target", "first,second")];
+    let ran = job(&team, "pushplan-plan", &both, &[team.on_pull(7), given.to_vec()].concat());
+    assert_eq!(ran.code, 0, "{ran}");
+    assert_eq!(team.host.own(7).len(), 2);
+    let main = [team.on_main(&team.host.merge(7)), given.to_vec()].concat();
+    let ran = job(&team, "pushplan-apply", &both, &main);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert_eq!(job(&team, "pushplan-drift", &both, &main).code, 0);
+    assert_eq!(std::fs::read_dir(&temporary).expect("a folder").count(), 0, "no copy stays");
+    // Why one of several cannot be planned is handed on.
+    std::fs::write(folder.join(".pushplan/ledger/second/00000001.json"), "no record").expect("a file");
+    let ran = job(&team, "pushplan-plan", &both, &[team.on_pull(7), given.to_vec()].concat());
+    assert_eq!(ran.code, 1, "{ran}");
+    says(
+        &team.project.folder.read(".pushplan-ci/outputs.env"),
+        &["PUSHPLAN_FAILURE_REASON=failed: second: the ledger of `second` cannot be used"],
+    );
+}
+
+#[test]
 fn a_plan_that_no_comment_has_room_for_is_applied_where_the_team_says_so() {
     let team = Team::fresh(Kind::GitLab, &crate::approved::long());
     let service = team.project.serve();

@@ -77,12 +77,40 @@ fn one_target_that_moved_holds_the_others_back() {
         assert_eq!(ran.code, 5, "{ran}");
         let own = team.host.own(7);
         says(&own[0], &["**Held, not applied to** `first`", "segments/a comes to something else now"]);
-        says(&own[1], &["**Held, not applied to** `second`", "another target came first and was not applied"]);
+        says(
+            &own[1],
+            &["**Held, not applied to** `second`", "it was not begun, because `first` was not applied as planned"],
+        );
         // The other one is still approved.
         let one = ["apply", "--approved", "--yes", "--target", "second"];
         let ran = team.run_with_both(&one, team.on_main(&commit));
         assert_eq!(ran.code, 0, "{ran}");
         says(&team.host.own(7)[1], &["**Applied to** `second`"]);
+    }
+}
+
+#[test]
+fn what_holds_a_target_back_is_told_with_commands_that_work() {
+    for kind in KINDS {
+        let (team, service) = team(kind);
+        team.comment_on_both();
+        let commit = team.host.merge(7);
+        let body = serde_json::json!({"display_name": "a", "criteria": {"tag": "theirs"}});
+        assert!(service.ask_as(("second", "secret"), reqwest::Method::POST, "/api/segments", Some(&body)).0 < 300);
+        let all = ["apply", "--approved", "--yes", "--all-targets", "--project", "."];
+        let ran = team.run_with_both(&all, team.on_main(&commit));
+        assert_eq!(ran.code, 5, "{ran}");
+        says(&ran.stderr, &["error: second: what was reviewed in"]);
+        let own = team.host.own(7);
+        says(&own[0], &["**Held, not applied to** `first`", "not begun, because `second` was not applied as planned"]);
+        let plain = own[1].replace('\\', "");
+        for command in ["plan", "apply"] {
+            says(&plain, &[&format!("pushplan {command} --project . --target second")]);
+        }
+        // Also where it is the only one.
+        let one = ["apply", "--approved", "--yes", "--target", "second", "--project", "."];
+        assert_eq!(team.run_with_both(&one, team.on_main(&commit)).code, 5);
+        says(&team.host.own(7)[1].replace('\\', ""), &["pushplan apply --project . --target second"]);
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::plan::{make, several, told};
-use super::{Asked, Became, Does, Wanted, worst};
+use super::{Asked, Became, Does, Wanted, tell_failed, worst};
 use crate::cli::apply::{Applied, Asking, Format, How, QUICKER, WhenFailed, saved};
 use crate::cli::planning::{Planned, Site};
 use crate::cli::review;
@@ -35,7 +35,8 @@ pub fn run(asked: &Asked, wanted: &Wanted, how: &How, asking: &Asking, does: &Do
     if let (Err(failure), Some(review), Ok(names)) = (&read, asking.review, asked.targets()) {
         // Those who reviewed it learn that it is not applied.
         for name in &names {
-            runtime()?.block_on(review.tell(name, review::Became::Held(failure), context));
+            let failure = context.out.why(failure.clone(), name);
+            runtime()?.block_on(review.tell(name, review::Became::Held(&failure), context));
         }
     }
     let sites = read?;
@@ -47,6 +48,7 @@ pub fn run(asked: &Asked, wanted: &Wanted, how: &How, asking: &Asking, does: &Do
     let run = Run { how, wanted, asking, asked, does, context };
     let ended = runtime()?.block_on(run.all(&sites))?;
     show(&ended, how, asking, context);
+    tell_failed(ended.iter().filter_map(|dealt| Some((dealt.site.target.as_str(), dealt.failure()?))), context);
     runtime()?.block_on(run.tell_all(&ended));
     Ok(exit_of(&ended))
 }
@@ -58,6 +60,25 @@ struct Dealt {
     fate: Reported,
     /// Whether something of another target is not promoted to it.
     is_short: bool,
+}
+
+impl Dealt {
+    /// Why nothing was begun, where that failed.
+    fn failure(&self) -> Option<&Failure> {
+        match &self.fate {
+            Reported::Failed(failure) => Some(failure),
+            Reported::Applied(_) | Reported::Unchanged | Reported::NotBegun => None,
+        }
+    }
+
+    /// Whether those that are left are not begun for it.
+    fn is_in_the_way(&self) -> bool {
+        match &self.fate {
+            Reported::Applied(applied) => applied.exit != Exit::Done,
+            Reported::Failed(_) => true,
+            Reported::Unchanged | Reported::NotBegun => false,
+        }
+    }
 }
 
 enum Reported {
@@ -187,18 +208,24 @@ impl Run<'_> {
     /// Tells the reviewers of a target what became of it.
     async fn tell(&self, site: &Site, became: review::Became<'_>) {
         if let Some(review) = self.asking.review {
+            let why = match became {
+                review::Became::Held(failure) => Some(self.context.out.why(failure.clone(), &site.target)),
+                _ => None,
+            };
+            let became = why.as_ref().map_or(became, review::Became::Held);
             review.tell(&site.target, became, self.context).await;
         }
     }
 
     /// The same of all targets.
     async fn tell_all(&self, ended: &[Dealt]) {
+        let first = ended.iter().find(|dealt| dealt.is_in_the_way()).map_or("", |dealt| &dealt.site.target);
         for Dealt { site, again, fate, .. } in ended {
             let became = match fate {
                 Reported::Applied(applied) => applied.became(again),
                 Reported::Unchanged => review::Became::Nothing,
                 Reported::Failed(failure) => review::Became::Held(failure),
-                Reported::NotBegun => review::Became::NotBegun,
+                Reported::NotBegun => review::Became::NotBegun(first),
             };
             self.tell(site, became).await;
         }

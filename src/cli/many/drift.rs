@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Asked, Became, each, tell_pending, worst};
+use super::{Asked, Became, each, tell_failed, tell_pending, worst};
 use crate::cli::drift::{Format, Found, look};
 use crate::cli::planning::unreadable;
 use crate::cli::target::Shared;
@@ -44,6 +44,7 @@ pub fn run(asked: &Asked, choice: &Choice, format: Format, detailed: bool, conte
         Format::Json => out.json(&drift::json(&said)),
         Format::Markdown => out.print(&drift::markdown(&said)),
     }
+    tell_failed(all.iter().filter_map(|one| Some((one.site.target.as_str(), one.ended.as_ref().err()?))), context);
     Ok(worst(all.iter().map(|one| match &one.ended {
         Err(failure) => failure.exit,
         Ok((drift, _)) if detailed && !drift.is_none() => Exit::Changes,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Asked, Became, Does, Wanted, each, tell_pending, worst};
+use super::{Asked, Became, Does, Wanted, each, tell_failed, tell_pending, worst};
 use crate::address::is_key;
 use crate::cli::apply::saved::{SAVED, names};
 use crate::cli::forms::{Format, Forms};
@@ -122,6 +122,8 @@ pub fn present(
             _ => show(&several, *format, file.as_deref(), context)?,
         }
     }
+    let failed = all.iter().filter_map(|one| Some((one.site.target.as_str(), one.ended.as_ref().err()?)));
+    tell_failed(failed, context);
     Ok(worst(all.iter().zip(&aheads).map(|(one, (_, ahead))| exit(one, ahead, detailed))))
 }
 
