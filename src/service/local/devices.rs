@@ -38,6 +38,8 @@ pub fn put(app: &mut App, call: &Call) -> Answered {
     if let Some(old) = old.filter(|old| old.installed) {
         device.first_opened = old.first_opened;
         device.last_opened = old.last_opened;
+        device.opened_opted_in = old.opened_opted_in;
+        device.opened_opted_out = old.opened_opted_out;
     }
     app.register(&id, device, call.now);
     Ok(Answer::bare(if known { 200 } else { 201 }, record(app, &id)))

@@ -103,8 +103,15 @@ impl App {
     fn session(&mut self, number: u32, platform: &str, now: Timestamp, seconds: u64, mut opening: Value) {
         let id = self.devices.id(number).to_owned();
         let Some(device) = self.devices.get(&id) else { return };
-        let (last, is_first) = (device.last_opened, device.first_opened.is_none());
-        let users = if device.opt_in { "optins" } else { "optouts" };
+        let is_first = device.first_opened.is_none();
+        // Whoever changed sides is a user of both.
+        let (users, last) = match device.opt_in {
+            true => ("optins", device.opened_opted_in),
+            false => ("optouts", device.opened_opted_out),
+        };
+        // A file of an earlier version does not know on which side that was.
+        let is_known = device.opened_opted_in.is_some() || device.opened_opted_out.is_some();
+        let last = if is_known { last } else { device.last_opened };
         self.activity.count(&mut self.journal, "opens", platform, now, 1);
         self.activity.count_user(&mut self.journal, users, platform, last, now);
         if seconds > 0 {
@@ -113,6 +120,10 @@ impl App {
         self.devices.change(&mut self.journal, &id, |device| {
             device.first_opened.get_or_insert(now);
             device.last_opened = Some(now);
+            match device.opt_in {
+                true => device.opened_opted_in = Some(now),
+                false => device.opened_opted_out = Some(now),
+            }
         });
         let session = new_id();
         opening["session_id"] = session.as_str().into();

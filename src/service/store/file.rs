@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rusqlite::{Connection, ErrorCode, params};
+use rusqlite::{Connection, ErrorCode, ffi, params};
 
 use super::{Kept, Row};
 
@@ -36,6 +36,10 @@ impl File {
 
     fn prepare(path: &Path) -> rusqlite::Result<(Self, Vec<Kept>)> {
         let connection = Connection::open(path)?;
+        // Nothing is written into what is somebody else's.
+        if !is_own(&connection)? {
+            return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_NOTADB), None));
+        }
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
@@ -131,6 +135,27 @@ impl File {
     }
 }
 
+/// Whether a file holds nothing yet, or what this service or an earlier version of it keeps.
+fn is_own(connection: &Connection) -> rusqlite::Result<bool> {
+    let mut statement = connection.prepare(
+        "SELECT m.name, (SELECT group_concat(c.name, ' ') FROM pragma_table_info(m.name) c) FROM sqlite_master m \
+         WHERE m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+    )?;
+    let mut there = statement.query([])?;
+    while let Some(row) = there.next()? {
+        let (name, columns): (String, Option<String>) = (row.get(0)?, row.get(1)?);
+        let is_known = match name.as_str() {
+            "log" => columns.as_deref() == Some("seq app name key value"),
+            "rows" => columns.as_deref() == Some("app name key value"),
+            _ => false,
+        };
+        if !is_known {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Why a file cannot be opened, and what to do.
 fn cannot_open(path: &Path, error: &rusqlite::Error) -> String {
     let name = path.display();
@@ -196,6 +221,31 @@ mod tests {
         for _ in 0..2 {
             let (_, kept) = File::open(&path).expect("a file");
             assert_eq!(held(&kept), [("x", "kept")]);
+        }
+    }
+
+    #[test]
+    fn the_file_of_another_program_is_left_as_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (number, sql) in [
+            "CREATE TABLE notes (text TEXT); INSERT INTO notes VALUES ('mine');",
+            "CREATE TABLE log (at TEXT, line TEXT);",
+            "CREATE TABLE rows (id INTEGER PRIMARY KEY);",
+            "CREATE VIEW v AS SELECT 1 AS one;",
+        ]
+        .iter()
+        .enumerate()
+        {
+            let path = folder.path().join(format!("{number}.db"));
+            Connection::open(&path).expect("a file").execute_batch(sql).expect("another program");
+            let before = std::fs::read(&path).expect("a file");
+            let why = File::open(&path).expect_err(sql);
+            assert!(why.contains("is no file of this service; give the name of a new one"), "{why}");
+            assert!(std::fs::read(&path).expect("a file") == before, "{sql}");
+        }
+        let path = folder.path().join("own.db");
+        for _ in 0..2 {
+            File::open(&path).expect("a file of this service");
         }
     }
 }

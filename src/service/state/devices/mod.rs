@@ -60,6 +60,11 @@ pub struct Device {
     /// When the app was first and last opened.
     pub first_opened: Option<Timestamp>,
     pub last_opened: Option<Timestamp>,
+    /// When that was last done by somebody who was opted in, and by somebody who was opted out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opened_opted_in: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opened_opted_out: Option<Timestamp>,
     /// What it was before it became what it is, the oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub past: Vec<Past>,

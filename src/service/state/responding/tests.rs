@@ -84,6 +84,24 @@ fn a_user_counts_once_in_each_period() {
 }
 
 #[test]
+fn a_user_who_changes_sides_counts_once_on_each() {
+    let mut app = app();
+    let phone = number(&app, "phone");
+    for (hours, opt_in) in [(0, true), (2, false), (3, true), (4, false)] {
+        app.devices.change(&mut app.journal, "phone", |device| device.opt_in = opt_in);
+        app.opened(phone, later(hours), 1);
+    }
+    let sum = |name: &str| (0..5).map(|hours| count(&app, name, "ios", later(hours))).sum::<u64>();
+    for side in ["optins", "optouts"] {
+        assert_eq!(
+            ["hourly", "daily", "monthly"].map(|precision| sum(&format!("{side} {precision}"))),
+            [2, 1, 1],
+            "{side}"
+        );
+    }
+}
+
+#[test]
 fn the_first_open_is_one_of_its_own() {
     let mut app = app();
     let pipeline = json!({
