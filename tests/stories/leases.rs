@@ -1,6 +1,6 @@
 //! Somebody else is at work: who comes second is told, waits, takes over from the dead, or ends a lease by hand.
 
-use std::process::Child;
+use std::process::{Child, Command};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -364,4 +364,29 @@ fn who_lost_the_ledger_goes_on_at_once_when_it_is_back() {
     says(&project.good(&["ledger", "status"]).stdout, &["at work     nobody"]);
     let left = std::fs::read_dir(project.folder.path().join(".pushplan/unwritten/local")).expect("a folder");
     assert_eq!(left.count(), 0, "all of it is taken in");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_could_not_tell_the_ledger_that_it_ended_is_not_said_to_be_at_work() {
+    let project = Project::with("segments:\n  a: {criteria: {tag: a}}\n", &format!("{LONG}ledger = \"git\"\n"));
+    let _service = project.serve();
+    let server = project.folder.path().join("server.git");
+    let git = |arguments: &[&str]| {
+        let ran = Command::new("git").args(arguments).current_dir(project.folder.path()).output().expect("git runs");
+        assert!(ran.status.success(), "{ran:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["init", "-q", "--bare", "server.git"]);
+    git(&["remote", "add", "origin", server.to_str().expect("UTF-8")]);
+    // The server takes what begins a run and what it is about to do, and nothing more.
+    let hook = "#!/bin/sh\necho x >>pushed\n[ $(wc -l <pushed) -le 2 ]\n";
+    let hook = project.folder.write("server.git/hooks/pre-receive", hook);
+    std::fs::set_permissions(hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("permissions");
+    let ran = project.run(&["apply", "--yes"]);
+    assert_eq!(ran.code, 6, "{ran}");
+    let ran = project.good(&["plan"]);
+    assert!(!ran.stderr.contains("is applying") && !ran.stderr.contains("for the end of that"), "{ran}");
+    assert!(!ran.stdout.contains("At work"), "{ran}");
+    says(&ran.stdout, &["1 to adopt"]);
 }

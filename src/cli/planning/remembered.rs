@@ -56,7 +56,8 @@ impl Site {
                 }
                 return Ok(Remembered { ledger, position, at_work });
             }
-            let words = waiting(&ledger, wait, now);
+            let is_over = at_work.is_none() && turn::holder(&ledger, now).is_some();
+            let words = waiting(&ledger, at_work.as_deref(), is_over, wait);
             if told.is_none()
                 && let Some(words) = &words
             {
@@ -104,13 +105,18 @@ impl Site {
     }
 }
 
-/// What is said of somebody who is at work, and of what is waited for.
-fn waiting(ledger: &Ledger, wait: Duration, now: Timestamp) -> Option<String> {
+/// What is said of somebody who is at work, and of what is waited for. `is_over`: a run has ended here that could not tell the
+/// ledger.
+fn waiting(ledger: &Ledger, at_work: Option<&str>, is_over: bool, wait: Duration) -> Option<String> {
     let seconds = wait.as_secs() + 1;
     let settled = "until what it sent has taken effect or never will";
-    match (turn::holder(ledger, now).map(turn::at_work), &ledger.run) {
+    match (at_work, &ledger.run) {
         (Some(somebody), _) => Some(format!("{somebody} Waiting for the end of that.")),
         _ if wait.is_zero() => None,
+        (None, Some(run)) if is_over => Some(format!(
+            "A run of {} has ended here and could not tell the ledger. Waiting {seconds} s, {settled}.",
+            run.actor
+        )),
         (None, Some(run)) => Some(format!(
             "A run of {} has not ended: it is under way, or was cut off. Waiting {seconds} s, {settled}.",
             run.actor
