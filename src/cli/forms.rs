@@ -28,6 +28,18 @@ pub enum Format {
     Html,
 }
 
+impl Format {
+    /// What the name of a file in this form ends with.
+    pub fn end(self) -> &'static str {
+        match self {
+            Self::Text => ".txt",
+            Self::Json => ".json",
+            Self::Markdown => ".md",
+            Self::Html => ".html",
+        }
+    }
+}
+
 /// What is asked for: a file to save the plan in, and forms to show it in, each in a file or on standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forms {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 
+use super::apply::saved::SAVED;
 use super::drifting::Drifting;
 use super::forms::{Format, Forms};
 use super::many::{self, Does, Places, Which};
@@ -12,11 +13,13 @@ use super::offline::Offline;
 use super::planning::{Chosen, Glimpse, Head, Place, Scout, Site, Wish, unreadable};
 use super::turn::length;
 use super::{Context, Ended, ledger, private, runtime};
+use crate::address::is_key;
 use crate::failure::{Exit, Failure};
 use crate::guard::{Guard, guards};
 use crate::plan::Plan as Planned;
 use crate::render::plan::Ahead;
 use crate::render::{self, Again, Style};
+use crate::text::shell_word;
 
 /// How long somebody who is at work is waited for, where a plan is to be applied later: beside them it would not hold.
 const FOR_LATER: SignedDuration = SignedDuration::from_mins(10);
@@ -129,6 +132,7 @@ fn make_from(
 
 /// Saves a plan where that is asked for, and shows it.
 pub fn present(plan: &Planned, site: &Site, again: Again, forms: &Forms, context: &Context) -> Result<(), Failure> {
+    is_for_files(forms, &site.target)?;
     if let Some(path) = &forms.saved {
         write(path, &plan.save())?;
     }
@@ -137,6 +141,23 @@ pub fn present(plan: &Planned, site: &Site, again: Again, forms: &Forms, context
     let ahead = Ahead { again, saved, refused, on_merge: false };
     for (format, file) in &forms.shown {
         show(plan, &ahead, *format, file.as_deref(), context)?;
+    }
+    Ok(())
+}
+
+/// Refuses folders, which are for several targets. Their files are named after them.
+fn is_for_files(forms: &Forms, target: &str) -> Result<(), Failure> {
+    let name = if is_key(target) { target } else { "NAME" };
+    let shown = forms.shown.iter().filter_map(|(format, file)| Some((file.as_deref()?, format.end())));
+    for (path, end) in forms.saved.as_deref().map(|path| (path, SAVED)).into_iter().chain(shown) {
+        if path.is_dir() {
+            let file = path.join(format!("{name}{end}"));
+            return Err(Failure::usage(format!(
+                "{} is a folder, and a plan for one target is one file",
+                path.display()
+            ))
+            .help(format!("name a file: --out {}", shell_word(&file.display().to_string()))));
+        }
     }
     Ok(())
 }

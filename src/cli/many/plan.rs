@@ -20,9 +20,6 @@ use crate::render::plan::Ahead;
 use crate::render::{self, Again, Out, Style, one_line};
 use crate::text;
 
-/// What the page of a plan is called behind the name of its target.
-const PAGE: &str = ".html";
-
 /// Makes a plan for each target, several at a time. The plans are no more than looked at.
 pub async fn make(sites: &[Arc<Site>], wanted: &Wanted, context: &Context) -> Vec<Became<Planned>> {
     tell_pending(sites, context);
@@ -116,7 +113,7 @@ pub fn present(
     for (format, file) in &forms.shown {
         match (format, file) {
             (Format::Html, Some(folder)) => {
-                let number = write_each(folder, PAGE, all, &aheads, render::html::report::html)?;
+                let number = write_each(folder, Format::Html.end(), all, &aheads, render::html::report::html)?;
                 context.out.note(&format!("Wrote {} to {}", text::count(number, "page"), folder.display()));
             }
             _ => show(&several, *format, file.as_deref(), context)?,

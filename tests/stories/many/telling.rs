@@ -39,3 +39,24 @@ fn every_line_of_an_apply_names_its_target_and_a_removal_is_called_one() {
     let told = ran.stdout + &ran.stderr;
     says(&told, &["cafe-de - segments/vip is not in your files any more"]);
 }
+
+#[test]
+fn the_folder_of_several_plans_is_no_file_for_one_and_its_name_in_there_is_told() {
+    let world = World::new(MANIFEST, &["cafe-de", "shop-de"]);
+    world.good(&["plan", "--target", "*-de", "--out", "plans", "--format", "html", "--out", "pages"]);
+    for (options, file) in [
+        (&["--out", "plans"][..], "plans/cafe-de.plan"),
+        (&["--format", "html", "--out", "pages"], "pages/cafe-de.html"),
+    ] {
+        let one = ["plan", "--target", "cafe-de"];
+        let ran = world.run(&[&one[..], options].concat());
+        assert_eq!(ran.code, 64, "{ran}");
+        let folder = options.last().expect("a folder");
+        says(
+            &ran.stderr,
+            &[&format!("{folder} is a folder, and a plan for one target is one file"), &format!("--out {file}")],
+        );
+        let with_file = [&one[..], &options[..options.len() - 1], &[file]].concat();
+        world.good(&with_file);
+    }
+}
