@@ -1,6 +1,7 @@
 //! What planning commands share: reading the project, opening the target, and making a plan of both.
 
 mod aim;
+mod before;
 mod decide;
 mod fetch;
 mod home;
@@ -426,7 +427,7 @@ impl Site {
         // What the files say of things outside git is for plans of what the files say.
         let pruned = if wish.aim == Aim::Manifests { self.prune() } else { BTreeSet::new() };
         let contents = unmanaged::contents(&pruned, opened.level);
-        let (units, held) = self.aimed(&wish.aim, &before.ledger).await?;
+        let (units, held) = self.aimed(&wish.aim, &before.ledger, opened, context).await?;
         let aligned = Aligned::new(&units, &before.ledger);
         let known = (&*aligned.units, &*aligned.ledger);
         let live = self.fetch_from(head.early, opened, known, true, &contents, context).await?;
@@ -436,7 +437,7 @@ impl Site {
             return Ok(Planned { plan: plan.into(), ledger: before.ledger, at_work: false, digest: None });
         }
         let (after, under_way) = self.since(&before).await?;
-        let (units, held) = self.aimed(&wish.aim, &after.ledger).await?;
+        let (units, held) = self.aimed(&wish.aim, &after.ledger, opened, context).await?;
         let aligned = Aligned::new(&units, &after.ledger);
         let plan = self.compared(&aligned, held, &after, &under_way, service, wish)?;
         Ok(Planned { plan: plan.into(), at_work: after.at_work.is_some(), ledger: after.ledger, digest: None })

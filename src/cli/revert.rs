@@ -6,11 +6,15 @@ use jiff::Timestamp;
 use super::apply::{Allowed, Format, How};
 use super::drifting::Drifting;
 use super::forms::{self, Forms};
-use super::planning::{Place, Wish};
+use super::planning::{Chosen, Place, Wish};
 use super::{Context, Ended, plan};
 use crate::plan::Aim;
 
 /// Go back to what was there before a run of the history.
+///
+/// What the run made is deleted, what it changed says again what it said before, what it deleted is made again, and what it moved
+/// gets its key back. Later runs stay: whatever has another key by now is found under that. What the run adopted stays yours, what
+/// it forgot stays forgotten, and what has had its time or was deleted since is not made again; all of that is told.
 ///
 /// The manifests stay as they are: revert the commit too, or the next apply brings its changes back.
 #[derive(Debug, Args)]
@@ -25,6 +29,9 @@ pub struct Revert {
 
     #[command(flatten)]
     place: Place,
+
+    #[command(flatten)]
+    chosen: Chosen,
 
     #[command(flatten)]
     drifting: Drifting,
@@ -45,7 +52,7 @@ impl Revert {
     pub fn run(&self, context: &Context) -> Ended {
         let site = self.place.read(context, Timestamp::now())?;
         let on_drift = self.drifting.given();
-        let wish = Wish { aim: Aim::Before(self.number), on_drift, ..Wish::default() };
+        let wish = Wish { choice: self.chosen.choice(), aim: Aim::Before(self.number), on_drift, ..Wish::default() };
         let again = self.place.again(&format!("revert {}{}", self.number, self.drifting.again()), &wish.choice);
         if let Some(path) = &self.out {
             let format = if self.how.format == Format::Text { forms::Format::Text } else { forms::Format::Json };

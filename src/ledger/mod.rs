@@ -16,6 +16,7 @@ pub mod postgres;
 mod record;
 mod state;
 pub mod store;
+pub mod undo;
 
 use std::fmt;
 use std::sync::Arc;

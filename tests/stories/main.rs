@@ -32,6 +32,7 @@ mod pasted;
 mod reconcile;
 mod renaming;
 mod reports;
+mod reverting;
 mod saved;
 mod statistics;
 mod test_sends;

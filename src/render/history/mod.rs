@@ -2,7 +2,6 @@
 
 pub mod json;
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use jiff::Timestamp;
@@ -62,12 +61,12 @@ fn by_hand(deed: &Deed) -> String {
 
 /// How many things became what.
 fn counts(deed: &Deed) -> Vec<(&'static str, usize)> {
-    let mut done: BTreeMap<Act, usize> = BTreeMap::new();
-    let mut words = Vec::new();
-    for changed in deed.changes.iter().filter(|changed| changed.is_done()) {
-        *done.entry(changed.act.clone()).or_default() += 1;
-    }
-    words.extend(done.iter().map(|(act, number)| (act.done(), *number)));
+    let mut done: Vec<&Act> =
+        deed.changes.iter().filter(|changed| changed.is_done()).map(|changed| &changed.act).collect();
+    done.sort();
+    // Each move has an address of its own, and all of them are moves.
+    let same = done.chunk_by(|one, other| one.done() == other.done());
+    let mut words: Vec<(&'static str, usize)> = same.map(|acts| (acts[0].done(), acts.len())).collect();
     let failed = |changed: &&Changed| matches!(changed.result, Some(Done::Not { .. }));
     let rest = [
         ("failed", deed.changes.iter().filter(failed).count()),

@@ -1,0 +1,139 @@
+//! What a plan brings about that goes back on a deed of the history.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use super::{Site, unreadable};
+use crate::address::Address;
+use crate::cli::Context;
+use crate::compare::Unit;
+use crate::failure::Failure;
+use crate::ledger::undo::{Left, Taken, Undone, undone};
+use crate::ledger::{Entry, Ledger, Owned, history};
+use crate::promote::kept;
+use crate::render::one_line;
+use crate::text::{all_of, shell_word};
+
+/// How many are named where there may be many.
+const NAMED: usize = 10;
+
+impl Site {
+    /// What the ledger remembers, with everything that a deed changed as it was before. What stays as it is, is told.
+    pub(super) async fn before(
+        &self,
+        number: usize,
+        ledger: &Ledger,
+        now: Timestamp,
+        context: &Context,
+    ) -> Result<BTreeMap<Address, Unit>, Failure> {
+        let mut entries: Vec<Entry> = self.log.history().await.map_err(unreadable)?;
+        entries.retain(|entry| entry.seq <= ledger.seq);
+        let deeds = history::deeds(&entries);
+        let deed = deeds.iter().find(|deed| deed.number == number).ok_or_else(|| {
+            Failure::usage(format!("the history has no number {number}")).help("`pushplan history` lists what there is")
+        })?;
+        let undone = undone(&entries, deed, ledger, now).map_err(|taken| self.taken(&taken))?;
+        let told = self.told_of(number, &undone, ledger);
+        if undone.is_idle(ledger) && (!told.is_empty() || undone.as_before == 0) {
+            let failure = Failure::usage(format!("{number} has done nothing that can be undone: nothing was changed"));
+            return Err(match told.is_empty() {
+                true => failure.help(format!("`pushplan history {number}` shows what it did")),
+                false => failure.help(told.join("\n          ")),
+            });
+        }
+        told.iter().for_each(|words| self.note(words, context));
+        let Undone { owned, renamed, .. } = undone;
+        let unit = |(address, owned): (Address, Owned)| {
+            let renamed_from = renamed.get(&address.resource()).cloned();
+            let unit = Unit { renamed_from, ..kept(self.units.get(&address), &owned) };
+            (address, unit)
+        };
+        Ok(owned.into_iter().map(unit).collect())
+    }
+
+    fn taken(&self, Taken { old, now }: &Taken) -> Failure {
+        let free = Address::new(old.kind.clone(), "NEW");
+        Failure::usage(one_line(&format!("{old} is another one by now, so that {now} cannot have that key again")))
+            .help(one_line(&format!("give that one another key first: {}", self.command(&format!("mv {old} {free}")))))
+    }
+
+    /// What a deed did and is not undone, and what to do about it.
+    fn told_of(&self, number: usize, undone: &Undone, ledger: &Ledger) -> Vec<String> {
+        let Undone { adopted, forgotten, left, .. } = undone;
+        let mut told = Vec::new();
+        if !adopted.is_empty() {
+            let adopted = wholes(adopted, ledger);
+            let words: Vec<String> = adopted.iter().take(NAMED).map(|one| shell_word(&one.to_string())).collect();
+            let (they, stay, them) = if adopted.len() == 1 { ("it", "stays", "it") } else { ("they", "stay", "them") };
+            let more = adopted.len().saturating_sub(NAMED);
+            let more = if more > 0 { format!(", and so on for {more} more") } else { String::new() };
+            told.push(format!(
+                "{number} took over what was there already: {they} {stay} yours, {}. To let go of {them}: {}{more}",
+                named(&adopted),
+                self.command(&format!("forget {}", words.join(" ")))
+            ));
+        }
+        for (address, id) in forgotten.iter().take(NAMED) {
+            let first = if self.units.contains_key(address) { "" } else { "declare it again, then " };
+            let command = format!("adopt {} --id {}", shell_word(&address.to_string()), shell_word(id));
+            told.push(format!(
+                "{number} let go of {address}, which is not made again: the service may have it still. To take it back: {first}{}",
+                self.command(&command)
+            ));
+        }
+        if forgotten.len() > NAMED {
+            let many = forgotten.len() - NAMED;
+            told.push(format!("The same is so for {many} more: `pushplan history {number}` has their ids."));
+        }
+        let mut reasons: BTreeMap<&Left, Vec<Address>> = BTreeMap::new();
+        for (address, why) in left {
+            reasons.entry(why).or_default().push(address.clone());
+        }
+        for (why, addresses) in reasons {
+            told.push(format!("{} {}.", named(&addresses), because(why, addresses.len() == 1)));
+        }
+        told.iter().map(|words| one_line(words)).collect()
+    }
+
+    /// A command for this target.
+    fn command(&self, words: &str) -> String {
+        match self.manifests.project.target_names().len() {
+            0 | 1 => format!("pushplan {words}"),
+            _ => format!("pushplan {words} --target {}", shell_word(&self.target)),
+        }
+    }
+}
+
+/// Why something stays as it is, behind its address.
+fn because(why: &Left, is_one: bool) -> String {
+    let (is, was, has, it) = if is_one { ("is", "was", "has", "it") } else { ("are", "were", "have", "them") };
+    match why {
+        Left::Gone => format!("{was} deleted or let go since, and {is} not made again"),
+        Left::Another => format!("{is} left alone: another one has that key by now"),
+        Left::Past => format!("{has} had {} time, and {is} left alone", if is_one { "its" } else { "their" }),
+        Left::Names(segment) => {
+            format!("{is} left alone: what was there before named {segment}, which was deleted or let go since")
+        }
+        Left::NotOurs => format!("{was} somebody else's when that run deleted {it}, and {is} not made again"),
+    }
+}
+
+/// Resources instead of parts, where all parts of ours are among them.
+fn wholes(addresses: &[Address], ledger: &Ledger) -> Vec<Address> {
+    let all: BTreeSet<&Address> = addresses.iter().collect();
+    let others: BTreeSet<Address> =
+        ledger.owned.keys().filter(|address| !all.contains(address)).map(Address::resource).collect();
+    let whole = |address: &Address| Some(address.resource()).filter(|whole| !others.contains(whole));
+    let found: BTreeSet<Address> =
+        addresses.iter().map(|address| whole(address).unwrap_or_else(|| address.clone())).collect();
+    found.into_iter().collect()
+}
+
+fn named(addresses: &[Address]) -> String {
+    let mut words: Vec<String> = addresses.iter().take(NAMED).map(ToString::to_string).collect();
+    if addresses.len() > NAMED {
+        words.push(format!("{} more", addresses.len() - NAMED));
+    }
+    all_of(&words)
+}
