@@ -36,7 +36,7 @@ impl Forget {
         let mut open = Open::new(context, &self.place, self.turn)?;
         let mut found = Vec::new();
         for address in &wanted {
-            let here = open.at(address);
+            let here = open.at(&open.known_as(&self.place, address));
             if here.is_empty() {
                 return Err(open.unknown(address));
             }
@@ -51,8 +51,7 @@ impl Forget {
                 .exit(Exit::Refused)
                 .help(format!("say what became of it first: pushplan resolve {doubt} --created ID | --absent")));
         }
-        let now = Timestamp::now();
-        let level = runtime()?.block_on(self.place.level())?;
+        let (level, now) = runtime()?.block_on(self.place.level_and_time())?;
         let pending =
             |address: &&Address| open.ledger.owned.get(*address).is_some_and(|it| waits(address, it, level, now));
         if let Some(address) = found.iter().find(pending).filter(|_| !self.even_if_pending) {

@@ -10,6 +10,7 @@ use super::planning::{Place, unreadable};
 use super::turn::Turn;
 use super::{Context, asking, runtime, who};
 use crate::address::Address;
+use crate::compare;
 use crate::failure::Failure;
 use crate::ledger::place;
 use crate::ledger::{AppendError, Chain, Ended, Entry, Kept, Ledger as State, Log, Record, Taken};
@@ -59,14 +60,25 @@ impl Open {
         Ok(())
     }
 
-    /// Everything at an address: itself and its parts.
+    /// Everything at an address: itself and its parts, also where only an older version is left.
     pub fn at(&self, address: &Address) -> Vec<Address> {
-        let known = self.ledger.owned.keys().chain(self.ledger.open.keys());
+        let older = self.ledger.retired.iter().map(|old| &old.address);
+        let known = self.ledger.owned.keys().chain(self.ledger.open.keys()).chain(older);
         let mut found: Vec<Address> =
             known.filter(|known| *known == address || known.resource() == *address).cloned().collect();
         found.sort();
         found.dedup();
         found
+    }
+
+    /// What the ledger calls something: what the files have renamed has its old address until an apply moves it.
+    pub fn known_as(&self, place: &Place, address: &Address) -> Address {
+        let (true, Ok((site, _))) = (self.at(address).is_empty(), place.read_leniently()) else {
+            return address.clone();
+        };
+        let new = address.resource();
+        let moves = compare::moves(&site.units, &self.ledger);
+        moves.get(&new).and_then(|old| address.renamed(&new, old)).unwrap_or_else(|| address.clone())
     }
 
     /// The failure for an address that the ledger does not have.

@@ -227,11 +227,11 @@ impl Place {
         Ok((ledger::of(&manifests, &root, &name)?, name))
     }
 
-    /// What the target offers, without a look at the manifests.
-    pub async fn level(&self) -> Result<Level, Failure> {
+    /// What the target offers and what time it is there, without a look at the manifests.
+    pub async fn level_and_time(&self) -> Result<(Level, Timestamp), Failure> {
         let project = Project::open(&self.root()?);
         let (name, _) = target::choose(&project, self.target.as_deref())?;
-        Ok(target::level(&project, &name).await)
+        Ok((target::level(&project, &name).await, target::now(&project, &name).await))
     }
 }
 

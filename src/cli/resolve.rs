@@ -34,11 +34,12 @@ impl Resolve {
     pub fn run(&self, context: &Context) -> Ended {
         let address = ledger::address(&self.address)?;
         let mut open = Open::new(context, &self.place, self.turn)?;
-        let found = self.found(&open, &address)?;
-        open.append(context, Record::Resolve { address: address.clone(), found: found.clone() })?;
+        let known = open.known_as(&self.place, &address);
+        let found = self.found(&open, &known)?;
+        open.append(context, Record::Resolve { address: known.clone(), found: found.clone() })?;
         context.out.print(&match found {
             Resolution::Created { id } => format!("{address} is yours, with the id {id}"),
-            Resolution::Absent if open.ledger.owned.contains_key(&address) => {
+            Resolution::Absent if open.ledger.owned.contains_key(&known) => {
                 format!("{address} was not made; what was there before is still yours")
             }
             Resolution::Absent => format!("{address} is not there; the next plan says whether it is made"),

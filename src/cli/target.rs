@@ -202,6 +202,13 @@ pub async fn level(project: &Project, name: &str) -> Level {
     }
 }
 
+/// What time it is there, as far as that is known without asking a service that is not the project's own.
+pub async fn now(project: &Project, name: &str) -> Timestamp {
+    let is_built_in = project.target(name).is_some_and(|target| is_built_in(name, target));
+    let found = if is_built_in { local::find(&project.root).await.ok().flatten() } else { None };
+    found.map_or_else(Timestamp::now, |(_, _, there)| there)
+}
+
 /// What a target is said to offer: the contract's verbs alone where nothing is said, and all that there is of the built-in one.
 pub fn wanted(target: &Target, is_built_in: bool) -> Level {
     let usual = if is_built_in { Level::Extended } else { Level::Documented };

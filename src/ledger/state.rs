@@ -121,9 +121,13 @@ impl Ledger {
                 all.into_iter().for_each(|adopted| self.adopt(adopted, at));
             }
             Record::Forget(addresses) => {
-                for address in addresses {
-                    self.owned.remove(&address);
-                    self.open.remove(&address);
+                for address in &addresses {
+                    self.owned.remove(address);
+                    self.open.remove(address);
+                }
+                // Who lets go by hand means older versions too. A run lets go of one thing, and deletes them as ever.
+                if self.run.is_none() {
+                    self.retired.retain(|old| !addresses.contains(&old.address));
                 }
             }
             Record::Move { from, to } => self.rename(&from, &to),

@@ -1,5 +1,7 @@
 //! Letting go of what messages people by itself, and taking it back.
 
+use serde_json::json;
+
 use crate::world::{Project, Service, says};
 
 const PUSH: &str = "\
@@ -82,4 +84,66 @@ fn a_push_in_doubt_is_not_adopted_past_the_doubt() {
     let ran = project.run(&["adopt", "scheduled_pushes/sale", "--id", "x"]);
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["what became of scheduled_pushes/sale is not known", "pushplan resolve scheduled_pushes/sale"]);
+}
+
+/// A segment of which an older version stays for a push that cannot be changed.
+const HELD: &str = "\
+segments:
+  vip: {display_name: VIP, criteria: {tag: vip}}
+  other: {criteria: {tag: other}}
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-07-01T10:00}
+    push: {audience: {segment: vip}, device_types: [ios], notification: {alert: Sale}}
+";
+
+#[test]
+fn older_versions_are_let_go_too() {
+    let project = Project::documented(HELD);
+    let service = project.serve_with(&["--clock", "2035-06-01T00:00Z"]);
+    project.good(&["apply", "--yes"]);
+    project.edit("tag: vip", "tag: gold");
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.segments(), ["VIP", "VIP", "other"]);
+    says(&project.good(&["forget", "segments/vip"]).stdout, &["Forgot segments/vip"]);
+    assert_eq!(project.run(&["forget", "segments/vip"]).code, 64, "there is nothing left to let go");
+    // The push goes out, so that nothing points at the older one any more.
+    service.post("/local/clock", &json!({"to": "2035-08-01T00:00:00Z"}));
+    project.write("segments:\n  other: {criteria: {tag: other}}\n");
+    service.forget();
+    project.good(&["apply", "--yes", "--allow-deletes", "9"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+    assert_eq!(service.segments(), ["VIP", "VIP", "other"]);
+}
+
+#[test]
+fn what_has_only_an_older_version_left_can_be_let_go() {
+    let project = Project::documented(HELD);
+    let service = project.serve_with(&["--clock", "2035-06-01T00:00Z"]);
+    project.good(&["apply", "--yes"]);
+    project.edit("tag: vip", "tag: gold");
+    project.good(&["apply", "--yes"]);
+    project.write("segments:\n  other: {criteria: {tag: other}}\n");
+    project.good(&["apply", "--yes", "--allow-deletes", "9"]);
+    assert_eq!(service.segments(), ["VIP", "other"], "the older one is still named");
+    project.good(&["forget", "segments/vip"]);
+    service.post("/local/clock", &json!({"to": "2035-08-01T00:00:00Z"}));
+    service.forget();
+    project.good(&["apply", "--yes", "--allow-deletes", "9"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+    assert_eq!(service.segments(), ["VIP", "other"]);
+}
+
+#[test]
+fn a_push_has_gone_out_by_the_clock_of_the_service() {
+    let project = Project::documented(PUSH);
+    let service = project.serve_with(&["--clock", "2035-01-01T00:00Z"]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(project.run(&["forget", "scheduled_pushes/sale"]).code, 7);
+    service.post("/local/clock", &json!({"to": "2035-02-01T00:00:00Z"}));
+    let ran = project.good(&["forget", "scheduled_pushes/sale"]);
+    says(&ran.stdout, &["What has gone out is not taken back"]);
+    // Where nobody can be asked, the real time holds.
+    drop(service);
+    project.good(&["forget", "segments/vip"]);
 }
