@@ -62,26 +62,37 @@ impl Adopt {
     async fn adopt(&self, site: &Site, opened: &Opened, context: &Context) -> Ended {
         self.turn.ledger(context, &site.log, &site.target).await?;
         let planned = site.plan(opened, &Wish::default(), context).await?;
-        let mut found: BTreeMap<Address, Vec<String>> = BTreeMap::new();
+        let (mut found, mut in_doubt) = (BTreeMap::new(), BTreeMap::new());
         for change in &planned.plan.changes {
             for reason in &change.reasons {
-                if let Reason::Collision { ids } = reason {
-                    found.insert(change.address.clone(), ids.clone());
+                match reason {
+                    Reason::Collision { ids } => drop(found.insert(change.address.clone(), ids.clone())),
+                    Reason::InDoubt { candidates, .. } => {
+                        in_doubt.insert(change.address.clone(), candidates.clone());
+                    }
+                    _ => {}
                 }
             }
         }
+        let namesakes = Namesakes { found: &found, in_doubt: &in_doubt };
         let chosen = if self.all_matching {
             for (address, ids) in found.iter().filter(|(_, ids)| ids.len() > 1) {
                 context.out.note(&format!("Left alone: {}", several(address, ids).message));
             }
+            for (address, ids) in &in_doubt {
+                context.out.note(&format!("Left alone: {}", doubtful(address, ids).message));
+            }
             found.iter().filter_map(|(address, ids)| Some((address.clone(), one(ids)?))).collect()
         } else {
-            self.named(site, opened.level, &planned.ledger, &found)?
+            self.named(site, opened.level, &planned.ledger, &namesakes)?
         };
         if chosen.is_empty() && !found.is_empty() {
             return Err(Failure::new("nothing was adopted: each declared name that is taken has several namesakes")
                 .exit(Exit::Refused)
                 .help("name one of them: pushplan adopt ADDRESS --id ID"));
+        }
+        if let (true, Some((address, ids))) = (chosen.is_empty(), in_doubt.first_key_value()) {
+            return Err(Failure { message: "nothing was adopted".to_owned(), ..doubtful(address, ids) });
         }
         if chosen.is_empty() {
             context.out.print("Nothing to adopt: whatever has a declared name on the service is ours already.");
@@ -114,7 +125,7 @@ impl Adopt {
         site: &Site,
         level: Level,
         ledger: &Ledger,
-        found: &BTreeMap<Address, Vec<String>>,
+        namesakes: &Namesakes,
     ) -> Result<Vec<(Address, String)>, Failure> {
         let mut chosen = Vec::new();
         for text in &self.addresses {
@@ -124,12 +135,9 @@ impl Adopt {
                     .help(format!("`pushplan forget {address}` lets it go first")));
             }
             // The one that an earlier run sent is what that run was about to make, and not what is declared now.
-            if ledger.open.contains_key(&address) && cannot_be_read(&address, level) {
-                return Err(Failure::new(format!("what became of {address} is not known since an earlier run"))
-                    .exit(Exit::Refused)
-                    .help(format!(
-                        "pushplan resolve {address} --created ID, or --absent if it is not on the service"
-                    )));
+            let in_doubt = ledger.open.contains_key(&address) || namesakes.in_doubt.contains_key(&address);
+            if in_doubt && cannot_be_read(&address, level) {
+                return Err(doubtful(&address, &[]));
             }
             if !site.units.contains_key(&address) {
                 let known = site.units.keys().map(ToString::to_string).collect::<Vec<_>>();
@@ -139,13 +147,16 @@ impl Adopt {
                     None => failure.help("declare it first, then adopt it"),
                 });
             }
-            let ids = found.get(&address).map(Vec::as_slice).unwrap_or_default();
+            let ids = namesakes.found.get(&address).map(Vec::as_slice).unwrap_or_default();
             let id = match (&self.id, ids) {
                 (Some(id), _) => id.clone(),
                 (None, [id]) => id.clone(),
                 (None, []) if cannot_be_read(&address, level) => {
                     return Err(Failure::new(format!("this API cannot say whether the service has {address}"))
                         .help(format!("if it is there: pushplan adopt {address} --id ID")));
+                }
+                (None, []) if namesakes.in_doubt.contains_key(&address) => {
+                    return Err(doubtful(&address, &namesakes.in_doubt[&address]));
                 }
                 (None, []) => {
                     return Err(Failure::new(format!("nothing on the service has the name of {address}"))
@@ -162,6 +173,25 @@ impl Adopt {
         }
         Ok(chosen)
     }
+}
+
+/// What on the service has the names of what is declared and not ours.
+struct Namesakes<'f> {
+    found: &'f BTreeMap<Address, Vec<String>>,
+    /// The same of what an earlier run was about to make, where any of them may be that.
+    in_doubt: &'f BTreeMap<Address, Vec<String>>,
+}
+
+/// Of what an earlier run was about to make, nobody takes over another by the way.
+fn doubtful(address: &Address, ids: &[String]) -> Failure {
+    let which = match ids {
+        [] => String::new(),
+        [one] => format!(", and {one} may be it"),
+        ids => format!(", and each of these may be it: {}", ids.join(", ")),
+    };
+    Failure::new(format!("what became of {address} is not known since an earlier run{which}"))
+        .exit(Exit::Refused)
+        .help(format!("pushplan resolve {address} --created ID, or --absent if it is not on the service"))
 }
 
 fn several(address: &Address, ids: &[String]) -> Failure {

@@ -233,3 +233,49 @@ fn a_segment_stays_while_a_push_in_doubt_may_point_at_it() {
     says(&ran.stdout, &["is not deleted yet: scheduled_pushes/sale still"]);
     assert_eq!(service.segments(), ["a", "a"]);
 }
+
+#[test]
+fn what_is_in_doubt_is_resolved_by_the_key_that_the_files_have() {
+    let project = Project::documented(PUSH);
+    let service = project.faulty(&once(LOSSES[0], "/api/schedules"));
+    assert_eq!(project.run(&["apply", "--yes"]).code, 6);
+    project.good(&["mv", "scheduled_pushes/sale", "scheduled_pushes/offer", "--in-git"]);
+    let ran = project.run(&["apply", "--yes"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["pushplan resolve scheduled_pushes/offer --created ID"]);
+    let ran = project.run(&["adopt", "scheduled_pushes/offer", "--id", "x"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["what became of scheduled_pushes/offer is not known"]);
+    let url = service.get("/api/schedules")["schedules"][0]["url"].as_str().expect("a url").to_owned();
+    let id = url.rsplit('/').next().expect("an id");
+    let ran = project.good(&["resolve", "scheduled_pushes/offer", "--created", id]);
+    says(&ran.stdout, &["scheduled_pushes/offer is yours, with the id"]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(project.good(&["plan"]).stdout, "No changes. local matches your files (1 resource).\n");
+    assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
+}
+
+#[test]
+fn of_several_that_may_be_the_lost_one_none_is_adopted_by_the_way() {
+    let manifest = "templates:\n  t: {push: {notification: {alert: Hi}}}\n";
+    let project = Project::new(manifest);
+    let service = project.faulty(&once(LOSSES[0], "/api/templates"));
+    assert_eq!(project.run(&["apply", "--yes"]).code, 6);
+    service.post("/api/templates", &json!({"name": "t", "push": {"notification": {"alert": "Hi"}}}));
+    assert_eq!(service.templates(), ["t", "t"]);
+    for command in [&["adopt", "templates/t"][..], &["adopt", "--all-matching"]] {
+        let ran = project.run(command);
+        assert_eq!(ran.code, 7, "{ran}");
+        says(
+            &ran.stderr,
+            &["what became of templates/t is not known since an earlier run, and each of these may be it: "],
+        );
+        says(&ran.stderr, &["pushplan resolve templates/t --created ID"]);
+        assert!(!ran.stdout.contains("ours already"), "{ran}");
+    }
+    assert_eq!(project.run(&["plan", "--detailed-exitcode"]).code, 2, "it is still in doubt");
+    let all = service.get("/api/templates");
+    let id = all["templates"][0]["id"].as_str().expect("an id");
+    project.good(&["resolve", "templates/t", "--created", id]);
+    assert_eq!(service.templates(), ["t", "t"]);
+}
