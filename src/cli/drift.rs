@@ -7,10 +7,12 @@ use super::many::{self, Places, Which};
 use super::planning::{Place, Remembered, Site, unreadable};
 use super::target::Opened;
 use super::{Context, Ended, asking, ledger, runtime};
+use crate::address::Address;
 use crate::client::fetch;
 use crate::compare;
 use crate::drift::{self, Situation, drift};
 use crate::failure::{Exit, Failure};
+use crate::ledger::Ledger;
 use crate::live::Look;
 use crate::plan::{About, Aim, Choice, Plan};
 use crate::render::plan::drift::{Shown, json, markdown, text};
@@ -94,6 +96,7 @@ pub(super) type Found = (drift::Drift, Plan);
 /// Looks at the service for what was done there.
 pub(super) async fn look(site: &Site, opened: &Opened, choice: &Choice, context: &Context) -> Result<Found, Failure> {
     let mut remembered = site.settled(opened, Duration::ZERO, context).await?;
+    let mut moves = rename(site, &mut remembered.ledger);
     let origin = opened.origin().to_string();
     let look = Look {
         level: opened.level,
@@ -109,6 +112,10 @@ pub(super) async fn look(site: &Site, opened: &Opened, choice: &Choice, context:
     let mut under_way = BTreeSet::new();
     if remembered.at_work.is_some() {
         (remembered, under_way) = site.since(&remembered).await?;
+        moves = rename(site, &mut remembered.ledger);
+    }
+    for (to, from) in &moves {
+        under_way = under_way.into_iter().map(|one: Address| one.renamed(from, to).unwrap_or(one)).collect();
     }
     let Remembered { ledger, position, .. } = remembered;
     let now = opened.now();
@@ -133,6 +140,13 @@ pub(super) async fn look(site: &Site, opened: &Opened, choice: &Choice, context:
     let told = site.told(&changes, &site.units, &live);
     let plan = Plan { told, ..Plan::new(about, changes, Vec::new(), Vec::new(), now) };
     Ok((drift, plan))
+}
+
+/// Gives everything the address that the files have for it by now: there it is declared, and commands find it.
+fn rename(site: &Site, ledger: &mut Ledger) -> BTreeMap<Address, Address> {
+    let moves = compare::moves(&site.units, ledger);
+    moves.iter().for_each(|(to, from)| ledger.rename(from, to));
+    moves
 }
 
 fn idle(pattern: &str, drift: &drift::Drift) -> Failure {

@@ -323,3 +323,19 @@ fn a_part_that_was_removed_is_kept_so_by_a_pull() {
     service.post("/api/named_users/disassociate", &body);
     says(&project.good(&["drift"]).stdout, &["to keep    take it out of your files"]);
 }
+
+#[test]
+fn what_is_about_to_be_moved_is_told_under_the_key_that_the_files_have() {
+    let project = Project::new("segments:\n  a: {display_name: A, criteria: {tag: a}}\n");
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let id = service.segment_id("A");
+    service.put(&format!("/api/segments/{id}"), &json!({"display_name": "A", "criteria": {"tag": "theirs"}}));
+    project.write("segments:\n  b: {display_name: A, lifecycle: {renamed_from: a}, criteria: {tag: a}}\n");
+    let ran = project.good(&["drift"]);
+    says(&ran.stdout, &["segments/b", "pushplan pull segments/b", "pushplan apply --only segments/b"]);
+    assert!(!ran.stdout.contains("an apply deletes it"), "{ran}");
+    project.good(&["apply", "--only", "segments/b", "--yes"]);
+    assert_eq!(service.segment_id("A"), id);
+    says(&project.good(&["drift"]).stdout, &["No drift."]);
+}
