@@ -209,6 +209,31 @@ fn one_resource_has_one_key() {
 }
 
 #[test]
+fn one_channel_belongs_to_one_named_user() {
+    let users = |users: &[(&str, &[(&str, &str)])]| {
+        let channel = |(id, kind): &(&str, &str)| format!("{{channel_id: {id}, device_type: {kind}}}");
+        let user = |(key, channels): &(&str, &[(&str, &str)])| {
+            format!("  {key}: {{channels: [{}]}}\n", channels.iter().map(channel).collect::<Vec<_>>().join(", "))
+        };
+        format!("named_users:\n{}", users.iter().map(user).collect::<String>())
+    };
+    expect(&[
+        (users(&[("bob", &[("x", "ios")]), ("al", &[("y", "ios")])]), &[]),
+        (users(&[("bob", &[("x", "ios")]), ("al", &[("x", "ios")])]), &["RF105"]),
+        (
+            users(&[("bob", &[("x", "ios")]), ("al", &[("y", "ios"), ("x", "android")]), ("cy", &[("x", "ios")])]),
+            &["RF105", "RF105"],
+        ),
+        (users(&[("bob", &[("x", "ios"), ("x", "android")])]), &["RF105"]),
+        (users(&[("bob", &[("x", "ios"), ("y", "ios"), ("x", "ios")])]), &["RF105"]),
+        (
+            "named_users: {bob: {channels: &c [{channel_id: x, device_type: ios}]}, al: {channels: *c}}\n".into(),
+            &["RF105"],
+        ),
+    ]);
+}
+
+#[test]
 fn joiners_belong_to_some_scripts_only() {
     let says = |text: &str| {
         scheduled(NOON, &format!("audience: all, device_types: [ios], notification: {{alert: \"{text}\"}}"))

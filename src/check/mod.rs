@@ -97,6 +97,7 @@ pub static CHECKS: &[Check] = &[
     tags::USER_CHANNELS,
     tags::CHANNEL_TAGS,
     identities::TWICE,
+    identities::HELD_TWICE,
     lifecycle::IGNORED,
     lifecycle::RENAMED,
     references::NAMES,

@@ -46,6 +46,11 @@ pub trait Resource: Serialize + Decode + JsonSchema + Clone + PartialEq + Debug 
         None
     }
 
+    /// What only one resource of the kind can have at a time: what people call such a thing, and the id of each.
+    fn held(&self) -> Vec<(&'static str, &At<String>)> {
+        Vec::new()
+    }
+
     /// What it is made of, for whoever looks at all kinds alike.
     fn parts<'r>(&'r self, parts: &mut Parts<'r>);
 
@@ -65,6 +70,7 @@ pub struct Identity {
 /// A resource of any kind.
 pub trait Spec: Any + Debug + Send + Sync {
     fn identity(&self) -> Option<Identity>;
+    fn held(&self) -> Vec<(&'static str, &At<String>)>;
     fn parts<'r>(&'r self, parts: &mut Parts<'r>);
     fn pushes(&mut self) -> Vec<&mut At<Push>>;
     /// The canonical form: the same for every way of writing the same thing.
@@ -78,6 +84,9 @@ pub trait Spec: Any + Debug + Send + Sync {
 impl<R: Remote> Spec for R {
     fn identity(&self) -> Option<Identity> {
         Resource::identity(self)
+    }
+    fn held(&self) -> Vec<(&'static str, &At<String>)> {
+        Resource::held(self)
     }
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {
         Resource::parts(self, parts);

@@ -43,6 +43,11 @@ impl Resource for NamedUser {
         self.named_user_id.as_ref().map(|id| Identity { name: id.value.clone(), at: id.span })
     }
 
+    /// A channel that is given to somebody is taken from whoever had it.
+    fn held(&self) -> Vec<(&'static str, &At<String>)> {
+        self.channels.iter().map(|channel| ("channel", &channel.channel_id)).collect()
+    }
+
     fn parts<'r>(&'r self, _: &mut Parts<'r>) {}
 }
 
