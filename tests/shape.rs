@@ -248,3 +248,31 @@ fn one_text_at_two_times_is_a_test_of_the_time() {
     let same = variants("{scheduled_time: 2026-12-01T10:00, time_zone: Europe/Paris}");
     assert_eq!(places(&same), pairs(&[("EX101", "8:38")]));
 }
+
+#[test]
+fn what_has_no_name_is_told_at_its_place() {
+    let nothing = "expected a name or an id, found an empty text";
+    for (manifest, wrong, message) in [
+        ("segments:\n  a: {criteria: {ios_channel: ''}}\n", "''", nothing),
+        ("segments:\n  a: {criteria: {static_list: [x, '']}}\n", "''", nothing),
+        (
+            "segments:\n  a: {criteria: {segment: {id: '  '}}}\n",
+            "'  '",
+            "expected a name or an id, found nothing but blanks",
+        ),
+        ("tag_groups:\n  g: {tags: [a], members: {ios_channels: {'': [a]}}}\n", "''", nothing),
+        ("open_channels:\n  o: {address: '', opt_in: true, open: {open_platform_name: sms}}\n", "''", nothing),
+        ("named_users:\n  u: {channels: [{channel_id: '', device_type: ios}]}\n", "''", nothing),
+        (
+            "segments:\n  a: {criteria: {location: {id: x, date: {recent: {months: 0}}}}}\n",
+            "0",
+            "a period of 0 months is none: nobody was seen within it",
+        ),
+    ] {
+        let found = told(&validate(&Folder::project(manifest)));
+        let line = manifest.lines().nth(1).expect("a second line");
+        let place = format!(":2:{}", line.find(wrong).expect("it is there") + 1);
+        assert_eq!(found.len(), 1, "{manifest}: {found:?}");
+        assert!(found[0].place.ends_with(&place) && found[0].message == message, "{manifest}: {found:?}");
+    }
+}

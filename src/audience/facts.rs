@@ -198,8 +198,8 @@ impl Fact {
             Selector::StaticList(name) => Self::is(About::List(name.value.clone())),
             Selector::SubscriptionList(name) => Self::is(About::Subscription(name.value.clone())),
             Selector::Location(Location { id, date }) => {
-                let months = date.as_ref().map(|period| period.recent.months.value);
-                Self::is(About::Place { id: id.value.clone(), months })
+                let months = date.as_ref().map(|period| period.recent.months.0);
+                Self::is(About::Place { id: id.to_string(), months })
             }
             Selector::Attribute(_) => {
                 let written = serde_json::to_value(selector).map(|value| value.to_string());

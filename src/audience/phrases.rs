@@ -166,8 +166,9 @@ fn channels(values: &Among) -> String {
 fn place(about: &About) -> String {
     match about {
         About::Place { id, months: Some(months) } => {
-            let months = text::count(usize::try_from(*months).unwrap_or(0), "month");
-            format!("at {} in the last {months}", short(id))
+            let period =
+                usize::try_from(*months).map_or_else(|_| format!("{months} months"), |n| text::count(n, "month"));
+            format!("at {} in the last {period}", short(id))
         }
         About::Place { id, .. } => format!("at {}", short(id)),
         _ => String::new(),
@@ -179,21 +180,30 @@ fn attribute(written: &str) -> String {
     let value: serde_json::Value = serde_json::from_str(written).unwrap_or_default();
     let part = |key: &str| match &value[key] {
         serde_json::Value::Null => String::new(),
+        serde_json::Value::String(text) if text.is_empty() => "\"\"".to_owned(),
         serde_json::Value::String(text) => short(text).into_owned(),
         other => short(&other.to_string()).into_owned(),
     };
-    let operator = match part("operator").as_str() {
-        "" | "equals" => "equal to".to_owned(),
-        "not_equals" => "not equal to".to_owned(),
-        "less" | "less_than" => "less than".to_owned(),
-        "greater" | "greater_than" => "greater than".to_owned(),
-        "contains" => "that contains".to_owned(),
-        "not_contains" => "that does not contain".to_owned(),
-        "is_empty" => "that is empty".to_owned(),
-        "is_not_empty" => "that is not empty".to_owned(),
-        other => other.replace('_', " "),
+    let (name, operator, compared) = (part("attribute"), part("operator"), part("value"));
+    let words = match operator.as_str() {
+        "" if compared.is_empty() => return format!("the attribute {name}"),
+        "" | "equals" => "equal to",
+        "not_equals" => "not equal to",
+        "less" | "less_than" => "less than",
+        "greater" | "greater_than" => "greater than",
+        "contains" => "that contains",
+        "not_contains" => "that does not contain",
+        // What others mean, and whether they compare with something, nobody says.
+        other => {
+            let words = match other {
+                "is_empty" => "that is empty".to_owned(),
+                "is_not_empty" => "that is not empty".to_owned(),
+                other => other.replace('_', " "),
+            };
+            return format!("the attribute {name} {words} {compared}").trim_end().to_owned();
+        }
     };
-    format!("the attribute {} {operator} {}", part("attribute"), part("value")).trim_end().to_owned()
+    format!("the attribute {name} {words} {}", if compared.is_empty() { "nothing" } else { &compared })
 }
 
 fn names(values: &Among) -> String {

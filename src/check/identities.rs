@@ -8,7 +8,7 @@ use crate::address::Address;
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::kinds;
-use crate::node::At;
+use crate::node::{At, Name};
 use crate::text;
 
 pub const TWICE: Check = Check { codes: &[&codes::RF105], run: Run::All(twice) };
@@ -46,7 +46,7 @@ fn held_twice(subject: &Subject, findings: &mut Findings) {
         .collect();
     // The first is the one that stands first, whatever the keys are.
     held.sort_by_key(|(_, _, id)| id.span);
-    let mut firsts: HashMap<(&str, &str), (&Address, &At<String>)> = HashMap::new();
+    let mut firsts: HashMap<(&str, &str), (&Address, &At<Name>)> = HashMap::new();
     for (address, noun, id) in held {
         let (first, other) = match firsts.entry((&*address.kind, id.as_str())) {
             Entry::Vacant(entry) => {

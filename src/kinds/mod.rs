@@ -23,7 +23,7 @@ pub use remote::{Api, Create, Delete, Firing, Found, Lifecycle, Read, Remote, Ru
 
 use crate::address::Address;
 use crate::model::push::Push;
-use crate::node::{At, Decode, Node, Reader, Shared, from_json};
+use crate::node::{At, Decode, Name, Node, Reader, Shared, from_json};
 use crate::source::{FileId, Span};
 
 /// All that the author of a kind writes.
@@ -47,7 +47,7 @@ pub trait Resource: Serialize + Decode + JsonSchema + Clone + PartialEq + Debug 
     }
 
     /// What only one resource of the kind can have at a time: what people call such a thing, and the id of each.
-    fn held(&self) -> Vec<(&'static str, &At<String>)> {
+    fn held(&self) -> Vec<(&'static str, &At<Name>)> {
         Vec::new()
     }
 
@@ -70,7 +70,7 @@ pub struct Identity {
 /// A resource of any kind.
 pub trait Spec: Any + Debug + Send + Sync {
     fn identity(&self) -> Option<Identity>;
-    fn held(&self) -> Vec<(&'static str, &At<String>)>;
+    fn held(&self) -> Vec<(&'static str, &At<Name>)>;
     fn parts<'r>(&'r self, parts: &mut Parts<'r>);
     fn pushes(&mut self) -> Vec<&mut At<Push>>;
     /// The canonical form: the same for every way of writing the same thing.
@@ -85,7 +85,7 @@ impl<R: Remote> Spec for R {
     fn identity(&self) -> Option<Identity> {
         Resource::identity(self)
     }
-    fn held(&self) -> Vec<(&'static str, &At<String>)> {
+    fn held(&self) -> Vec<(&'static str, &At<Name>)> {
         Resource::held(self)
     }
     fn parts<'r>(&'r self, parts: &mut Parts<'r>) {

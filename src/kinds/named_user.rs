@@ -6,7 +6,7 @@ use super::{Census, Counted, Create, Delete, Identity, Parts, Remote, Resource, 
 use crate::exchange::{Answer, Request};
 use crate::model::device::DeviceType;
 use crate::model::level::Level;
-use crate::node::{At, Shared, shape};
+use crate::node::{At, Name, Shared, shape};
 
 shape! {
     /// A person with several channels. A push to the named user reaches each of them.
@@ -22,7 +22,7 @@ shape! {
     /// A channel of a named user.
     pub struct UserChannel as "a channel with channel_id and device_type" {
         /// The id of the channel.
-        channel_id: At<String>,
+        channel_id: At<Name>,
         /// The kind of device.
         device_type: At<DeviceType>,
     }
@@ -44,7 +44,7 @@ impl Resource for NamedUser {
     }
 
     /// A channel that is given to somebody is taken from whoever had it.
-    fn held(&self) -> Vec<(&'static str, &At<String>)> {
+    fn held(&self) -> Vec<(&'static str, &At<Name>)> {
         self.channels.iter().map(|channel| ("channel", &channel.channel_id)).collect()
     }
 

@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
 
 use super::census::{derived, device_type, installed};
@@ -11,13 +9,13 @@ use crate::model::level::Level;
 use crate::model::many::Set;
 use crate::model::vocabulary;
 use crate::model::zone::Zone;
-use crate::node::{At, Shared, shape};
+use crate::node::{At, ByName, Name, Shared, shape};
 
 shape! {
     /// A channel of a custom messaging platform, addressed by pushes to `open::<platform>`.
     pub struct OpenChannel as "an open channel" {
         /// The unique address of the channel. The key where it is left out.
-        address: Option<At<String>>,
+        address: Option<At<Name>>,
         /// Whether it takes messages.
         opt_in: bool,
         /// Its tags.
@@ -37,9 +35,9 @@ shape! {
     /// The platform of an open channel.
     pub struct OpenPlatform as "a platform with open_platform_name" text "open_platform_name" {
         /// The platform's name; pushes go to `open::<name>`.
-        open_platform_name: At<String>,
+        open_platform_name: At<Name>,
         /// The platform's own identifiers for the channel.
-        identifiers: BTreeMap<At<String>, At<String>>,
+        identifiers: ByName<At<String>>,
     }
 }
 
@@ -49,7 +47,7 @@ impl Resource for OpenChannel {
     const PURPOSE: &'static str = "A channel of a custom messaging platform.";
 
     fn settle(&mut self, key: &At<String>) {
-        self.address.get_or_insert_with(|| key.clone());
+        self.address.get_or_insert_with(|| key.into());
     }
 
     fn identity(&self) -> Option<Identity> {

@@ -7,7 +7,7 @@ use crate::exchange::{Answer, Request, part};
 use crate::model::device::DeviceType;
 use crate::model::level::Level;
 use crate::model::many::Set;
-use crate::node::{At, Shared, shape};
+use crate::node::{At, Name, Shared, shape};
 
 shape! {
     /// A tag of the legacy API. Its removal takes it from every device.
@@ -15,9 +15,9 @@ shape! {
         /// The tag, 1 to 128 characters. The key where it is left out.
         tag: Option<At<String>>,
         /// iOS channels that carry it.
-        ios_channels: Option<Set<At<String>>>,
+        ios_channels: Option<Set<At<Name>>>,
         /// Android channels that carry it.
-        android_channels: Option<Set<At<String>>>,
+        android_channels: Option<Set<At<Name>>>,
     }
 }
 
@@ -55,8 +55,8 @@ impl Remote for LegacyTag {
         let Self { tag, ios_channels, android_channels } = self;
         let mut units = vec![(key.to_owned(), Shared::of(&json!({ "tag": tag })))];
         for ((own, many), ids) in CHANNELS.iter().zip([ios_channels, android_channels]) {
-            let spec = |id: &At<String>| Shared::of(&json!({ "tag": tag, *own: id }));
-            let unit = |id: &At<String>| (format!("{key}/{many}/{id}"), spec(id));
+            let spec = |id: &At<Name>| Shared::of(&json!({ "tag": tag, *own: id }));
+            let unit = |id: &At<Name>| (format!("{key}/{many}/{id}"), spec(id));
             units.extend(ids.iter().flatten().map(unit));
         }
         units

@@ -10,7 +10,7 @@ use crate::model::device::DeviceType;
 use crate::model::level::Level;
 use crate::model::many::{Many, Set};
 use crate::model::vocabulary::is_reserved;
-use crate::node::{At, Shared, shape};
+use crate::node::{At, ByName, Shared, shape};
 
 shape! {
     /// A group of tags: its vocabulary, and members whose tags are kept in git. The group itself is made in the dashboard.
@@ -30,16 +30,16 @@ shape! {
         /// Tags by named user id.
         named_users: BTreeMap<At<String>, Set<At<String>>>,
         /// Tags by iOS channel id.
-        ios_channels: BTreeMap<At<String>, Set<At<String>>>,
+        ios_channels: ByName<Set<At<String>>>,
         /// Tags by Android channel id.
-        android_channels: BTreeMap<At<String>, Set<At<String>>>,
+        android_channels: ByName<Set<At<String>>>,
     }
 }
 
 impl Members {
     /// Every member with its tags, whatever it is.
     pub fn all(&self) -> impl Iterator<Item = (&At<String>, &Set<At<String>>)> {
-        self.named_users.iter().chain(&self.ios_channels).chain(&self.android_channels)
+        self.named_users.iter().chain(self.ios_channels.iter()).chain(self.android_channels.iter())
     }
 }
 

@@ -11,7 +11,7 @@ use super::message::Message;
 use super::notification::Notification;
 use crate::codes;
 use crate::finding::Finding;
-use crate::node::{At, Decode, Entry, Node, Reader, Tree, owner_of, shape};
+use crate::node::{At, Decode, Entry, Name, Node, Reader, Tree, owner_of, shape};
 
 shape! {
     /// A whole push: who gets it, on what, and what it says.
@@ -84,7 +84,7 @@ shape! {
     /// The campaigns that a push belongs to.
     pub struct Campaigns as "campaign categories" or nothing text "categories" {
         /// Their names.
-        categories: Set<At<String>>,
+        categories: Set<At<Name>>,
     }
 }
 

@@ -132,7 +132,7 @@ impl JsonSchema for Trigger {
         "Trigger".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let tag = json!({ "type": "string", "description": "The tag." });
+        let tag = json!({ "type": "string", "minLength": 1, "description": "The tag." });
         let group = json!({ "type": ["string", "null"], "x-names": "tag_groups", "description": "Its tag group." });
         json_schema!({
             "description": "What sets it off: the first opening of the app, or a tag that is added to a device.",

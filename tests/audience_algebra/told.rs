@@ -53,6 +53,12 @@ fn an_audience_is_a_sentence() {
             json!({"attribute": "age", "operator": "greater_than", "value": 18}),
             "people with the attribute age greater than 18",
         ),
+        (json!({"attribute": "age"}), "people with the attribute age"),
+        (json!({"attribute": "age", "value": 18}), "people with the attribute age equal to 18"),
+        (json!({"attribute": "age", "value": ""}), "people with the attribute age equal to \"\""),
+        (json!({"attribute": "age", "operator": "less"}), "people with the attribute age less than nothing"),
+        (json!({"attribute": "age", "operator": "is_empty"}), "people with the attribute age that is empty"),
+        (json!({"attribute": "age", "operator": "in_range"}), "people with the attribute age in range"),
         (
             json!({"and": [{"tag": "a"}, {"or": [{"tag": "b"}, {"country": "US"}]}]}),
             "people with the tag a and either with the tag b or in US",

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use pushplan::audience::{About, Fact, Platform, Value};
-use pushplan::model::audience::{Attribute, ChannelKey, Location, Period, Recent, SegmentRef, Selector, Tag};
+use pushplan::model::audience::{Attribute, ChannelKey, Location, Months, Period, Recent, SegmentRef, Selector, Tag};
 use pushplan::model::device::DeviceType;
 use pushplan::model::vocabulary::GROUPS;
-use pushplan::node::At;
+use pushplan::node::{At, Name};
 use pushplan::source::Span;
 
 pub fn at<T>(value: T) -> At<T> {
@@ -47,8 +47,8 @@ pub fn segment(key: &str) -> Selector {
 }
 
 pub fn seen(id: &str, months: Option<i64>) -> Selector {
-    let date = months.map(|months| Period { recent: Recent { months: at(months) } });
-    Selector::Location(Location { id: text(id), date })
+    let date = months.map(|months| Period { recent: Recent { months: at(Months(months)) } });
+    Selector::Location(Location { id: at(Name(id.to_owned())), date })
 }
 
 /// One device, as the service would know it.
@@ -97,8 +97,8 @@ impl Device {
             Selector::NamedUser(user) => self.user.as_ref() == Some(&user.value),
             Selector::Location(Location { id, date }) => self
                 .seen
-                .get(&id.value)
-                .is_some_and(|ago| date.as_ref().is_none_or(|period| *ago <= period.recent.months.value)),
+                .get(id.as_str())
+                .is_some_and(|ago| date.as_ref().is_none_or(|period| *ago <= period.recent.months.0)),
             other => self.so.contains(&written(other)),
         }
     }

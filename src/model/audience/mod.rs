@@ -3,10 +3,11 @@
 mod read;
 pub mod schema;
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 
 use super::device::DeviceType;
-use crate::node::{At, shape};
+use crate::node::{At, Name, shape};
 
 /// One condition on devices, or several joined.
 ///
@@ -85,7 +86,7 @@ shape! {
     /// Devices seen at a place within a recent period.
     pub struct Location as "a location id and a period" {
         /// The id of the location.
-        id: At<String>,
+        id: At<Name>,
         /// How recently.
         date: Option<Period>,
     }
@@ -103,9 +104,14 @@ shape! {
     /// The length of a recent period.
     pub struct Recent as "a number of months" {
         /// In months.
-        months: At<i64>,
+        months: At<Months>,
     }
 }
+
+/// A number of months, from 1 on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Months(pub i64);
 
 /// A condition on an attribute, which the contract does not describe.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,10 +1,10 @@
 //! Reading a selector from any of its spellings.
 
-use super::{Attribute, ChannelKey, Location, SegmentRef, Selector, Tag};
+use super::{Attribute, ChannelKey, Location, Months, SegmentRef, Selector, Tag};
 use crate::codes;
 use crate::finding::Finding;
 use crate::model::vocabulary::{self, GROUPS, Group, Values};
-use crate::node::{At, Decode, Entry, Fields, Node, Plain, Reader, Tree};
+use crate::node::{At, Decode, Entry, Fields, Name, Node, Plain, Reader, Tree};
 use crate::source::Span;
 use crate::text;
 
@@ -168,7 +168,7 @@ fn operator(key: &str) -> Option<&'static str> {
 
 fn condition(head: &Entry, fields: &Fields, reader: &mut Reader) -> Option<Selector> {
     let texts = |reader: &mut Reader, one: &dyn Fn(At<String>) -> Selector| {
-        any_of(head, reader, |node, reader| At::<String>::decode(node, reader).map(one))
+        any_of(head, reader, |node, reader| At::<Name>::decode(node, reader).map(|name| one(name.into())))
     };
     if let Some(channel) = ChannelKey::ALL.into_iter().find(|channel| channel.key() == *head.key) {
         return texts(reader, &|id| Selector::Channel(channel, id));
@@ -179,15 +179,17 @@ fn condition(head: &Entry, fields: &Fields, reader: &mut Reader) -> Option<Selec
         "not" => reader.value(head).map(Selector::Not),
         "tag" => tag(head, fields, reader),
         "segment" => any_of(head, reader, |node, reader| At::decode(node, reader).map(Selector::Segment)),
-        "named_user" => texts(reader, &Selector::NamedUser),
+        // Ids of people have a check of their own, wherever they stand.
+        "named_user" => any_of(head, reader, |node, reader| At::decode(node, reader).map(Selector::NamedUser)),
         "static_list" => texts(reader, &Selector::StaticList),
         "subscription_list" => texts(reader, &Selector::SubscriptionList),
         "location" => reader.value::<Location>(head).map(Selector::Location),
         "attribute" => {
-            let attribute = reader.value(head);
-            let operator = fields.take("operator", reader);
+            let attribute = reader.value::<At<Name>>(head);
+            let operator = fields.take::<Option<At<Name>>>("operator", reader);
             let value = fields.take("value", reader);
-            Some(Selector::Attribute(Attribute { attribute: attribute?, operator: operator?, value: value? }))
+            let (attribute, operator) = (attribute?.into(), operator?.map(At::into));
+            Some(Selector::Attribute(Attribute { attribute, operator, value: value? }))
         }
         shorthand => {
             let group = vocabulary::by_shorthand(shorthand)?;
@@ -273,6 +275,21 @@ fn property(group: &Group, key: Span, node: &Node, reader: &mut Reader) -> Optio
     Some(Selector::Tag(Tag { tag, group: Some(At::new(group.id.to_owned(), key)) }))
 }
 
+impl Decode for Months {
+    const WHAT: &'static str = "a number of months";
+
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let months = i64::decode(node, reader)?;
+        if months < 1 && !reader.is_wire() {
+            let message = format!("a period of {months} months is none: nobody was seen within it");
+            let finding = Finding::new(&codes::YM206, node.span, message).label("expected a number from 1 on");
+            reader.report(finding.help("write how many months the period goes back; leave `date` out for any time"));
+            return None;
+        }
+        Some(Self(months))
+    }
+}
+
 impl Decode for SegmentRef {
     const WHAT: &'static str = "the key of a segment, or {id: ...} for one outside git";
 
@@ -281,8 +298,8 @@ impl Decode for SegmentRef {
             return reader.text(node).map(|key| Self::Key(key.to_owned()));
         }
         let fields = Fields::of(node, Self::WHAT, reader)?;
-        let id = fields.take("id", reader);
+        let id = fields.take::<Name>("id", reader);
         fields.close(&["id"], reader);
-        id.map(Self::Id)
+        id.map(|id| Self::Id(id.0))
     }
 }

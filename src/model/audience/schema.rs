@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
-use super::{Location, SegmentRef, Selector};
+use super::{Location, Months, SegmentRef, Selector};
 use crate::model::vocabulary::{COUNTRIES, GROUPS, Group, LANGUAGES, MODELS, Values, ZONES};
 
 impl JsonSchema for SegmentRef {
@@ -21,12 +21,24 @@ impl JsonSchema for SegmentRef {
                 { "type": "string", "x-names": "segments" },
                 {
                     "type": "object",
-                    "properties": { "id": { "type": "string", "description": "The id the service gave it." } },
+                    "properties": { "id": { "type": "string", "minLength": 1, "description": "The id the service gave it." } },
                     "required": ["id"],
                     "additionalProperties": false,
                 },
             ],
         })
+    }
+}
+
+impl JsonSchema for Months {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Months".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": 1 })
     }
 }
 
@@ -40,7 +52,7 @@ impl JsonSchema for Selector {
         let location = json!(generator.subschema_for::<Location>());
         let segment = json!(generator.subschema_for::<SegmentRef>());
         let members = json!({ "anyOf": [selector, { "type": "array", "minItems": 1, "items": selector }] });
-        let text = json!({ "type": "string" });
+        let text = json!({ "type": "string", "minLength": 1 });
 
         let mut forms = vec![
             json!({ "enum": ["all", "triggered"], "description": "Every device, or the one that set off the pipeline." }),
@@ -70,7 +82,8 @@ impl JsonSchema for Selector {
             forms.push(form(key, &one_or_many(&text), &[], words));
         }
         forms.push(form("location", &location, &[], "Devices seen at a place."));
-        let operator = json!({ "type": ["string", "null"], "description": "How the attribute is compared." });
+        let operator =
+            json!({ "type": ["string", "null"], "minLength": 1, "description": "How the attribute is compared." });
         let attribute = [("operator", operator), ("value", json!({ "description": "What it is compared with." }))];
         forms.push(form("attribute", &text, &attribute, "Devices by an attribute."));
         for group in GROUPS {

@@ -196,19 +196,23 @@ fn channel(key: ChannelKey, wanted: &str, id: &str, device: &Device) -> (String,
 }
 
 fn place(Location { id, date }: &Location, device: &Device) -> (String, Option<String>) {
-    let period = date.as_ref().map(|period| period.recent.months.value);
+    let period = date.as_ref().map(|period| period.recent.months.0);
     let recently = period.map_or(String::new(), |months| match months {
         1 => " within the last month".to_owned(),
         months => format!(" within the last {months} months"),
     });
-    let seen = device.seen_at.get(&id.value);
+    let seen = device.seen_at.get(id.as_str());
     let instead = seen.map_or("it was never seen there".to_owned(), |at| format!("it was last seen there at {at}"));
     (format!("was at {id}{recently}"), Some(instead))
 }
 
 fn attribute(Attribute { attribute, operator, value }: &Attribute, device: &Device) -> (String, Option<String>) {
     let operator = operator.as_ref().map_or("equals", |operator| operator.as_str()).replace('_', " ");
-    let value = value.as_ref().map_or(String::new(), |value| format!(" {value}"));
+    let value = match value {
+        Some(value) => format!(" {value}"),
+        None if operator == "equals" => " nothing".to_owned(),
+        None => String::new(),
+    };
     let own = device.attributes.get(&attribute.value);
     let instead = own.map_or("it has no such attribute".to_owned(), |own| format!("it is {own}"));
     (format!("attribute {attribute} {operator}{value}"), Some(instead))

@@ -122,10 +122,10 @@ impl<'a> Members<'a> {
     }
 
     fn was_at(&self, Location { id, date }: &Location, device: &Device) -> bool {
-        let Some(seen) = device.seen_at.get(&id.value) else { return false };
+        let Some(seen) = device.seen_at.get(id.as_str()) else { return false };
         let Some(period) = date else { return true };
         // A period longer than the calendar reaches back to its beginning.
-        let months = Span::new().try_months(period.recent.months.value).ok();
+        let months = Span::new().try_months(period.recent.months.0).ok();
         let now = self.now.to_zoned(jiff::tz::TimeZone::UTC);
         let since = months.and_then(|months| now.checked_sub(months).ok()).map_or(Timestamp::MIN, |at| at.timestamp());
         *seen >= since && *seen <= self.now

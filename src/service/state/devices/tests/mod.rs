@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::*;
-use crate::model::audience::{Attribute, ChannelKey, Location, Period, Recent, SegmentRef, Selector, Tag};
-use crate::node::At;
+use crate::model::audience::{Attribute, ChannelKey, Location, Months, Period, Recent, SegmentRef, Selector, Tag};
+use crate::node::{At, Name};
 use crate::service::request::understood;
 use crate::service::state::table::Journal;
 use crate::source::Span;

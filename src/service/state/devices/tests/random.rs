@@ -50,8 +50,8 @@ prop_compose! {
 }
 
 fn leaf() -> impl Strategy<Value = Selector> {
-    let recent = Recent { months: at(1) };
-    let paris = Selector::Location(Location { id: at("paris".into()), date: Some(Period { recent }) });
+    let recent = Recent { months: at(Months(1)) };
+    let paris = Selector::Location(Location { id: at(Name("paris".into())), date: Some(Period { recent }) });
     let key = proptest::sample::select(&ChannelKey::ALL[..4]);
     prop_oneof![
         1 => Just(Selector::All),
