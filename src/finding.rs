@@ -44,10 +44,12 @@ pub struct Finding {
     pub part: Option<Part>,
 }
 
-/// A part of a written value: the `nth` time, from 0, that these words stand in it.
+/// A part of a written value: these words, where a sign that they begin with stands in it for the `nth` time, from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     pub words: String,
+    /// How many bytes of the words are the sign.
+    sign: usize,
     pub nth: usize,
 }
 
@@ -117,19 +119,27 @@ impl Finding {
 
     /// Only the `nth` time, from 0, that `words` stand in the value is meant. A fix of the whole value becomes one of them.
     pub fn within(mut self, words: impl Into<String>, nth: usize) -> Self {
-        self.part = Some(Part { words: words.into(), nth });
+        let words = words.into();
+        self.part = Some(Part { sign: words.len(), words, nth });
+        self
+    }
+
+    /// The same where a sign is counted that many different words begin with. Places where it overlaps itself count too.
+    pub fn within_signs(mut self, sign: &str, words: impl Into<String>, nth: usize) -> Self {
+        self.part = Some(Part { sign: sign.len(), words: words.into(), nth });
         self
     }
 
     /// Moves the finding to the part that is meant, if the value is written with just those words. Quotes, escapes and
     /// variables can stand between a text and how it is written: then the place stays, and a fix that is meant for the part is
     /// no longer one.
-    pub fn narrow(&mut self, sources: &Sources) {
-        let Some(Part { words, nth }) = self.part.take() else { return };
+    pub fn narrow(&mut self, signs: &mut Signs) {
+        let Some(Part { words, sign, nth }) = self.part.take() else { return };
         let whole = self.at;
-        match sources.text(whole).match_indices(words.as_str()).nth(nth) {
-            Some((from, found)) => {
-                self.at = whole.slice(from..from + found.len());
+        let begin = signs.places(whole, &words[..sign]).get(nth).copied();
+        match begin.filter(|from| signs.sources.text(whole)[*from..].starts_with(&words)) {
+            Some(from) => {
+                self.at = whole.slice(from..from + words.len());
                 if let Some(fix) = self.fix.as_mut().filter(|fix| fix.at == whole) {
                     fix.at = self.at;
                 }
@@ -137,6 +147,41 @@ impl Finding {
             None => self.fix = self.fix.take().filter(|fix| fix.at != whole),
         }
     }
+}
+
+/// Where signs stand in written values. A text can have very many findings: it is looked through once for all of them.
+#[derive(Debug)]
+pub struct Signs<'s> {
+    sources: &'s Sources,
+    /// The value and the sign that were asked for last.
+    last: Option<(Span, String)>,
+    places: Vec<usize>,
+}
+
+impl<'s> Signs<'s> {
+    pub fn new(sources: &'s Sources) -> Self {
+        Self { sources, last: None, places: Vec::new() }
+    }
+
+    /// Where a sign stands in a value, in bytes.
+    fn places(&mut self, at: Span, sign: &str) -> &[usize] {
+        if self.last.as_ref().is_none_or(|(last, same)| *last != at || same != sign) {
+            self.places = places(self.sources.text(at), sign).collect();
+            self.last = Some((at, sign.to_owned()));
+        }
+        &self.places
+    }
+}
+
+/// Where a sign stands in a text, in bytes, also where it overlaps itself.
+pub fn places(text: &str, sign: &str) -> impl Iterator<Item = usize> {
+    let step = sign.chars().next().map_or(1, char::len_utf8);
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let at = from + text.get(from..)?.find(sign)?;
+        from = at + step;
+        Some(at)
+    })
 }
 
 /// Findings as they gather, with the resource they are about.

@@ -237,6 +237,21 @@ fn a_text_full_of_variables_is_answered() {
     assert_found(&with(&different), "RF104");
 }
 
+#[test]
+fn a_text_full_of_placeholders_is_answered() {
+    let different: String = (0..60_000).map(|n| format!("{{{{a{n}}}}} ")).collect();
+    for (text, count) in [
+        ("{{a ".repeat(100_000), 100_000),
+        ("{{a}} ".repeat(60_000), 60_000),
+        (different, 60_000),
+        ("{{".repeat(60_000), 60_000),
+    ] {
+        let manifest = format!("templates:\n  t: {{push: {{notification: {{alert: \"{text}\"}}}}}}\n");
+        let report = run(&Folder::project(&manifest), "json");
+        assert_eq!(report.matches("\"code\": \"MS101\"").count(), count, "{}", &text[..20]);
+    }
+}
+
 /// This text for each number below ten thousand, with the number in the place of `NUMBER`.
 fn ten_thousand(one: &str) -> String {
     (0..10_000).map(|n| one.replace("NUMBER", &format!("{n:05}"))).collect()

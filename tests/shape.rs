@@ -276,3 +276,24 @@ fn what_has_no_name_is_told_at_its_place() {
         assert!(found[0].place.ends_with(&place) && found[0].message == message, "{manifest}: {found:?}");
     }
 }
+
+#[test]
+fn a_placeholder_is_told_at_its_own_place() {
+    for text in [
+        "^{{A}} and {{B}}",
+        "{{B}}, ^{{A}}",
+        "{{B}} {^{{A}}",
+        "${var.sale:-20 %} off, ^{{A}}, {{B}}",
+        "\\\"{{B}}\\\" ^{{A}}",
+        "{{B}} ^{{ A }}",
+        "{{B}} ^{{A",
+    ] {
+        let line = format!(
+            "  t: {{variables: [{{key: B, default_value: x}}], push: {{notification: {{alert: \"{text}\"}}}}}}"
+        );
+        let expected = format!(":2:{}", line.find('^').expect("a mark") + 1);
+        let found = told(&validate(&Folder::project(&format!("templates:\n{}\n", line.replace('^', "")))));
+        assert_eq!(found.len(), 1, "{text}: {found:?}");
+        assert!(found[0].code == "MS101" && found[0].place.ends_with(&expected), "{text}: {found:?}");
+    }
+}

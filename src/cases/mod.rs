@@ -21,7 +21,7 @@ pub use names::Names;
 pub use verdict::{Failed, Got, Place, Ran, Wanted, What, Why};
 
 use crate::address::Address;
-use crate::finding::{Finding, Findings};
+use crate::finding::{Finding, Findings, Signs};
 use crate::manifest::{self, Desired, From, Input, Manifests, files, schema};
 use crate::node::Reader;
 use crate::source::{Source, Sources};
@@ -147,7 +147,8 @@ pub fn read(places: &[PathBuf], against: Against, name: &dyn Fn(&str) -> String)
         findings = reader.findings;
     }
     let mut findings = findings.into_vec();
-    findings.iter_mut().for_each(|finding| finding.narrow(&sources));
+    let mut signs = Signs::new(&sources);
+    findings.iter_mut().for_each(|finding| finding.narrow(&mut signs));
     findings.sort_by_key(|finding| (finding.at.file(), finding.at.range().start));
     Suite { cases, findings, sources }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::language::{Case, Expect, File, Step};
-use crate::finding::{Finding, Findings};
+use crate::finding::{Finding, Findings, Signs};
 use crate::kinds::{Resource, Segment};
 use crate::manifest::{self, From, Input, Manifests, files};
 use crate::node::{At, Decode, Node, Reader};
@@ -47,7 +47,8 @@ pub fn of(inputs: Vec<Input>, manifests: &Manifests, target: Option<&str>) -> Na
         }
     }
     let mut findings = findings.into_vec();
-    findings.iter_mut().for_each(|finding| finding.narrow(&sources));
+    let mut signs = Signs::new(&sources);
+    findings.iter_mut().for_each(|finding| finding.narrow(&mut signs));
     Names { names, findings, sources, target: target.map(str::to_owned) }
 }
 

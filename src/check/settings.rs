@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::{Check, Run, Subject};
 use crate::address::Address;
 use crate::codes;
-use crate::finding::{Finding, Findings, Severity};
+use crate::finding::{Finding, Findings, Severity, Signs};
 use crate::manifest::{Desired, Project, no_code, not_free};
 use crate::node::At;
 use crate::source::{Sources, Span};
@@ -54,7 +54,8 @@ pub fn judge(
     sources: &Sources,
 ) -> Verdict {
     let mut names: Vec<String> = Vec::new();
-    let mut cases = Cases { project, sources, list: Vec::new(), index: HashMap::new(), weights: HashMap::new() };
+    let mut cases =
+        Cases { project, signs: Signs::new(sources), list: Vec::new(), index: HashMap::new(), weights: HashMap::new() };
     for finding in general {
         cases.add(finding, None);
     }
@@ -99,7 +100,7 @@ type Settings = BTreeMap<Address, Vec<At<String>>>;
 /// Every finding once, in the order in which they were found.
 struct Cases<'p> {
     project: &'p Project,
-    sources: &'p Sources,
+    signs: Signs<'p>,
     list: Vec<Case>,
     index: HashMap<(&'static str, Span, String), usize>,
     /// A project file may list many checks and there may be many findings: each code is looked up once.
@@ -109,7 +110,7 @@ struct Cases<'p> {
 impl Cases<'_> {
     /// Adds what was found for a target, which has a number. None: it was found before there were any.
     fn add(&mut self, mut finding: Finding, target: Option<(usize, &Desired)>) {
-        finding.narrow(self.sources);
+        finding.narrow(&mut self.signs);
         let names = |by: fn(&Desired) -> &Settings| {
             let codes =
                 target.zip(finding.address.as_ref()).and_then(|((_, desired), address)| by(desired).get(address));

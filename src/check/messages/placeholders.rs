@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::{Check, One, Run, Subject};
 use super::{fillable, own};
 use crate::codes;
-use crate::finding::{Finding, Findings};
+use crate::finding::{Finding, Findings, places};
 use crate::kinds::{Template, Variable, of_kind};
 use crate::model::placeholder::{placeholders, unclosed};
 use crate::node::{At, Rest};
@@ -18,6 +18,8 @@ pub const USED: Check = Check { codes: &[&codes::MS102], run: Run::Each(used) };
 pub const KEYS: Check = Check { codes: &[&codes::MS112], run: Run::Each(keys) };
 pub const TWICE: Check = Check { codes: &[&codes::MS115], run: Run::Each(twice) };
 
+/// What a placeholder begins with.
+const OPENING: &str = "{{";
 /// The longest key of a variable that the service takes.
 const KEY_LIMIT: usize = 32;
 
@@ -40,28 +42,35 @@ fn declared(subject: &Subject, one: &One, findings: &mut Findings) {
 
 /// Every placeholder of a text that no variable stands behind, each at its own place.
 fn undeclared(text: &At<String>, variables: Option<&[Variable]>, known: &HashSet<&str>, findings: &mut Findings) {
-    let mut seen: HashMap<&str, usize> = HashMap::new();
-    for placeholder in placeholders(text) {
-        let written = &text[placeholder.range.clone()];
-        let nth = seen.entry(written).or_default();
-        if !known.contains(placeholder.key) {
-            findings.push(unknown(text, written, placeholder.key, variables).within(written, *nth));
-        }
-        *nth += 1;
+    let unknown_ones = placeholders(text).filter(|placeholder| !known.contains(placeholder.key));
+    for (placeholder, nth) in counted(text, unknown_ones, |placeholder| placeholder.range.start) {
+        let written = &text[placeholder.range];
+        findings.push(unknown(text, written, placeholder.key, variables).within_signs(OPENING, written, nth));
     }
 }
 
 /// Braces that begin a placeholder and end none.
 fn open_ended(text: &At<String>, template: bool, findings: &mut Findings) {
-    let all: Vec<usize> = text.match_indices("{{").map(|(at, _)| at).collect();
-    for range in unclosed(text) {
-        let nth = all.iter().position(|at| *at == range.start).unwrap_or_default();
+    for (_, nth) in counted(text, unclosed(text), |range| range.start) {
         let finding = Finding::new(&codes::MS101, text.span, "`{{` is not closed")
             .label("no `}}` follows")
             .note("what is not closed is not filled in, and people read the braces");
         let help = if template { "write {{KEY}}, with two braces on each side" } else { "write the words themselves" };
-        findings.push(finding.help(help).within("{{", nth));
+        findings.push(finding.help(help).within(OPENING, nth));
     }
+}
+
+/// What stands in a text, each with the number of openings before it. Both are in the order of the text.
+fn counted<T>(
+    text: &str,
+    all: impl IntoIterator<Item = T>,
+    begin: impl Fn(&T) -> usize,
+) -> impl Iterator<Item = (T, usize)> {
+    let mut openings = places(text, OPENING).enumerate();
+    all.into_iter().filter_map(move |one| {
+        let (nth, _) = openings.by_ref().find(|(_, at)| *at >= begin(&one))?;
+        Some((one, nth))
+    })
 }
 
 fn unknown(text: &At<String>, written: &str, key: &str, variables: Option<&[Variable]>) -> Finding {
