@@ -90,6 +90,24 @@ fn standard_input_is_fixed_to_standard_output() {
     assert_eq!((ran.stdout.as_str(), ran.code), ("segments: {a: \u{1b}[0m}\r", 3));
 }
 
+#[test]
+fn nobody_is_told_that_a_fix_is_made_which_is_not() {
+    let repeated = "segments: {a: {criteria: {tag: &x true}}, b: {criteria: {tag: *x}}}\n";
+    let mixed = "segments: {a: {criteria: {tag: &x true}}, b: {criteria: {tag: *x}}, c: {criteria: {tag: no}}}\n";
+    let block = "segments:\n  a: {criteria: {opt_in: !!str # why\n    true}}\n";
+    for (manifest, fixable) in [(repeated, 0), (mixed, 1), (block, 0)] {
+        let folder = Folder::project(manifest);
+        let ran = folder.run(&["validate"]);
+        assert_eq!(ran.code, 3, "{}", ran.stdout);
+        assert_eq!(ran.stdout.matches("`pushplan validate --fix` does it").count(), fixable, "{}", ran.stdout);
+        assert_eq!(ran.stdout.contains("can be fixed with --fix"), fixable > 0, "{}", ran.stdout);
+        let ran = folder.run(&["validate", "--fix"]);
+        assert_eq!(ran.code, 3, "{}", ran.stdout);
+        assert!(!ran.stdout.contains("--fix"), "{}", ran.stdout);
+        assert_eq!(folder.read("messages.yaml"), manifest.replace("tag: no", "tag: \"no\""));
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn permissions_stay_and_links_are_refused() {

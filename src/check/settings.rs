@@ -1,9 +1,11 @@
 //! Turning checks off, or changing how much they matter: in the project file, or on one resource.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
+use super::fix::safe_edits;
+use super::sound::promising;
 use super::{Check, Run, Subject};
 use crate::address::Address;
 use crate::codes;
@@ -86,12 +88,31 @@ pub fn judge(
         finding.fix = finding.fix.filter(|fix| !sources.text(fix.at).contains("${"));
         verdict.findings.push(finding);
     }
+    promise(&mut verdict.findings, sources);
     let path = |finding: &Finding| finding.at.file().map_or("", |file| &*sources.get(file).path);
     verdict.findings.sort_by(|a, b| {
         let place = |finding: &Finding| (finding.at.range().start, finding.at.range().end, finding.code.name);
         path(a).cmp(path(b)).then_with(|| place(a).cmp(&place(b))).then_with(|| a.message.cmp(&b.message))
     });
     verdict
+}
+
+/// Leaves an edit to people that does more to its file than it is meant to, so that nobody is told that it is made unasked.
+/// The project file has no aliases.
+fn promise(findings: &mut [Finding], sources: &Sources) {
+    let mut doubtful = HashSet::new();
+    for (file, edits) in safe_edits(&*findings) {
+        let source = sources.get(file);
+        if source.path.ends_with(".toml") {
+            continue;
+        }
+        let promising: HashSet<_> = promising(&source.text, &edits).into_iter().map(|edit| edit.at).collect();
+        let others = edits.into_iter().filter(|edit| !promising.contains(&edit.at));
+        doubtful.extend(others.map(|edit| Span::new(file, edit.at)));
+    }
+    for fix in findings.iter_mut().filter_map(|finding| finding.fix.as_mut()) {
+        fix.safe &= !doubtful.contains(&fix.at);
+    }
 }
 
 /// Codes by the resource that names them.

@@ -30,7 +30,7 @@ pub fn fix(
     let mut fixed = Fixed::default();
     for round in 0.. {
         let manifests = scope.read(&fixed.after);
-        let verdict = judge(&manifests)?;
+        let mut verdict = judge(&manifests)?;
         let edits = safe_edits(&verdict.findings);
         let mut changed = 0;
         for (file, edits) in edits.iter().filter(|_| round < ROUNDS) {
@@ -49,6 +49,10 @@ pub fn fix(
         }
         fixed.problems += changed;
         if changed == 0 {
+            // What was not made now is not made by the next run either.
+            if round < ROUNDS {
+                verdict.findings.iter_mut().filter_map(|finding| finding.fix.as_mut()).for_each(|fix| fix.safe = false);
+            }
             return Ok((manifests, verdict, fixed));
         }
     }
