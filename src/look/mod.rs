@@ -367,7 +367,10 @@ mod tests {
             fits.into_iter().map(|fit| format!("{}: {}", fit.screen, fit.device)).collect()
         };
         assert_eq!(screens(json!(["web", "amazon"])), ["browser notification: web"]);
-        assert_eq!(screens(json!(["open::tv"])), ["another device: open::tv"]);
+        assert_eq!(
+            screens(json!(["amazon", "open::tv", "open::sms", "amazon"])),
+            ["amazon device: amazon", "open::tv: open::tv", "open::sms: open::sms"]
+        );
         assert_eq!(screens(json!("all")).len(), 3);
     }
 }

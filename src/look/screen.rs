@@ -1,7 +1,13 @@
 //! The places where a notification is first seen.
 
+use std::borrow::Cow;
+
 use super::clusters::{characters, cut};
 use crate::model::device::{DeviceType, DeviceTypes};
+use crate::text;
+
+/// How long the name of a platform may be beside what it shows.
+const NAME: usize = 40;
 
 /// A place where a notification is first seen, and how many columns fit there. A wide character takes two.
 #[derive(Debug)]
@@ -39,8 +45,8 @@ pub fn screens(devices: Option<&DeviceTypes>) -> impl Iterator<Item = &'static S
 /// What one screen shows of a text before anybody taps on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fit {
-    /// `iPhone lock screen`
-    pub screen: &'static str,
+    /// `iPhone lock screen`; `open::sms` where nothing is known of the screen.
+    pub screen: Cow<'static, str>,
     pub device: DeviceType,
     /// What is shown, with `…` where it is cut.
     pub shown: String,
@@ -57,25 +63,34 @@ impl Screen {
     }
 
     fn fit(&self, text: &str) -> Fit {
-        fit(self.name, self.device.clone(), text, self.cut(text))
+        fit(self.name.into(), self.device.clone(), text, self.cut(text))
     }
 }
 
-fn fit(screen: &'static str, device: DeviceType, text: &str, cut: Option<&str>) -> Fit {
+fn fit(screen: Cow<'static, str>, device: DeviceType, text: &str, cut: Option<&str>) -> Fit {
     let kept = cut.unwrap_or(text);
     let shown = if cut.is_some() { format!("{kept}…") } else { kept.to_owned() };
     Fit { screen, device, shown, whole: cut.is_none(), characters: characters(kept) }
 }
 
 /// What each screen shows of a text. Of devices whose screens are not known, each that is named shows all of it.
-pub fn fits(text: &str, devices: Option<&DeviceTypes>) -> Vec<Fit> {
-    let text = text.trim_end();
-    let known: Vec<Fit> = screens(devices).map(|screen| screen.fit(text)).collect();
+pub fn fits(shown: &str, devices: Option<&DeviceTypes>) -> Vec<Fit> {
+    let words = shown.trim_end();
+    let known: Vec<Fit> = screens(devices).map(|screen| screen.fit(words)).collect();
     if !known.is_empty() {
         return known;
     }
-    let named = devices.iter().flat_map(|devices| devices.named());
-    named.map(|device| fit("another device", device.value.clone(), text, None)).collect()
+    let mut named: Vec<&DeviceType> = Vec::new();
+    for device in devices.iter().flat_map(|devices| devices.named()) {
+        if !named.contains(&&device.value) {
+            named.push(device);
+        }
+    }
+    let screen = |device: &DeviceType| match device {
+        DeviceType::Open(_) => text::short(&device.to_string(), NAME),
+        _ => format!("{device} device"),
+    };
+    named.into_iter().map(|device| fit(screen(device).into(), device.clone(), words, None)).collect()
 }
 
 #[cfg(test)]
@@ -86,7 +101,7 @@ mod tests {
     fn a_text_is_cut_where_the_screen_ends_and_counted_as_people_count() {
         let long = "👨‍👩‍👧".repeat(30);
         let all = fits(&long, None);
-        let told: Vec<_> = all.iter().map(|fit| (fit.screen, fit.whole, fit.characters)).collect();
+        let told: Vec<_> = all.iter().map(|fit| (&*fit.screen, fit.whole, fit.characters)).collect();
         assert_eq!(
             told,
             [("iPhone lock screen", true, 30), ("Android collapsed", false, 22), ("browser notification", true, 30)]

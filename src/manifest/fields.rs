@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{PROJECT_FILE, schema};
 use crate::kinds;
-use crate::model::audience::schema::ANOTHER_SPELLING;
+use crate::model::audience::schema::{ANOTHER_SPELLING, ONLY_IN};
 use crate::text;
 
 /// How many words of a list are told; the rest is counted.
@@ -48,19 +48,19 @@ impl Default for Book {
 impl Book {
     /// The place that a path such as `pipelines.outcome.delay` leads to. Lists take no part in a path; keys of maps may.
     pub fn find(&self, path: &str) -> Option<Place> {
-        self.roots.iter().find_map(|root| Tree { root }.find(path))
+        self.roots.iter().find_map(|root| Tree { root, path }.find(path))
     }
 
     /// The project file as a whole.
     pub fn project_file(&self) -> Place {
-        Tree { root: &self.roots[1] }.place(PROJECT_FILE, Step { schema: &self.roots[1], required: false })
+        Tree { root: &self.roots[1], path: "" }.place(PROJECT_FILE, Step { schema: &self.roots[1], required: false })
     }
 
     /// Every path, kinds first, without what defaults and overlays repeat.
     pub fn paths(&self) -> Vec<String> {
         let mut paths = Vec::new();
         for root in &self.roots {
-            Tree { root }.paths(root, "", &mut Vec::new(), &mut paths);
+            Tree { root, path: "" }.paths(root, "", &mut Vec::new(), &mut paths);
         }
         paths
     }
@@ -93,6 +93,8 @@ struct Step<'s> {
 #[derive(Clone, Copy)]
 struct Tree<'s> {
     root: &'s Value,
+    /// The path that is asked about; empty for all of them.
+    path: &'s str,
 }
 
 impl<'s> Tree<'s> {
@@ -147,9 +149,14 @@ impl<'s> Tree<'s> {
                 self.forms(form, seen, into);
             }
         }
-        if !open && schema["type"] != "null" && schema["$comment"] != ANOTHER_SPELLING {
+        if !open && schema["type"] != "null" && schema["$comment"] != ANOTHER_SPELLING && self.works_here(schema) {
             into.push(schema);
         }
+    }
+
+    /// Whether a form works in the kind that is asked about.
+    fn works_here(self, form: &Value) -> bool {
+        form[ONLY_IN].as_str().is_none_or(|kind| self.path.is_empty() || self.path.split('.').any(|word| word == kind))
     }
 
     /// The maps with known keys at this place, through lists and through maps with free keys.
@@ -310,7 +317,9 @@ mod tests {
             ("templates.winback.variables.key", "text", true),
             ("scheduled_pushes.push.template", "the key of a template", false),
             ("targets.production.quiet_hours.from", "text of the form ^([01]\\d|2[0-3]):[0-5]\\d$", true),
-            ("segments.criteria.and", "`all`, `triggered`, a map or a list of them", false),
+            ("segments.criteria", "`all` or a map", true),
+            ("segments.criteria.and", "`all`, a map or a list of them", false),
+            ("pipelines.outcome.push.audience", "`all`, `triggered` or a map", false),
             ("targets.api", "`documented` or `extended`", false),
             ("scheduled_pushes.lifecycle.protect", "true or false", false),
         ] {

@@ -91,6 +91,7 @@ fn parse(text: &str) -> Result<(DateTime, &str, &str), Wrong> {
         let date = date(text)?;
         return Err(Wrong::new("the hour is missing").meant(format!("{date}T09:00")));
     };
+    let has_zeros = day.len() == "2026-11-27".len();
     let date = date(day)?;
     let clock = clock.trim_start();
     let end = clock.find(|c: char| !c.is_ascii_digit() && c != ':' && c != '.').unwrap_or(clock.len());
@@ -131,6 +132,11 @@ fn parse(text: &str) -> Result<(DateTime, &str, &str), Wrong> {
     if !two_digits && half.is_none() {
         let meant = format!("{}{}", authored(time), suffix.trim_start());
         let wrong = Wrong::new("hour and minute have two digits each").meant(meant);
+        return Err(Wrong { sure: suffix.is_empty() && seconds.is_empty(), ..wrong });
+    }
+    if !has_zeros {
+        let meant = format!("{}{}", authored(time), suffix.trim_start());
+        let wrong = Wrong::new("month and day have two digits each").meant(meant);
         return Err(Wrong { sure: suffix.is_empty() && seconds.is_empty(), ..wrong });
     }
     if text.contains(' ') {
@@ -208,6 +214,10 @@ mod tests {
             ("2026-11-27T10", behind, None),
             ("2026-11-27T10:00:00:00", behind, None),
             ("2026-11-27T9:5", "hour and minute have two digits each", Some("2026-11-27T09:05")),
+            ("2026-6-1T14:00", "month and day have two digits each", Some("2026-06-01T14:00")),
+            ("2026-06-1T14:00Z", "month and day have two digits each", Some("2026-06-01T14:00Z")),
+            ("2026-6-01 14:00", "month and day have two digits each", Some("2026-06-01T14:00")),
+            ("2026-6-1T9:00", "hour and minute have two digits each", Some("2026-06-01T09:00")),
             ("2026-11-27T09:00:", "seconds are two digits, or left out", None),
             ("2026-11-27T09:00:..0", "seconds are two digits, or left out", None),
             ("2026-11-27T09:00:0", "seconds are two digits, or left out", None),

@@ -20,7 +20,13 @@ use crate::text;
 
 /// The names of all zones.
 static NAMES: LazyLock<Vec<String>> =
-    LazyLock::new(|| jiff::tz::db().available().map(|name| name.to_string()).collect());
+    LazyLock::new(|| jiff::tz::db().available().map(|name| name.to_string()).filter(|name| is_iana(name)).collect());
+
+/// Whether the file of a zone has the name of a zone. Beside them, systems keep what a machine's own clock goes by, and all
+/// zones once more as they were counted otherwise.
+fn is_iana(name: &str) -> bool {
+    !["posixrules", "localtime"].contains(&name) && !name.starts_with("posix/") && !name.starts_with("right/")
+}
 
 /// Where nearly all systems keep their zones.
 const FOLDER: &str = "/usr/share/zoneinfo";
@@ -149,6 +155,7 @@ impl Decode for Zone {
         if let Some(zone) = get(&name)
             && zone.iana_name().is_some_and(|iana| iana == name.value)
             && everyday.is_none()
+            && is_iana(&name)
         {
             return Some(Self(zone));
         }
@@ -209,6 +216,7 @@ pub fn meant(name: &str) -> Result<TimeZone, Meant> {
     if let Some(zone) = get(name)
         && zone.iana_name().is_some()
         && everyday.is_none()
+        && is_iana(name)
     {
         return Ok(zone);
     }
@@ -268,6 +276,14 @@ mod tests {
                 assert_eq!(get(name), TimeZone::get(name).ok(), "{name}");
             }
         }
+    }
+
+    #[test]
+    fn what_lies_beside_the_zones_is_none() {
+        for name in ["posixrules", "localtime", "posix/Europe/Paris", "right/Europe/Paris"] {
+            assert!(!Zone::is_name(name) && meant(name).is_err() && !NAMES.iter().any(|zone| zone == name), "{name}");
+        }
+        assert!(Zone::is_name("Europe/Paris") && meant("Europe/Paris").is_ok());
     }
 
     #[test]

@@ -55,7 +55,8 @@ impl JsonSchema for Selector {
         let text = json!({ "type": "string", "minLength": 1 });
 
         let mut forms = vec![
-            json!({ "enum": ["all", "triggered"], "description": "Every device, or the one that set off the pipeline." }),
+            json!({ "const": "all", "description": "Every device." }),
+            json!({ "const": "triggered", ONLY_IN: "pipelines", "description": "The device that set off the pipeline." }),
             json!({ "$comment": ANOTHER_SPELLING, "type": "string", "pattern": format!("^({}|{})$", any_case("all"), any_case("triggered")) }),
         ];
         for (key, value, words) in [
@@ -100,6 +101,9 @@ fn one_or_many(one: &Value) -> Value {
 
 /// Marks a form that says nothing new: whoever explains the forms passes over it.
 pub const ANOTHER_SPELLING: &str = "another spelling";
+
+/// Marks a form that works in one kind alone: whoever explains the forms of others passes over it.
+pub const ONLY_IN: &str = "x-only-in";
 
 /// A pattern for a word in any letter case.
 pub fn any_case(word: &str) -> String {

@@ -327,7 +327,7 @@ impl Message {
     pub fn new(seen: Seen) -> Self {
         let Seen { label, title, text, characters, fits, buttons, presses, tap, rtl, message, unfilled } = seen;
         let fit = |fit: crate::look::Fit| Fit {
-            screen: fit.screen.to_owned(),
+            screen: fit.screen.clone().into_owned(),
             shown: fit.shown,
             whole: fit.whole,
             characters: fit.characters,
