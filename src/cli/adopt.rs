@@ -91,7 +91,8 @@ impl Adopt {
                 .exit(Exit::Refused)
                 .help("name one of them: pushplan adopt ADDRESS --id ID"));
         }
-        if let (true, Some((address, ids))) = (chosen.is_empty(), in_doubt.first_key_value()) {
+        let declared = in_doubt.iter().find(|(address, _)| site.units.contains_key(*address));
+        if let (true, Some((address, ids))) = (chosen.is_empty(), declared) {
             return Err(Failure { message: "nothing was adopted".to_owned(), ..doubtful(address, ids) });
         }
         if chosen.is_empty() {

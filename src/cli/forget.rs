@@ -1,5 +1,6 @@
 use clap::Args;
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::ledger::{self, Open};
 use super::planning::Place;
@@ -7,8 +8,8 @@ use super::turn::Turn;
 use super::{Context, Ended, runtime};
 use crate::address::Address;
 use crate::failure::{Exit, Failure};
-use crate::kinds::{self, Read, Runs};
-use crate::ledger::{Owned, Record};
+use crate::kinds::{self, Read};
+use crate::ledger::Record;
 use crate::model::level::Level;
 use crate::text;
 
@@ -52,8 +53,12 @@ impl Forget {
                 .help(format!("say what became of it first: pushplan resolve {doubt} --created ID | --absent")));
         }
         let (level, now) = runtime()?.block_on(self.place.level_and_time())?;
-        let pending =
-            |address: &&Address| open.ledger.owned.get(*address).is_some_and(|it| waits(address, it, level, now));
+        let pending = |address: &&Address| {
+            let owned = open.ledger.owned.get(*address).filter(|it| !it.past).map(|it| &it.spec);
+            // An older version of it may go out as well.
+            let older = open.ledger.retired.iter().filter(|old| old.address == **address).map(|old| &old.spec);
+            owned.into_iter().chain(older).any(|spec| waits(address, spec, level, now))
+        };
         if let Some(address) = found.iter().find(pending).filter(|_| !self.even_if_pending) {
             let message = format!(
                 "{address} is still to go out, and this API cannot list it: forgotten, it goes out all the same, and a later \
@@ -64,8 +69,9 @@ impl Forget {
                  --even-if-pending"
             )));
         }
-        let is_over =
-            |address: &&Address| open.ledger.owned.get(*address).is_some_and(|it| has_gone_out(address, it, now));
+        let is_over = |address: &&Address| {
+            open.ledger.owned.get(*address).is_some_and(|it| it.past || has_gone_out(address, &it.spec, now))
+        };
         let (over, there): (Vec<&Address>, Vec<&Address>) = found.iter().partition(is_over);
         let (over, there) = (over.len(), there.len());
         open.append(context, Record::Forget(found.clone()))?;
@@ -89,14 +95,13 @@ impl Forget {
 }
 
 /// Whether something has begun to message people.
-fn has_gone_out(address: &Address, owned: &Owned, now: Timestamp) -> bool {
-    let begun = |runs: Runs| runs.has_begun(now);
-    owned.past || kinds::api(address).runs(&owned.spec).is_some_and(begun)
+fn has_gone_out(address: &Address, spec: &Value, now: Timestamp) -> bool {
+    kinds::api(address).runs(spec).is_some_and(|runs| runs.has_begun(now))
 }
 
 /// Whether something is still to message people by itself, and nobody who forgets it can find it again.
-fn waits(address: &Address, owned: &Owned, level: Level, now: Timestamp) -> bool {
+fn waits(address: &Address, spec: &Value, level: Level, now: Timestamp) -> bool {
     let api = kinds::api(address);
-    let runs = api.runs(&owned.spec).is_some() && !has_gone_out(address, owned, now);
+    let runs = api.runs(spec).is_some() && !has_gone_out(address, spec, now);
     runs && api.lifecycle(level).read == Read::LedgerOnly
 }

@@ -3,6 +3,7 @@
 mod command;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -13,6 +14,7 @@ use crate::address::Address;
 use crate::compare;
 use crate::failure::Failure;
 use crate::ledger::place;
+use crate::ledger::store::Store;
 use crate::ledger::{AppendError, Chain, Ended, Entry, Kept, Ledger as State, Log, Record, Taken};
 use crate::manifest::Project;
 use crate::render::one_line;
@@ -102,17 +104,20 @@ pub fn of(project: &Project, root: &Path, target: &str) -> Result<Chain, Failure
     at_place(setting.map(|setting| setting.value.as_str()), root, target)
 }
 
-/// The ledger of a target in a place.
+/// The ledger of a target in the place that the settings name, or are to name.
 fn at_place(place: Option<&str>, root: &Path, target: &str) -> Result<Chain, Failure> {
+    Ok(Chain::as_set(store_at(place, root, target)?, place, root, target))
+}
+
+fn store_at(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dyn Store>, Failure> {
     let store = match place.and_then(place::open_secret) {
         Some(why) => Err(why),
         None => place::open(place, root, target),
     };
-    let store = store.map_err(|why| {
+    store.map_err(|why| {
         Failure::new(format!("the ledger of `{target}` has no place: {why}"))
             .help("a place is such as git, s3://bucket/prefix or postgres://host/database/schema, without a password")
-    })?;
-    Ok(Chain::as_set(store, place, root, target))
+    })
 }
 
 /// Writes into the ledger what an earlier run could not, and says so.

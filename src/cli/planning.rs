@@ -11,7 +11,7 @@ mod scout;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use clap::Args;
@@ -113,6 +113,8 @@ pub struct Site {
     pub log: Chain,
     /// Which project it is.
     home: Home,
+    /// Whether it was told what a plan leaves as it is.
+    said: OnceLock<()>,
 }
 
 impl Place {
@@ -367,6 +369,7 @@ impl Site {
             apart: seconds(|target| &target.apart),
             log: ledger::of(&manifests.project, root, &name)?,
             home: home::home(root, &manifests.project),
+            said: OnceLock::new(),
             units,
             composites,
             target: name,

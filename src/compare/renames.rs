@@ -62,12 +62,12 @@ pub fn tell(compared: &mut [Compared], situation: &Situation) {
 /// What goes, by what it says.
 #[derive(Default)]
 struct Going<'c> {
-    /// By their content.
-    same: BTreeMap<(&'c str, Digest), &'c Address>,
-    /// Those that are there until a person takes them away, by their names.
-    staying: BTreeMap<(&'c str, String), &'c Address>,
-    /// Those that stay, and whether that is in doubt.
-    stay: BTreeMap<&'c Address, bool>,
+    /// Those that are deleted, by their content.
+    goes: BTreeMap<(&'c str, Digest), &'c Address>,
+    /// Those that are there until a person takes them away, by their content, with whether that is in doubt.
+    stays: BTreeMap<(&'c str, Digest), (&'c Address, bool)>,
+    /// The same by their names.
+    named: BTreeMap<(&'c str, String), (&'c Address, bool)>,
 }
 
 /// Something new that says the same as what is no longer declared may be a rename that nobody told of. Where the old one
@@ -89,16 +89,18 @@ fn look_alike(compared: &mut [Compared], situation: &Situation) {
         let owned = one.owned.as_ref().map(|owned| &owned.spec);
         for spec in owned.into_iter().chain(intended) {
             for says in old.both(address, spec) {
-                going.same.entry((&address.kind, says)).or_insert(address);
+                match stays {
+                    true => drop(going.stays.entry((&address.kind, says)).or_insert((address, in_doubt))),
+                    false => drop(going.goes.entry((&address.kind, says)).or_insert(address)),
+                }
             }
             if stays {
-                going.stay.insert(address, in_doubt);
                 let name = kinds::api(address).name(spec);
-                going.staying.entry((&address.kind, name)).or_insert(address);
+                going.named.entry((&address.kind, name)).or_insert((address, in_doubt));
             }
         }
     }
-    if going.same.is_empty() {
+    if going.goes.is_empty() && going.stays.is_empty() {
         return;
     }
     let declared = |address: &Address| units.get(address).map(|unit| &unit.spec);
@@ -112,12 +114,14 @@ fn look_alike(compared: &mut [Compared], situation: &Situation) {
         if !is_new || api.lifecycle(situation.level).create == Create::Upsert {
             continue;
         }
-        let namesake = going.staying.get(&(&*address.kind, api.name(desired)));
-        let mut alike =
-            || new.both(address, desired).into_iter().find_map(|says| going.same.get(&(&*address.kind, says)));
-        let old = namesake.or_else(&mut alike);
-        if let Some(old) = old {
-            found.push((number, (*old).clone(), going.stay.get(*old).copied()));
+        let says = new.both(address, desired).map(|says| (&*address.kind, says));
+        // What stays counts before what goes: with that one, there would be two.
+        let stays = going.named.get(&(&*address.kind, api.name(desired)));
+        let stays = stays.or_else(|| says.iter().find_map(|says| going.stays.get(says)));
+        let stays = stays.map(|(old, in_doubt)| (*old, Some(*in_doubt)));
+        let goes = || says.iter().find_map(|says| going.goes.get(says)).map(|old| (*old, None));
+        if let Some((old, stays)) = stays.or_else(goes) {
+            found.push((number, old.clone(), stays));
         }
     }
     for (number, from, stays) in found {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 
-use super::{Place, at_place, of, taken_in, unreadable};
+use super::{Place, at_place, of, store_at, taken_in, unreadable};
 use crate::cli::forms::Plain;
 use crate::cli::planning::append;
 use crate::cli::turn::{self, Turn};
@@ -181,7 +181,8 @@ impl Move {
         let project = Project::open(&root);
         let (mut log, target) = self.place.log()?;
         if let Some(from) = &self.from {
-            log = at_place(Some(from), &root, &target)?;
+            // It is not where the settings say, and nothing is noted of it.
+            log = Chain::new(store_at(Some(from), &root, &target)?, &root, &target);
         }
         if let Some(why) = place::objection(&self.to) {
             return Err(Failure::usage(format!("the ledger cannot move there: {why}")));

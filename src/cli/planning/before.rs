@@ -8,9 +8,9 @@ use super::{Site, unreadable};
 use crate::address::Address;
 use crate::cli::Context;
 use crate::compare::Unit;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::ledger::undo::{Left, Taken, Undone, undone};
-use crate::ledger::{Entry, Ledger, Owned, history};
+use crate::ledger::{Entry, Ledger, Open, Owned, Verb, history};
 use crate::promote::kept;
 use crate::render::one_line;
 use crate::text::{all_of, shell_word};
@@ -33,6 +33,11 @@ impl Site {
         let deed = deeds.iter().find(|deed| deed.number == number).ok_or_else(|| {
             Failure::usage(format!("the history has no number {number}")).help("`pushplan history` lists what there is")
         })?;
+        let of_deed: BTreeSet<&Address> = deed.changes.iter().map(|changed| &changed.address).collect();
+        let is_made = |(_, open): &(&Address, &Open)| open.intent.verb == Verb::Create;
+        if let Some((address, _)) = ledger.open.iter().filter(is_made).find(|(address, _)| !of_deed.contains(address)) {
+            return Err(self.in_doubt(number, address));
+        }
         let undone = undone(&entries, deed, ledger, now).map_err(|taken| self.taken(&taken))?;
         let told = self.told_of(number, &undone, ledger);
         if undone.is_idle(ledger) && (!told.is_empty() || undone.as_before == 0) {
@@ -42,7 +47,9 @@ impl Site {
                 false => failure.help(told.join("\n          ")),
             });
         }
-        told.iter().for_each(|words| self.note(words, context));
+        if self.said.set(()).is_ok() {
+            told.iter().for_each(|words| self.note(words, context));
+        }
         let Undone { owned, renamed, .. } = undone;
         let unit = |(address, owned): (Address, Owned)| {
             let renamed_from = renamed.get(&address.resource()).cloned();
@@ -50,6 +57,17 @@ impl Site {
             (address, unit)
         };
         Ok(owned.into_iter().map(unit).collect())
+    }
+
+    /// Somebody else's step is not this one's to finish.
+    fn in_doubt(&self, number: usize, address: &Address) -> Failure {
+        let message =
+            format!("what became of {address} is not known, and it is none of what {number} did: nothing was changed");
+        let (apply, word) = (self.command("apply"), shell_word(&address.to_string()));
+        let resolve = self.command(&format!("resolve {word} --created ID | --absent"));
+        Failure::new(one_line(&message))
+            .exit(Exit::Refused)
+            .help(one_line(&format!("go on with that first: {apply}; or say what became of it: {resolve}")))
     }
 
     fn taken(&self, Taken { old, now }: &Taken) -> Failure {

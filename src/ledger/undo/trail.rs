@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::address::Address;
-use crate::kinds::{Resource, Segment};
+use crate::kinds::{self, Create, Resource, Segment};
 use crate::ledger::history::{Act, Deed};
 use crate::ledger::record::{Adopted, Entry, Record};
 use crate::ledger::state::{Ledger, Owned};
+use crate::model::level::Level;
 
 /// What was there around a deed, and what became of it. Everything stands under the address that it had at the end of the deed.
 #[derive(Debug)]
@@ -92,7 +93,9 @@ impl Trail {
                 None => id.and_then(|id| by_id.get(&(&*line.at.kind, id))).map(|address| (*address).clone()),
                 Some(_) => by_address.get(&line.at).filter(|other| id == Some(**other)).map(|_| line.at.clone()),
             };
-            if let Some(found) = found {
+            // What is known by its own name is another one, once it was gone.
+            let by_name = || kinds::api(&line.at).lifecycle(Level::Extended).create == Create::Upsert;
+            if let Some(found) = found.filter(|_| !line.gone || !by_name()) {
                 (line.at, line.gone) = (found, false);
             }
             let in_doubt = state.open.contains_key(&line.at) && !state.owned.contains_key(&line.at);
