@@ -7,6 +7,11 @@ use proptest::prelude::*;
 use proptest::{option, sample};
 use serde_json::{Map, Value, json};
 
+/// Those of them that something can be known by.
+fn name() -> impl Strategy<Value = String> {
+    awkward().prop_filter("a name", |text| !text.trim().is_empty())
+}
+
 /// Texts that some reader of YAML takes for something else, and any others.
 pub fn awkward() -> BoxedStrategy<String> {
     let words = vec![
@@ -242,10 +247,10 @@ fn selector() -> BoxedStrategy<Value> {
         1 => awkward().prop_map(|tag| json!({ "tag": tag })),
         1 => (awkward(), awkward()).prop_map(|(tag, group)| json!({ "tag": tag, "group": group })),
         1 => awkward().prop_map(|user| json!({ "named_user": user })),
-        1 => awkward().prop_map(|id| json!({ "segment": { "id": id } })),
+        1 => name().prop_map(|id| json!({ "segment": { "id": id } })),
         1 => sample::select(vec!["lapsed", "new"]).prop_map(|key| json!({ "segment": key })),
-        1 => awkward().prop_map(|id| json!({ "location": { "id": id, "date": { "recent": { "months": 3 } } } })),
-        1 => (awkward(), value().prop_filter("nothing", |value| !value.is_null()))
+        1 => name().prop_map(|id| json!({ "location": { "id": id, "date": { "recent": { "months": 3 } } } })),
+        1 => (name(), value().prop_filter("nothing", |value| !value.is_null()))
             .prop_map(|(name, value)| json!({ "attribute": name, "operator": "equals", "value": value })),
     ];
     leaf.prop_recursive(3, 12, 4, |inner| {
@@ -290,7 +295,7 @@ pub fn specs() -> BoxedStrategy<BTreeMap<(String, String), Value>> {
             ("pipelines", joined(pipeline, rest))
         },
     );
-    let channel = (awkward(), awkward()).prop_map(|(address, id)| {
+    let channel = (name(), awkward()).prop_map(|(address, id)| {
         let open = json!({ "open_platform_name": "sms", "identifiers": { "id": id } });
         ("open_channels", json!({ "address": address, "opt_in": true, "open": open }))
     });
