@@ -51,7 +51,7 @@ fn audience(service: &Service) -> String {
     service.get(&format!("/api/segments/{id}"))["display_name"].as_str().expect("a name").to_owned()
 }
 
-const IDLE: &str = "has done nothing that can be undone: nothing was changed";
+const IDLE: &str = "is left to undo: nothing was changed";
 
 #[test]
 fn what_was_adopted_stays_and_the_command_that_lets_it_go_is_named() {

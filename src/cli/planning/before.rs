@@ -41,7 +41,7 @@ impl Site {
         let undone = undone(&entries, deed, ledger, now).map_err(|taken| self.taken(&taken))?;
         let told = self.told_of(number, &undone, ledger);
         if undone.is_idle(ledger) && (!told.is_empty() || undone.as_before == 0) {
-            let failure = Failure::usage(format!("{number} has done nothing that can be undone: nothing was changed"));
+            let failure = Failure::usage(format!("nothing of {number} is left to undo: nothing was changed"));
             return Err(match told.is_empty() {
                 true => failure.help(format!("`pushplan history {number}` shows what it did")),
                 false => failure.help(told.join("\n          ")),
