@@ -304,6 +304,7 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::digest::Digest;
 
     fn after(records: Vec<Record>) -> Ledger {
         let at = "2026-11-15T12:00:00Z".parse().expect("a time");
@@ -353,6 +354,20 @@ mod tests {
             after([replaced.to_vec(), vec![intent(Verb::Delete, Some("old")), resolve(Resolution::Absent)]].concat());
         let owned = ledger.owned.values().map(|owned| &*owned.id).collect::<Vec<_>>();
         assert_eq!((owned, ledger.open.len(), ledger.retired.len()), (vec!["new"], 0, 0));
+    }
+
+    #[test]
+    fn who_lets_go_by_hand_means_older_versions_and_a_run_does_not() {
+        let replaced = [intent(Verb::Create, None), created("old"), intent(Verb::Create, None), created("new")];
+        let forget = Record::Forget(vec![Address::new("segments", "a")]);
+        let left = |records: Vec<Record>| {
+            let ledger = after(records);
+            (ledger.owned.len(), ledger.retired.len())
+        };
+        assert_eq!(left([replaced.to_vec(), vec![forget.clone()]].concat()), (0, 0));
+        let begin = serde_json::json!({ "run": "r", "plan": Digest::of(b""), "tool": "", "changes": {} });
+        let begin = Record::Begin(serde_json::from_value(begin).expect("a run"));
+        assert_eq!(left([replaced.to_vec(), vec![begin, forget]].concat()), (0, 1));
     }
 
     fn pushes(ledger: &Ledger) -> Vec<String> {
