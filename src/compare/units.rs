@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::Names;
@@ -10,10 +11,11 @@ use crate::address::Address;
 use crate::codes;
 use crate::cores;
 use crate::digest::{Digest, Listed, written};
-use crate::kinds::{self, Parts, remote};
+use crate::kinds::{self, Parts, Sending, remote};
 use crate::ledger::Ledger;
 use crate::look;
 use crate::manifest::{Declared, Desired};
+use crate::model::schedule::When;
 use crate::node::Shared;
 use crate::plan::{Aside, Place};
 use crate::source::Sources;
@@ -118,10 +120,14 @@ fn place(declared: &Declared, sources: &Sources) -> Option<Place> {
 fn aside(declared: &Declared) -> Aside {
     let mut parts = Parts::new(&declared.key);
     declared.spec.parts(&mut parts);
-    let zones = parts.sendings.iter().map(|sending| sending.schedule.zone.iana_name().unwrap_or("UTC"));
-    let mut zones: Vec<String> = zones.map(str::to_owned).collect();
-    let zone = zones.iter().find(|zone| *zone != "UTC").cloned();
-    if zones.iter().all(|other| Some(other) == zones.first()) {
+    let name = |sending: &Sending| sending.schedule.zone.iana_name().unwrap_or("UTC").to_owned();
+    let at = |sending: &Sending| match sending.schedule.when {
+        When::At(instant) => Some((instant, name(sending))),
+        When::EachZone(_) => None,
+    };
+    let mut zones: BTreeMap<Timestamp, String> = parts.sendings.iter().filter_map(at).collect();
+    let zone = parts.sendings.iter().map(name).find(|zone| zone != "UTC");
+    if zones.values().all(|other| Some(other) == zones.values().next()) {
         zones.clear();
     }
     let previews = parts.previews.iter().map(|(name, sample)| (name.value.clone(), look::values(sample))).collect();

@@ -189,8 +189,9 @@ impl<'n> Forge<'n> {
                 continue;
             };
             let others = own.map(|(other, _)| other.id);
-            // What was just created may not be listed yet.
-            let others: BTreeSet<u64> = others.chain(created).filter(|other| *other != oldest.id).collect();
+            // What was just created may not be listed yet. One that is older than all others is theirs to keep.
+            let unlisted = created.filter(|created| *created > oldest.id);
+            let others: BTreeSet<u64> = others.chain(unlisted).filter(|other| *other != oldest.id).collect();
             for other in others {
                 self.delete(number, other).await;
             }

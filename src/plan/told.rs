@@ -155,9 +155,9 @@ pub struct Aside {
     /// The time zone that its author wrote its times in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
-    /// The zone of each of its times, where they are in several.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub zones: Vec<String>,
+    /// The zone of each of its times, where they are in several, by the moment.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub zones: BTreeMap<Timestamp, String>,
     /// When the service last used it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used: Option<Timestamp>,

@@ -12,6 +12,7 @@ use super::{Review, Side, after, before};
 use crate::address::Address;
 use crate::kinds::{self, Parts, Sending, Spec};
 use crate::model::audience::SegmentRef;
+use crate::model::schedule::When;
 use crate::model::zone;
 use crate::node::At;
 use crate::plan::{Action, Change};
@@ -119,14 +120,15 @@ impl Review<'_> {
         }
         let aside = self.plan.told.of.get(&change.address);
         let zone = aside.and_then(|aside| zone::get(aside.zone.as_deref()?)).unwrap_or(TimeZone::UTC);
-        let several = aside.filter(|_| side == Side::After).map_or(&[][..], |aside| &aside.zones);
-        let zones: Vec<Option<TimeZone>> = several.iter().map(|name| zone::get(name)).collect();
-        let zone_of = |number: usize| zones.get(number).and_then(Option::as_ref).unwrap_or(&zone);
+        let own = |sending: &Sending| match sending.schedule.when {
+            When::At(instant) => zone::get(aside?.zones.get(&instant)?),
+            When::EachZone(_) => None,
+        };
         let key = key(&change.address);
         let times = |spec: &dyn Spec| {
             let mut parts = Parts::new(&key);
             spec.parts(&mut parts);
-            parts.sendings.iter().enumerate().map(|(number, sending)| time(sending, zone_of(number))).collect()
+            parts.sendings.iter().map(|sending| time(sending, own(sending).as_ref().unwrap_or(&zone))).collect()
         };
         self.of_resource(change, side, times).unwrap_or_default()
     }

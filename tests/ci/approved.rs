@@ -55,11 +55,13 @@ fn the_token_of_a_workflow_may_not_ask_who_it_is() {
 #[test]
 fn the_token_of_an_app_writes_one_comment_and_says_who_it_is() {
     let (team, _service) = Team::new(Kind::GitHub);
-    let forged = "<!-- pushplan {} -->\nmine";
+    team.host.open(9);
+    team.project.edit("Hello", "One");
+    team.commented(9);
+    let forged = team.host.only(9);
     team.host.state().user = None;
     team.host.state().unasked = "my-app[bot]".to_owned();
-    team.host.state().add(7, "mallory", forged, false);
-    team.project.edit("Hello", "One");
+    team.host.state().add(7, "mallory", &forged, false);
     for round in 0..4 {
         // A list may be behind.
         team.host.state().lags = usize::from(round == 2);

@@ -97,6 +97,21 @@ fn what_cannot_be_listed_is_left_to_a_person() {
 }
 
 #[test]
+fn what_may_be_there_counts_before_what_is_deleted() {
+    let with = |key: &str| {
+        format!(
+            "experiments: {{{key}: {{audience: {{tag: x}}, device_types: [ios], variants: [\
+             {{push: {{notification: {{alert: A}}}}, schedule: {{scheduled_time: 2031-01-01T10:00}}}}, \
+             {{push: {{notification: {{alert: B}}}}, schedule: {{scheduled_time: 2031-01-01T10:00}}}}]}}}}"
+        )
+    };
+    let world = World::in_sync(&with("one"), Level::Documented);
+    let world = in_doubt_in(world, &with("two"), "experiments/two");
+    let told = world.told(&with("three"));
+    assert!(told.contains("! experiments/three LooksRenamed\n"), "{told}");
+}
+
+#[test]
 fn what_names_a_segment_that_was_found_again_points_at_the_new_one() {
     let before = "segments: {a: {criteria: {tag: x}}, b: {criteria: {not: {segment: a}}}}";
     let after =

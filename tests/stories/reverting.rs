@@ -360,3 +360,40 @@ fn moves_of_one_run_are_counted_together() {
     let json: Value = serde_json::from_str(&project.good(&["history", "--format", "json"]).stdout).expect("JSON");
     assert!(json.to_string().contains("\"moved\":2"), "{json}");
 }
+
+#[test]
+fn what_another_run_left_in_doubt_is_not_taken_away() {
+    let project = Project::new("segments:\n  a: {display_name: A, criteria: {tag: a}}\n");
+    let service = project.faulty(
+        "[[fault]]\nkind = \"close\"\nwhen = \"after\"\nmethod = \"POST\"\npath = \"/api/templates\"\ntimes = 1\n",
+    );
+    apply(&project);
+    project.edit("tag: a", "tag: b");
+    apply(&project);
+    let with =
+        format!("{}templates:\n  t: {{push: {{notification: {{alert: Hi}}}}}}\n", project.folder.read("messages.yaml"));
+    project.write(&with);
+    project.run(&["apply", "--yes"]);
+    service.forget();
+    let ran = project.run(&["revert", "2", "--yes"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["what became of templates/t is not known, and it is none of what 2 did", "pushplan apply"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+}
+
+#[test]
+fn what_was_deleted_and_is_somebody_elses_by_now_is_left_alone() {
+    let project = Project::new("segments:\n  a: {criteria: {tag: a}}\ntags:\n  vip: {}\n");
+    let service = started(&project);
+    apply(&project);
+    project.write("segments:\n  a: {criteria: {tag: a}}\n");
+    apply(&project);
+    service.put("/local/devices/phone", &json!({"device_type": "ios"}));
+    service.put("/api/tags/vip", &json!({}));
+    project.write("segments:\n  a: {criteria: {tag: a}}\ntags:\n  vip: {}\n");
+    project.good(&["adopt", "tags/vip"]);
+    service.forget();
+    let ran = project.run(&["revert", "1", "--yes"]);
+    says(&ran.stderr, &["tags/vip is left alone: another one has that key by now"]);
+    assert!(service.writes().iter().all(|write| !write.contains("/api/tags")), "{:?} {ran}", service.writes());
+}

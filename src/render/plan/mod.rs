@@ -199,16 +199,21 @@ fn is_drift(change: &Change) -> bool {
 
 impl<'p> View<'p> {
     pub fn of(plan: &'p Plan, again: &'p Again) -> Self {
-        Self::with(Review::of(plan), again)
+        Self::with(Review::of(plan), again, true)
     }
 
     /// The same for a form that says nothing of what stays as it is.
     pub fn of_changes(plan: &'p Plan, again: &'p Again) -> Self {
         let changes = plan.changes.iter().any(Change::is_told);
-        Self::with(if changes { Review::of(plan) } else { Review::unread(plan) }, again)
+        Self::with(if changes { Review::of(plan) } else { Review::unread(plan) }, again, true)
     }
 
-    fn with(review: Review<'p>, again: &'p Again) -> Self {
+    /// The same for what somebody did on the service: what was removed there is gone, also where it is declared.
+    pub fn of_drift(plan: &'p Plan, again: &'p Again) -> Self {
+        Self::with(Review::of(plan), again, false)
+    }
+
+    fn with(review: Review<'p>, again: &'p Again, is_plan: bool) -> Self {
         let plan = review.plan;
         let mut users: BTreeMap<&Address, Vec<&Change>> = BTreeMap::new();
         let mut successors: BTreeMap<&Address, &Change> = BTreeMap::new();
@@ -243,7 +248,7 @@ impl<'p> View<'p> {
             let others = block.whole.iter().chain(&block.retired).map(|change| Risk::of(change, plan, &review));
             block.risk = others.chain(risks.first().map(|(risk, _)| *risk)).min().unwrap_or(Risk::None);
             block.parts = risks.into_iter().map(|(_, change)| change).collect();
-            let aims_there = !matches!(plan.aim, Aim::Nothing | Aim::Before(_));
+            let aims_there = is_plan && !matches!(plan.aim, Aim::Nothing | Aim::Before(_));
             let stays = aims_there && plan.told.of.get(&block.address).is_some_and(|aside| aside.place.is_some());
             block.action = block.action(stays);
             block

@@ -19,7 +19,8 @@ pub fn rows(view: &View, change: &Change) -> Vec<Row> {
     let Some(shown) = new.first().or(old.first()) else { return set_off(view, change).into_iter().collect() };
     let mut row = Row { lines: Vec::new(), ..Row::new("when", Words::default()) };
     // Where all are the same moment, once is enough.
-    if let (true, true) = (are_alike(old), are_alike(new)) {
+    let is_whole = old.is_empty() || new.is_empty() || both.each().all(|(was, is)| was.is_some() && is.is_some());
+    if is_whole && are_alike(old) && are_alike(new) {
         let before = old.first().filter(|before| !new.is_empty() && before.when != shown.when);
         row.lines = lines(view, Words::default(), before, shown);
         return vec![row];

@@ -35,7 +35,7 @@ pub struct Shown<'d> {
 
 impl<'d> Shown<'d> {
     fn view(&self) -> View<'d> {
-        View::of(self.plan, self.again)
+        View::of_drift(self.plan, self.again)
     }
 
     /// What was done to one of ours: fields by their whole paths, by which they can be left to the dashboard.
