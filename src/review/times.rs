@@ -1,7 +1,7 @@
 //! When the messages of a plan go out, and which of them are too near to each other.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -43,19 +43,22 @@ fn pairs(change: &Change, old: &[Times], new: &[Times]) -> Vec<Pair> {
         true => by_variant(change, old, new),
         false => by_moment(old, new),
     };
-    let gone = (0..old.len()).filter(|at| !was.contains(&Some(*at)));
+    let stay: BTreeSet<usize> = was.iter().flatten().copied().collect();
+    let gone = (0..old.len()).filter(|at| !stay.contains(at));
     let gone: Vec<Pair> = gone.map(|at| (Some(at), None)).collect();
     was.iter().enumerate().map(|(is, was)| (*was, Some(is))).chain(gone).collect()
 }
 
 /// The old time that each new one belongs to.
 fn by_variant(change: &Change, old: &[Times], new: &[Times]) -> Vec<Option<usize>> {
-    let variants =
-        |spec: Option<&'_ Value>| spec.and_then(|spec| spec["variants"].as_array().cloned()).unwrap_or_default();
-    let partners = partners(&variants(before(change)), &variants(after(change)));
+    let partners = partners(variants(before(change)), variants(after(change)));
     let was = |times: &Times| partners.get(times.variant?.checked_sub(1)?).copied().flatten();
     let place = |number: usize| old.iter().position(|times| times.variant == Some(number + 1));
     new.iter().map(|times| was(times).and_then(place)).collect()
+}
+
+fn variants(spec: Option<&Value>) -> &[Value] {
+    spec.and_then(|spec| spec["variants"].as_array()).map(Vec::as_slice).unwrap_or_default()
 }
 
 fn by_moment(old: &[Times], new: &[Times]) -> Vec<Option<usize>> {
