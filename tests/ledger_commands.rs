@@ -372,3 +372,20 @@ fn who_did_it_is_remembered() {
     assert!(ran.status.success());
     story.says(&["history", "4"], 0, "who        eve on build-9");
 }
+
+#[test]
+fn an_older_version_that_is_still_to_go_out_is_forgotten_only_on_purpose() {
+    let mut story = Story::new();
+    story.folder.write("pushplan.toml", "[targets.local]\napi = \"documented\"\n");
+    let variant = |time: &str| json!({"push": {"notification": {"alert": "Hi"}}, "schedule": {"scheduled_time": time}});
+    let spec = |time: &str| json!({"name": "x", "audience": {"tag": "x"}, "device_types": ["ios"], "variants": [variant(time), variant(time)]});
+    story.begin("r1");
+    // The newer one has gone out, and what it stands in for was not deleted.
+    for (id, time) in [("old", "2099-01-01T0900"), ("new", "2026-01-01T0900")] {
+        story.add(Record::Intents(vec![intent("experiments/x", Verb::Create, None, spec(time))]));
+        story.add(Record::Outcomes(vec![outcome("experiments/x", Verb::Create, done(Some(id)))]));
+    }
+    story.end("r1", Ended::Done);
+    story.says(&["forget", "experiments/x"], 7, "experiments/x is still to go out, and this API cannot list it");
+    story.says(&["forget", "experiments/x", "--even-if-pending"], 0, "Forgot experiments/x");
+}

@@ -189,7 +189,7 @@ impl<'n> Forge<'n> {
                 continue;
             };
             let others = own.map(|(other, _)| other.id);
-            // What was just created may not be listed yet. One that is older than all others is theirs to keep.
+            // What was just created may not be listed yet. Where it is older than all that are, others may have kept it.
             let unlisted = created.filter(|created| *created > oldest.id);
             let others: BTreeSet<u64> = others.chain(unlisted).filter(|other| *other != oldest.id).collect();
             for other in others {
