@@ -167,8 +167,8 @@ impl Chain {
         if after > last.as_ref().map_or(0, |seal| seal.seq) {
             return Err(inner.cut_short(inner.read(Start::Newest).await?.last().map_or(0, |one| one.seal.seq), after));
         }
-        if records.is_empty() && after == 0 {
-            inner.nothing_elsewhere().await?;
+        if after == 0 {
+            inner.nothing_elsewhere(last.as_ref()).await?;
         }
         if let Some(Record::Moved { to }) = records.last().map(|sealed| &sealed.entry.record) {
             return Err(inner.moved(to));

@@ -142,6 +142,39 @@ fn a_new_place_in_the_settings_is_no_reason_to_make_everything_again() {
     assert_eq!(project.changes(&[]), Vec::<String>::new());
 }
 
+#[test]
+fn a_move_that_was_cut_short_leaves_no_ledger_to_go_on_with() {
+    let (project, service) = applied();
+    let (home, shared) = (project.folder.path().join(".pushplan/ledger/local"), project.folder.path().join("shared"));
+    fs::create_dir(&shared).expect("a folder");
+    let before: Vec<_> = fs::read_dir(&home).expect("it is there").map(|file| file.expect("a file").path()).collect();
+    let before: Vec<_> = before.iter().map(|file| (file, fs::read(file).expect("it is read"))).collect();
+    project.good(&["ledger", "move", "--to", "file:shared"]);
+    // As it is where nobody came to say that it moved.
+    fs::remove_file(home.join("00000005.json")).expect("the word of the move");
+    before.iter().for_each(|(file, bytes)| fs::write(file, bytes).expect("it is written"));
+    set(&project, Some("file:shared"));
+    for records in [4, 2] {
+        fs::remove_dir_all(project.folder.path().join(".pushplan/seen")).expect("what this machine has seen");
+        if records == 2 {
+            ["00000003.json", "00000004.json", "newest"].iter().for_each(|name| {
+                fs::remove_file(shared.join("local").join(name)).expect("it is there");
+            });
+        }
+        let ran = project.run(&["apply", "--yes"]);
+        assert_eq!(ran.code, 1, "{ran}");
+        let told = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        let expected =
+            format!("which has {records} of its records, and .pushplan/ledger/local/ has 4 and does not say");
+        says(&told, &[&expected, "a move was cut short", "made a second time", "is an old copy, move it elsewhere"]);
+        if records == 2 {
+            follow(&project, &told);
+        }
+    }
+    assert_eq!(project.changes(&[]), Vec::<String>::new());
+    assert_eq!(service.writes().len(), 1, "{:?}", service.writes());
+}
+
 /// Writes a place into the target, or takes it out.
 fn set(project: &Project, place: Option<&str>) {
     let settings = project.folder.read("pushplan.toml");

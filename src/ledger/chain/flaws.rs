@@ -84,15 +84,25 @@ impl Inner {
         Unreadable { message: format!("the ledger of `{}` has moved to {to}", self.target), help: Some(help) }
     }
 
-    /// The settings name a new place, and the records are still in the old one.
-    pub(super) fn left_behind(&self, records: Seq, home: &str, setting: &str) -> Unreadable {
+    /// The settings name a new place, and the records are still in the old one; the new one may have some of them.
+    pub(super) fn left_behind(&self, here: Option<Seq>, records: Seq, home: &str, setting: &str) -> Unreadable {
         let (target, place) = (&self.target, self.store.shown());
+        let (found, from) = match here {
+            None => (format!("no record, and {home} has {records}"), "an empty ledger"),
+            Some(here) => {
+                let moves = "and does not say that it moved: a move was cut short";
+                (format!("{here} of its records, and {home} has {records} {moves}"), "half a ledger")
+            }
+        };
         let message = format!(
-            "the ledger of `{target}` is to be in {place}, which has no record, and {home} has {records}: from an empty ledger, \
-             everything would be made a second time"
+            "the ledger of `{target}` is to be in {place}, which has {found}: from {from}, everything would be made a second time"
         );
-        let help = format!("{}; {}", self.bring(place::HOME, setting), begin_anew(&[home.to_owned()]));
-        Unreadable { message, help: Some(help) }
+        let bring = self.bring(place::HOME, setting);
+        let other = match here {
+            None => begin_anew(&[home.to_owned()]),
+            Some(_) => format!("or, if {home} is an old copy, move it elsewhere"),
+        };
+        Unreadable { message, help: Some(format!("{bring}; {other}")) }
     }
 
     /// The settings name a place that has no record, and the ledger was elsewhere when it was last seen.

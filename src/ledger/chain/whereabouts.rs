@@ -2,11 +2,12 @@
 //! elsewhere: whoever begins anew by mistake makes everything a second time.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Inner;
 use crate::digest::Digest;
 use crate::ledger::Unreadable;
-use crate::ledger::codec::Sealed;
+use crate::ledger::codec::{Seal, Sealed};
 use crate::ledger::file::{FileStore, Folder};
 use crate::ledger::place;
 use crate::ledger::record::{Entry, Record};
@@ -25,6 +26,8 @@ pub struct Whereabouts {
     folder: Folder,
     /// Whether it is only compared with, and nothing is noted.
     only_looks: bool,
+    /// Whether it is noted that the ledger is in this place.
+    is_noted: AtomicBool,
 }
 
 /// What speaks against beginning anew in an empty place.
@@ -43,6 +46,7 @@ impl Whereabouts {
             place: place.unwrap_or(place::HOME).to_owned(),
             folder: Folder::new(root, "seen", target),
             only_looks: false,
+            is_noted: AtomicBool::new(false),
         }
     }
 
@@ -69,6 +73,7 @@ impl Whereabouts {
     pub fn note(&self, newest: &Record) {
         let place = match newest {
             Record::Moved { to } => to,
+            _ if self.is_noted.swap(true, Ordering::Relaxed) => return,
             _ => &self.place,
         };
         if self.only_looks || self.noted().as_ref() == Some(place) {
@@ -106,19 +111,43 @@ impl Inner {
         }
     }
 
-    /// An empty place is the beginning of a ledger, unless there is one beside the manifests, or one was seen elsewhere.
-    pub(super) async fn nothing_elsewhere(&self) -> Result<(), Unreadable> {
+    /// What is there is the whole ledger: an empty place is the beginning of one, and one that has records has all of them,
+    /// unless there are more beside the manifests, or they were seen elsewhere.
+    pub(super) async fn nothing_elsewhere(&self, newest: Option<&Seal>) -> Result<(), Unreadable> {
         let Some(whereabouts) = &self.whereabouts else { return Ok(()) };
+        match newest {
+            None => self.begins(whereabouts).await,
+            Some(newest) => self.has_all(whereabouts, newest).await,
+        }
+    }
+
+    async fn begins(&self, whereabouts: &Whereabouts) -> Result<(), Unreadable> {
         let mut moved = None;
         if let Some(home) = whereabouts.home() {
-            let newest = home.read(Start::Newest).await.map_err(|error| self.unread(error))?.pop();
-            let newest = newest.map(|stored| self.verify(&[stored])).transpose()?.and_then(|mut records| records.pop());
-            match newest.map(|sealed| sealed.entry) {
+            match self.newest(&home).await?.map(|sealed| sealed.entry) {
                 None => {}
                 Some(Entry { record: Record::Moved { to }, .. }) => moved = Some(to),
-                Some(Entry { seq, .. }) => return Err(self.left_behind(seq, &home.shown(), whereabouts.place())),
+                Some(Entry { seq, .. }) => return Err(self.left_behind(None, seq, &home.shown(), whereabouts.place())),
             }
         }
         whereabouts.elsewhere(moved).map_or(Ok(()), |found| Err(self.is_elsewhere(&found, whereabouts.place())))
+    }
+
+    /// A move that was cut short leaves the beginning of a ledger, or all of it, and no word of that where it was. What cannot
+    /// be read there is of no use to anybody.
+    async fn has_all(&self, whereabouts: &Whereabouts, here: &Seal) -> Result<(), Unreadable> {
+        let Some(home) = whereabouts.home().filter(|_| !whereabouts.is_here(place::HOME)) else { return Ok(()) };
+        let Ok(Some(Sealed { entry, seal, .. })) = self.newest(&home).await else { return Ok(()) };
+        let is_left = seal.lineage == here.lineage && seal.seq >= here.seq;
+        if is_left && !matches!(entry.record, Record::Moved { .. }) {
+            return Err(self.left_behind(Some(here.seq), seal.seq, &home.shown(), whereabouts.place()));
+        }
+        Ok(())
+    }
+
+    /// The newest record of another place.
+    async fn newest(&self, store: &FileStore) -> Result<Option<Sealed>, Unreadable> {
+        let stored = store.read(Start::Newest).await.map_err(|error| self.unread(error))?;
+        Ok(self.verify(&stored)?.pop())
     }
 }
