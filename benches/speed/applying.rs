@@ -45,9 +45,12 @@ impl Applying {
         let project_file = format!("[targets.there]\nbase_url = \"{origin}\"\napi = \"extended\"\n");
         let wording = Wording { resources: self.resources, layout: Layout::One, before: false };
         project::write(&self.folder, &project_file, wording);
+        // Files that were just removed are looked at by the file system for each new one, for seconds.
         let ledger = self.folder.join(".pushplan");
         if ledger.exists() {
-            fs::remove_dir_all(ledger).expect("the ledger of before goes");
+            let mut names = (0..).map(|n| self.requests.with_file_name(format!("before-{n}")));
+            let aside = names.find(|name| !name.exists()).expect("one is free");
+            fs::rename(ledger, aside).expect("the ledger of before goes");
         }
         let mut command = at(pushplan(), &self.folder, origin, &App::of(self.resources));
         command.args(["apply", "--yes", "--concurrency", &TOGETHER.to_string()]);

@@ -47,9 +47,11 @@ impl Origin {
 
     /// The URL of a path, which is exactly this path: `..` in an id leads nowhere else.
     pub fn url(&self, path: &str) -> Result<Url, String> {
-        let url = self.url.join(path).map_err(|error| format!("`{path}` is not a path: {error}"))?;
-        let written = path.split(['?', '#']).next().unwrap_or_default();
-        if url.origin() != self.url.origin() || url.path() != written || url.fragment().is_some() {
+        let (written, query) = path.split_once('?').map_or((path, None), |(written, query)| (written, Some(query)));
+        let mut url = self.url.clone();
+        url.set_path(written);
+        url.set_query(query);
+        if url.path() != written || written.starts_with("//") || path.contains('#') {
             return Err(format!("`{path}` is not a path of the API"));
         }
         Ok(url)
@@ -121,6 +123,9 @@ mod tests {
         assert_eq!(url.as_str(), "https://messaging.example/api/tags/a%20b?limit=1");
         for wrong in ["/api/segments/..", "/api/segments/%2E%2E", "//evil.example/api", "https://evil.example/", "api"]
         {
+            assert!(origin.url(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["/api/tags/a#b", "/api/tags/a?b#c", "/api/tags/a\tb", "/api/tags\\a", "?limit=1", ""] {
             assert!(origin.url(wrong).is_err(), "{wrong}");
         }
     }
