@@ -9,7 +9,7 @@ use crate::kinds;
 use crate::model::delay::Delay;
 use crate::model::on_drift::OnDrift;
 use crate::plan::{Action, Change, Moved, Plan, Reason};
-use crate::text::{all_of, any_of, count};
+use crate::text::{all_of, any_of, count, minutes};
 
 /// How many deletions a plan may have where nothing else is said.
 pub const MAX_DELETES: usize = 5;
@@ -328,7 +328,7 @@ fn too_late(plan: &Plan, limits: &Limits) -> Option<Refused> {
     let message = format!(
         "{} {have} a time that has passed or is nearer than {}",
         named(&addresses),
-        count(usize::try_from(plan.min_lead_seconds).unwrap_or_default() / 60, "minute")
+        minutes(plan.min_lead_seconds)
     );
     let or = limits.leave_out(", ", "or leave it out with --except");
     let help = format!("give {their} push a later time{or}");

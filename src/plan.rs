@@ -2,6 +2,7 @@
 
 mod approval;
 mod basis;
+mod meant;
 mod overwritten;
 mod place;
 mod saved;

@@ -97,6 +97,12 @@ fn list<S: AsRef<str>>(words: &[S], last: &str) -> String {
     }
 }
 
+/// A length of time in whole minutes, or in seconds: `5 minutes`, `90 seconds`.
+pub fn minutes(seconds: i64) -> String {
+    let seconds = usize::try_from(seconds).unwrap_or_default();
+    if seconds > 0 && seconds.is_multiple_of(60) { count(seconds / 60, "minute") } else { count(seconds, "second") }
+}
+
 /// `1 error`, `2 errors`, `2 pushes`.
 pub fn count(number: usize, noun: &str) -> String {
     let mut out = number.to_string();

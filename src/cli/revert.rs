@@ -44,9 +44,9 @@ pub struct Revert {
 }
 
 impl Revert {
-    /// What is gone back on is still declared.
+    /// What is gone back on may still be declared.
     fn remind(&self, context: &Context) {
-        context.out.note("Your files still say what they said: revert them too, or the next apply brings it back.");
+        context.out.note("Your files are as they were: where they still say what is undone here, revert them too, or the next apply brings it back.");
     }
 
     pub fn run(&self, context: &Context) -> Ended {

@@ -1,11 +1,12 @@
 //! What a reviewer approves: all that a plan does, and nothing of when it was made, of what it leaves alone, or of where the ledger
 //! stands.
 //!
-//! Two plans with the same digest do the same to the same things, which are as they were. So a plan that is made anew after a
-//! merge is the one that was reviewed if its digest is the same, whatever else was merged and applied meanwhile.
+//! Two plans with the same digest do the same to the same things, which are as they were, for the same people. So a plan that is
+//! made anew after a merge is the one that was reviewed if its digest is the same, whatever else was merged and applied meanwhile.
 
 use std::collections::BTreeMap;
 
+use super::meant::{Meant, named};
 use super::{Action, Change, News, Plan};
 use crate::address::Address;
 use crate::cores;
@@ -165,21 +166,26 @@ impl Plan {
             Some(text) => keyed.text(key, text),
             None => keyed.sorted(key, spec),
         };
-        let digest = |change: &Change| {
+        let told: Vec<&Change> = self.changes.iter().filter(|change| change.is_told()).collect();
+        let named: Vec<(&Change, Vec<&str>)> = cores::each_of(told, |change: &Change| (change, named(change)));
+        let meant = Meant::of(self, named.iter().flat_map(|(_, named)| named.iter().copied()));
+        let digest = |change: &Change, named: &[&str]| {
             let decided = Keyed::default()
                 .sorted("action", &change.shown())
                 .sorted("address", &change.address)
                 .sorted("broadcast", &change.broadcast);
             let decided = spec(decided, "desired", &change.desired).sorted("id", &change.id);
-            let decided = spec(decided, "live", &change.live)
+            let decided = spec(decided, "live", &change.live);
+            let behind = meant.behind(named);
+            let decided = if behind.is_empty() { decided } else { decided.sorted("meant", &behind) };
+            let decided = decided
                 .sorted("protect", &change.protect)
                 .field("reasons", &change.reasons)
                 .field("sends", &change.sends)
                 .sorted("steps", &steps.get(&change.address).map_or(&[][..], Vec::as_slice));
             decided.digest()
         };
-        let told: Vec<&Change> = self.changes.iter().filter(|change| change.is_told()).collect();
-        cores::each_of(told, |change| (change, digest(change)))
+        cores::each_of(named, |(change, named)| (change, digest(change, &named)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What counts as an approval, and what does not.
 
 use crate::hosts::{KINDS, Kind, WORKFLOW};
-use crate::team::Team;
+use crate::team::{TWO, Team};
 use crate::world::says;
 
 #[test]
@@ -163,6 +163,30 @@ pub fn long() -> String {
 }
 
 #[test]
+fn a_ledger_that_the_next_run_does_not_have_is_not_begun() {
+    for kind in KINDS {
+        let team = Team::fresh(kind, TWO);
+        let service = team.project.serve();
+        let settings = team.project.folder.read("pushplan.toml");
+        team.project.folder.write("pushplan.toml", settings.replace("ledger = \"file:\"\n", ""));
+        team.commented(7);
+        let commit = team.host.merge(7);
+        let ran = team.apply(&commit, &[]);
+        assert_eq!(ran.code, 7, "{ran}");
+        says(&ran.stderr, &["would begin in this checkout, which a runner forgets", "make everything a second time"]);
+        says(
+            &ran.stderr,
+            &["write `ledger = \"git\"`", "into [targets.local] of pushplan.toml", "`ledger = \"file:\"`"],
+        );
+        assert_eq!(service.writes(), Vec::<String>::new());
+        // Somebody has decided that the folder stays.
+        team.project.folder.write("pushplan.toml", settings);
+        let ran = team.apply(&commit, &[]);
+        assert_eq!(ran.code, 0, "{ran}");
+    }
+}
+
+#[test]
 fn half_a_plan_is_no_approval_unless_somebody_says_so() {
     for kind in KINDS {
         let team = Team::fresh(kind, &long());
@@ -254,6 +278,27 @@ fn who_is_meant_can_be_read_to_the_end() {
         assert!(!body.contains("--accept-truncated"), "{body}");
         assert_eq!(team.merge_and_apply(pull, &[]).code, 0);
     }
+}
+
+#[test]
+fn who_gets_it_is_approved_with_it() {
+    let (team, service) = Team::new(Kind::GitHub);
+    team.host.open(8);
+    let before = team.project.folder.read("messages.yaml");
+    let push = "scheduled_pushes:\n  internal:\n    schedule: {scheduled_time: 2040-01-01T10:00}\n    \
+                push: {audience: {segment: a}, device_types: [ios], notification: {alert: Hi}}\n";
+    team.project.write(&format!("{before}{push}"));
+    team.commented(7);
+    let wider = before.replace("{tag: a}", "{country: US}");
+    team.project.write(&wider);
+    team.commented(8);
+    assert_eq!(team.merge_and_apply(8, &[]).code, 0);
+    service.forget();
+    team.project.write(&format!("{wider}{push}"));
+    let ran = team.merge_and_apply(7, &[]);
+    assert_eq!(ran.code, 5, "{ran}");
+    says(&ran.stderr, &["scheduled_pushes/internal comes to something else now"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
 }
 
 #[test]

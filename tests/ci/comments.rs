@@ -85,7 +85,7 @@ fn projects_of_one_repository_have_a_comment_each() {
     let (team, _service) = Team::new(Kind::GitHub);
     let folder = &team.project.folder;
     std::fs::create_dir(folder.path().join(".git")).expect("a folder");
-    folder.write("shops/berlin/pushplan.toml", "[targets.local]\n");
+    folder.write("shops/berlin/pushplan.toml", "[targets.local]\nledger = \"file:\"\n");
     folder.write("shops/berlin/messages.yaml", "segments:\n  c: {criteria: {tag: c}}\n");
     team.project.edit("Hello", "One");
     team.commented(7);

@@ -9,8 +9,9 @@ pub fn team(kind: Kind) -> (Team, Service) {
     let team = Team::fresh(kind, TWO);
     let service = team.project.serve_with(&["--app", "first:secret", "--app", "second:secret"]);
     let origin = &service.origin;
-    let target =
-        |name: &str| format!("[targets.{name}]\nbase_url = \"{origin}\"\napi = \"extended\"\nsettle = \"1s\"\n");
+    let target = |name: &str| {
+        format!("[targets.{name}]\nbase_url = \"{origin}\"\napi = \"extended\"\nsettle = \"1s\"\nledger = \"file:\"\n")
+    };
     team.project.folder.write("pushplan.toml", format!("{}{}", target("first"), target("second")));
     let section = |name: &str| format!("[\"{origin}\".{name}]\napp_key = \"{name}\"\nmaster_secret = \"secret\"\n");
     let file = team.project.folder.write("credentials.toml", format!("{}{}", section("first"), section("second")));

@@ -88,7 +88,9 @@ impl Team {
 
     /// The same, with nothing applied yet.
     pub fn fresh(kind: Kind, manifest: &str) -> Self {
-        let team = Self { project: Project::new(manifest), host: Host::start(kind), kind };
+        // What is applied on a merge lasts: the folder is there for all runs.
+        let project = Project::with(manifest, "ledger = \"file:\"\n");
+        let team = Self { project, host: Host::start(kind), kind };
         team.host.open(7);
         team
     }

@@ -397,3 +397,18 @@ fn what_was_deleted_and_is_somebody_elses_by_now_is_left_alone() {
     says(&ran.stderr, &["tags/vip is left alone: another one has that key by now"]);
     assert!(service.writes().iter().all(|write| !write.contains("/api/tags")), "{:?} {ran}", service.writes());
 }
+
+#[test]
+fn what_is_undone_may_well_be_in_the_files() {
+    let project = Project::new(SEGMENTS);
+    let _service = started(&project);
+    apply(&project);
+    for form in [&["--out", "r.plan"][..], &["--yes", "--allow-deletes", "9"]] {
+        let ran = project.good(&[&["revert", "1"], form].concat());
+        says(&ran.stdout, &["- scheduled_pushes/p", "- segments/a"]);
+        assert!(!ran.stdout.contains("in your files"), "{ran}");
+        if form[0] == "--yes" {
+            says(&ran.stderr, &["where they still say what is undone here, revert them too"]);
+        }
+    }
+}

@@ -73,6 +73,27 @@ fn a_plan_is_refused_when_the_service_was_changed() {
 }
 
 #[test]
+fn a_plan_is_refused_when_other_people_are_in_a_segment_that_it_names() {
+    let project = Project::new(
+        "segments:\n  staff: {lifecycle: {ignore: [criteria]}, criteria: {tag: staff}}\n  all-staff: {criteria: {segment: staff}}\n",
+    );
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let manifest = project.folder.read("messages.yaml");
+    let push = "scheduled_pushes:\n  internal:\n    schedule: {scheduled_time: 2040-01-01T10:00}\n    \
+                push: {audience: {segment: all-staff}, device_types: [ios], notification: {alert: Hi}}\n";
+    project.folder.write("messages.yaml", manifest + push);
+    project.good(&["plan", "--out", "p.plan"]);
+    let id = service.segment_id("staff");
+    service.put(&format!("/api/segments/{id}"), &json!({"display_name": "staff", "criteria": {"tag": "everybody"}}));
+    service.forget();
+    stale(&project, &["apply", "p.plan"], &["scheduled_pushes/internal comes to something else now"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+    service.put(&format!("/api/segments/{id}"), &json!({"display_name": "staff", "criteria": {"tag": "staff"}}));
+    project.good(&["apply", "p.plan"]);
+}
+
+#[test]
 fn a_plan_is_refused_when_something_of_its_name_appeared() {
     let project = Project::new(TWO);
     let service = project.serve();

@@ -49,7 +49,10 @@ impl How {
         context: &Context,
     ) -> Result<bool, Failure> {
         let reviewed = match asking.review {
-            Some(review) => review.check(plan, context).await,
+            Some(review) => match site.ledger_lasts(plan) {
+                Ok(()) => review.check(plan, context).await,
+                forgotten => forgotten,
+            },
             None => Ok(()),
         };
         let may = reviewed.and_then(|()| self.not_done(plan, wish)).and_then(|()| self.guard(site, plan, asking));

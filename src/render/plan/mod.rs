@@ -343,6 +343,11 @@ impl<'p> View<'p> {
         self.users.get(address).map(Vec::as_slice).unwrap_or_default()
     }
 
+    /// Whether it is the files that say what is to be there.
+    pub fn is_by_files(&self) -> bool {
+        matches!(self.plan.aim, Aim::Manifests | Aim::Promoted(_))
+    }
+
     /// How many changes there are of an action. What was left out is kept, and is no match.
     pub fn count(&self, wanted: Action) -> usize {
         let left: BTreeSet<&Address> = self.plan.left_out.iter().collect();

@@ -131,8 +131,8 @@ pub(super) fn name<'p>(block: &Block<'p>) -> Option<&'p str> {
 pub(super) fn place(view: &View, block: &Block) -> String {
     match view.place_of(block) {
         Some(place) => format!("{}:{}", place.file, place.line),
-        // Who deletes everything knows that some of it is declared.
-        None if view.plan.aim == Aim::Nothing => String::new(),
+        // What is deleted for another reason than that nobody declares it may well be declared.
+        None if !view.is_by_files() => String::new(),
         None if block.retired.is_empty() && block.changes().all(|change| change.desired.is_none()) => {
             "not in your files".to_owned()
         }

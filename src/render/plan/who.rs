@@ -153,7 +153,8 @@ fn users(view: &View, change: &Change) -> Option<Row> {
     };
     let users: Vec<&Change> = view.review.users(&change.address.key).iter().filter(names).copied().collect();
     if users.is_empty() {
-        return gone.then(|| Row::new("used by", Words::new("nothing in your files")));
+        let nobody = if view.is_by_files() { "nothing in your files" } else { "nothing that is left" };
+        return gone.then(|| Row::new("used by", Words::new(nobody)));
     }
     let mut row = Row { lines: Vec::new(), ..Row::new("used by", Words::default()) };
     let widest = users.iter().take(USERS).map(|user| user.address.to_string().chars().count()).max().unwrap_or(0);

@@ -11,7 +11,7 @@ use crate::ledger::Verb;
 use crate::plan::{Action, Aim, Change, Moved, Overwritten, Reason};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::before;
-use crate::text::{all_of, count};
+use crate::text::{all_of, count, minutes};
 pub use crate::timing::words::{distance, moment};
 
 /// What people call one of its kind.
@@ -128,7 +128,11 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
         Reason::StillUsed { id, by } => {
             let by: Vec<String> = by.iter().map(ToString::to_string).collect();
             let point = if by.len() == 1 { "points" } else { "point" };
-            let does = if view.plan.aim == Aim::Nothing { "destroy" } else { "apply" };
+            let does = match view.plan.aim {
+                Aim::Nothing => "destroy".to_owned(),
+                Aim::Before(number) => format!("revert {number}"),
+                _ => "apply".to_owned(),
+            };
             // What holds up a thing to be pruned is somebody else's, which no apply changes.
             let then = match change.reasons.iter().any(|reason| matches!(reason, Reason::Pruned { .. })) {
                 true => format!("change that by hand, and a later {does} deletes it"),
@@ -256,11 +260,6 @@ pub fn went(at: Option<Timestamp>, edited: bool) -> String {
 /// What is said of something that never was ours and is declared as what has been.
 pub fn record(at: Timestamp) -> String {
     format!("was for {} and is not sent; your files have it as a record", moment(at))
-}
-
-fn minutes(seconds: i64) -> String {
-    let seconds = usize::try_from(seconds).unwrap_or_default();
-    if seconds > 0 && seconds.is_multiple_of(60) { count(seconds / 60, "minute") } else { count(seconds, "second") }
 }
 
 /// In which order the old one and the new one go and come, as the steps have it.

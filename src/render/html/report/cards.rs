@@ -3,7 +3,6 @@
 use maud::{Markup, html};
 
 use super::{Report, facts, message, top, who, zones};
-use crate::plan::Aim;
 use crate::render::layout::Row;
 use crate::render::one_line;
 use crate::render::plan::{self, Block, Risk, rows};
@@ -72,7 +71,7 @@ impl Report<'_> {
     fn place(&self, block: &Block) -> String {
         match self.view.place_of(block) {
             Some(place) => format!("{}:{}", one_line(&short(&place.file, PLACE)), place.line),
-            None if self.view.plan.aim == Aim::Nothing => String::new(),
+            None if !self.view.is_by_files() => String::new(),
             None if block.retired.is_empty() && block.changes().all(|change| change.desired.is_none()) => {
                 "not in your files".to_owned()
             }
