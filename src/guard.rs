@@ -1,15 +1,17 @@
 //! Guards: what a plan may not do unless somebody says so. Each refusal has numbers and the way out.
 
+mod broadcast;
+mod everybody;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use crate::address::Address;
-use crate::kinds;
 use crate::model::delay::Delay;
 use crate::model::on_drift::OnDrift;
 use crate::plan::{Action, Change, Moved, Plan, Reason};
 use crate::text::{all_of, any_of, count, minutes};
+
+pub use everybody::Segments;
 
 /// How many deletions a plan may have where nothing else is said.
 pub const MAX_DELETES: usize = 5;
@@ -97,7 +99,7 @@ pub struct Refused {
 pub fn guards(plan: &Plan, limits: &Limits) -> Vec<Refused> {
     let mut found = Vec::new();
     found.extend(sends(plan, limits));
-    found.extend(broadcast(plan));
+    found.extend(broadcast::broadcast(plan));
     found.extend(deletes(plan, limits));
     found.extend(leaving(plan, limits));
     found.extend(of_other_project(plan, limits));
@@ -113,9 +115,12 @@ pub fn is_stuck(change: &Change) -> bool {
     is_late(change) || change.reasons.iter().any(|reason| undecided_as(reason).is_some())
 }
 
+fn makes(change: &Change) -> bool {
+    matches!(change.action, Action::Create | Action::Update | Action::Replace)
+}
+
 fn is_late(change: &Change) -> bool {
-    let makes = matches!(change.action, Action::Create | Action::Update | Action::Replace);
-    makes && change.reasons.iter().any(|reason| matches!(reason, Reason::TooLate { .. }))
+    makes(change) && change.reasons.iter().any(|reason| matches!(reason, Reason::TooLate { .. }))
 }
 
 fn undecided_as(reason: &Reason) -> Option<Guard> {
@@ -178,61 +183,6 @@ fn sends(plan: &Plan, limits: &Limits) -> Option<Refused> {
         message,
         format!("look at the lines with SENDS; {}", limits.go_on("--allow-sends")),
     )
-}
-
-/// What messages people by itself and addresses everybody, without saying that it is meant to.
-fn broadcast(plan: &Plan) -> Option<Refused> {
-    let may = |change: &&Change| {
-        let makes = matches!(change.action, Action::Create | Action::Update | Action::Replace);
-        makes && !change.broadcast && kinds::api(&change.address).has_runs()
-    };
-    let made: Vec<(&Address, &Value)> = plan.changes.iter().filter(may).filter_map(spec_of).collect();
-    // Few plans make something that messages people: no other looks into its segments.
-    if made.is_empty() {
-        return None;
-    }
-    let segments = plan.changes.iter().filter(|change| change.address.kind == <kinds::Segment as kinds::Resource>::KEY);
-    let specs = segments.filter_map(spec_of).map(|(address, spec)| (address.to_string(), spec)).collect();
-    let everybody = made.into_iter().filter(|(address, spec)| messages_everybody(address, spec, &specs));
-    let addresses: Vec<Address> = everybody.map(|(address, _)| address.clone()).collect();
-    let verb = if addresses.len() == 1 { "addresses" } else { "address" };
-    let message = format!("{} {verb} every device", named(&addresses));
-    refused(
-        Guard::Broadcast,
-        addresses,
-        message,
-        "choose an audience, or say that it is meant: lifecycle: {broadcast: true}",
-    )
-}
-
-fn spec_of(change: &Change) -> Option<(&Address, &Value)> {
-    Some((&change.address, change.desired.as_deref()?))
-}
-
-/// Whether something messages people by itself and addresses every device, also by way of a segment among `specs`.
-pub fn messages_everybody(address: &Address, spec: &Value, specs: &BTreeMap<String, &Value>) -> bool {
-    let api = kinds::api(address);
-    let mut audiences = api.audiences().iter().filter_map(|at| spec.pointer(at));
-    api.runs(spec).is_some() && audiences.any(|selector| holds_everybody(selector, specs, &mut BTreeSet::new()))
-}
-
-/// Whether a written selector holds every device, also by way of a segment of the project.
-fn holds_everybody(selector: &Value, specs: &BTreeMap<String, &Value>, seen: &mut BTreeSet<String>) -> bool {
-    let Value::Object(map) = selector else { return selector == "all" };
-    map.iter().any(|(key, value)| match (key.as_str(), value) {
-        ("OR", Value::Array(members)) => members.iter().any(|member| holds_everybody(member, specs, seen)),
-        ("AND", Value::Array(members)) => {
-            !members.is_empty() && members.iter().all(|member| holds_everybody(member, specs, seen))
-        }
-        ("segment", Value::String(key)) => {
-            let address = Address::new(<kinds::Segment as kinds::Resource>::KEY, key.as_str());
-            let name = address.to_string();
-            let Some(spec) = specs.get(&name).filter(|_| seen.insert(name.clone())) else { return false };
-            let audiences = kinds::api(&address).audiences();
-            audiences.iter().filter_map(|at| spec.pointer(at)).any(|selector| holds_everybody(selector, specs, seen))
-        }
-        _ => false,
-    })
 }
 
 /// Deletions that nothing stands in for.

@@ -1,12 +1,13 @@
 //! The files that pulled resources stand in, and their text.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::draft::{Draft, group_address};
 use crate::address::Address;
 use crate::finding::Findings;
-use crate::guard::messages_everybody;
-use crate::kinds::KINDS;
+use crate::guard::Segments;
+use crate::kinds::{KINDS, Resource, Segment};
 use crate::manifest::author::authored;
 use crate::manifest::{parse, write};
 use crate::node::{Node, Tree};
@@ -57,11 +58,12 @@ pub fn files<'e>(draft: &Draft, layout: Layout, existing: &dyn Fn(&str) -> Exist
     let mut by_kind: BTreeMap<usize, Vec<Lines>> = BTreeMap::new();
     let place = |kind: &str| KINDS.iter().position(|one| one.key == kind).unwrap_or_default();
     let written = draft.written();
-    let specs = written.iter().map(|(piece, spec)| (piece.address().to_string(), spec)).collect();
+    let segments = written.iter().filter(|(piece, _)| piece.thing.kind.key == Segment::KEY);
+    let segments = Segments::new(segments.map(|(piece, spec)| (piece.key.as_str(), || Cow::Borrowed(spec))));
     for (piece, spec) in written.iter().filter(|(piece, _)| piece.is_new) {
         let node = authored(piece.thing.kind, &piece.key, spec);
         let address = piece.address();
-        let to_everybody = messages_everybody(&address, spec, &specs);
+        let to_everybody = segments.messages_everybody(&address, spec);
         let text = lines(&piece.key, &node, to_everybody, &piece.warn);
         by_kind.entry(place(&address.kind)).or_default().push(Lines { address, text });
     }

@@ -225,18 +225,22 @@ pub fn before(change: &Change) -> Option<&Value> {
     start(change).map(|spec| &**spec)
 }
 
-fn start(change: &Change) -> Option<&Shared> {
+pub fn start(change: &Change) -> Option<&Shared> {
     let remembered = change.ledger.as_ref().filter(|_| change.action != Action::Create);
     change.live.as_ref().or(remembered)
 }
 
 /// What a change leads to.
 pub fn after(change: &Change) -> Option<&Value> {
+    end(change).map(|spec| &**spec)
+}
+
+pub fn end(change: &Change) -> Option<&Shared> {
     match change.action {
         Action::Delete => None,
         // What is left out of a plan stays as it is, whatever the files say.
-        Action::Keep => before(change).or(change.desired.as_deref()),
-        _ => change.desired.as_deref(),
+        Action::Keep => start(change).or(change.desired.as_ref()),
+        _ => change.desired.as_ref(),
     }
 }
 

@@ -106,6 +106,23 @@ fn a_segment_that_holds_everybody_is_everybody() {
     let to_a = || broadcasting(&json!({"segment": "a"}));
     let chain = plan([to_a(), segment("a", json!({"segment": "b"})), segment("b", json!("all"))]);
     assert_eq!(refused(&chain, &Limits::default()), ["broadcast"]);
+    // One that stays is reached by what a segment becomes; not where it named everybody before, or keeps the old segment.
+    let kept = || change(Action::Keep, "scheduled_pushes/p").live(push(&json!({"segment": "a"})));
+    let widened = |action, from: Value| {
+        let old = json!({"display_name": "a", "criteria": from});
+        change(action, "segments/a").live(old).desired(json!({"display_name": "a", "criteria": "all"}))
+    };
+    let some = || json!({"tag": "x"});
+    for (action, from, expected) in [
+        (Action::Update, some(), &["broadcast"][..]),
+        (Action::Update, json!({"OR": [some(), {"NOT": some()}]}), &[]),
+        (Action::Replace, some(), &[]),
+        (Action::Keep, some(), &[]),
+    ] {
+        let found = plan([kept(), widened(action, from.clone())]);
+        assert_eq!(refused(&found, &Limits::default()), expected, "{action:?} {from}");
+    }
+    assert!(refused(&plan([kept().broadcast(), widened(Action::Update, some())]), &Limits::default()).is_empty());
     let circle = plan([to_a(), segment("a", json!({"segment": "b"})), segment("b", json!({"segment": "a"}))]);
     assert!(refused(&circle, &Limits::default()).is_empty());
 }

@@ -257,6 +257,73 @@ fn a_push_to_everybody_says_that_it_is_meant() {
     assert_eq!(service.writes(), ["POST /api/schedules"]);
 }
 
+/// A segment, and a push to it.
+fn to_segment(criteria: &str, time: &str, more: &str) -> String {
+    format!("segments:\n  us: {{criteria: {criteria}}}\n{}", push(time, "{segment: us}", more))
+}
+
+#[test]
+fn a_push_that_reaches_everybody_because_its_segment_is_widened_says_that_it_is_meant() {
+    const LATER: &str = "2035-01-22T10:00";
+    let either = "{or: [{country: US}, {not: {country: US}}]}";
+    for everybody in ["all", either] {
+        let project = Project::new(&to_segment("{country: US}", LATER, ""));
+        let service = project.serve();
+        project.good(&["apply", "--yes"]);
+        project.write(&to_segment(everybody, LATER, ""));
+        let words = [
+            "scheduled_pushes/sale addresses every device, by what becomes of segments/us",
+            "lifecycle: {broadcast: true}",
+        ];
+        announced(&project, "broadcast", &words);
+        refused(&project, &service, &[], &words);
+        // What is left out of a plan is reached by what is in it.
+        refused(&project, &service, &["--except", "scheduled_pushes/sale"], &words);
+        project.write(&to_segment("{country: [US, CA]}", LATER, ""));
+        project.good(&["apply", "--yes"]);
+        project.write(&to_segment(everybody, LATER, "    lifecycle: {broadcast: true}\n"));
+        project.good(&["apply", "--yes"]);
+        // It addressed everybody before as well, and stays as it is.
+        project.write(&to_segment(&either.replace("US", "CA"), LATER, ""));
+        says(&project.good(&["apply", "--yes"]).stdout, &["1 updated."]);
+    }
+}
+
+#[test]
+fn a_segment_in_a_segment_that_is_widened_widens_both() {
+    let manifest = to_segment("{or: [{segment: within}, {country: US}]}", "2035-01-22T10:00", "");
+    let project = Project::new(&manifest.replace("segments:\n", "segments:\n  within: {criteria: {tag: a}}\n"));
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("{tag: a}", "{not: {country: US}}");
+    let words = ["scheduled_pushes/sale addresses every device, by what becomes of segments/within"];
+    refused(&project, &service, &[], &words);
+}
+
+#[test]
+fn a_segment_is_widened_under_what_has_had_its_time() {
+    let project = Project::new(&to_segment("{country: US}", "2035-01-22T10:00", ""));
+    let service = project.serve_with(&["--api", "extended", "--clock", "2035-01-22T09:00Z"]);
+    project.good(&["apply", "--yes"]);
+    project.edit("{country: US}", "all");
+    refused(&project, &service, &[], &["scheduled_pushes/sale addresses every device"]);
+    // Near its time, it may still wait.
+    service.post("/local/clock", &json!({ "by": "62m" }));
+    refused(&project, &service, &[], &["scheduled_pushes/sale addresses every device"]);
+    service.post("/local/clock", &json!({ "by": "10m" }));
+    says(&project.good(&["apply", "--yes"]).stdout, &["1 updated."]);
+}
+
+#[test]
+fn conditions_that_leave_nobody_out_are_everybody() {
+    let either = "{or: [{country: US}, {not: {country: US}}]}";
+    let project = Project::new(&push("2035-01-22T10:00", either, ""));
+    let service = project.serve();
+    refused(&project, &service, &[], &["scheduled_pushes/sale addresses every device"]);
+    project.write(&to_segment(either, "2035-01-22T10:00", ""));
+    refused(&project, &service, &[], &["scheduled_pushes/sale addresses every device"]);
+}
+
 #[test]
 fn a_push_whose_time_is_near_is_not_made() {
     let soon = Timestamp::now() + SignedDuration::from_mins(3);
