@@ -1,5 +1,6 @@
 //! Tags that somebody gets or loses, and what that sets off.
 
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::remote::text;
@@ -23,6 +24,8 @@ pub struct Whose {
     pub who: String,
     /// The kind of device, where there is but one.
     pub device: Option<DeviceType>,
+    /// The named user whose devices they are, where that is so.
+    pub user: Option<String>,
 }
 
 /// What messages whoever gets or loses a tag.
@@ -30,6 +33,10 @@ pub struct Whose {
 pub struct Firing {
     pub triggers: Vec<TagTrigger>,
     pub outcomes: Vec<Outcome>,
+    /// From when on it is set off, where that is said.
+    pub from: Option<Timestamp>,
+    /// From when on it no longer is.
+    pub until: Option<Timestamp>,
 }
 
 /// A tag whose coming or going sets something off, in one group or in any.
@@ -50,6 +57,14 @@ pub struct Outcome {
 }
 
 impl Firing {
+    /// Whether it may be set off at a time, by clocks that differ by no more than a margin. What happens before it begins does
+    /// not set it off later.
+    pub fn is_on(&self, now: Timestamp, margin: SignedDuration) -> bool {
+        let begins = |from: Timestamp| from.checked_sub(margin).is_ok_and(|from| from > now);
+        let ends = |until: Timestamp| until.checked_add(margin).is_ok_and(|until| until <= now);
+        !self.from.is_some_and(begins) && !self.until.is_some_and(ends)
+    }
+
     /// How long after a change of tags somebody gets a message because of it, for each message.
     pub fn delays(&self, tagging: &Tagging) -> Vec<Delay> {
         let Tagging { removed, tag, group, whose } = tagging;

@@ -134,4 +134,8 @@ impl Remote for NamedUser {
     fn delete(_: &str, old: &Value, _: Level) -> Option<Request> {
         Some(Request::post("/api/named_users/disassociate", old))
     }
+
+    fn devices_of(spec: &Shared) -> Option<String> {
+        spec.field("named_user_id")
+    }
 }

@@ -150,7 +150,7 @@ impl Remote for OpenChannel {
     fn taggings(old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging> {
         let Some(spec) = new else { return Vec::new() };
         let device = Some(DeviceType::Open(text(&spec["open"]["open_platform_name"])));
-        let whose = Whose { who: format!("the open channel {}", text(&spec["address"])), device };
+        let whose = Whose { who: format!("the open channel {}", text(&spec["address"])), device, user: None };
         moved(old.map(|old| &old["tags"]), Some(&spec["tags"]), None, &whose)
     }
 }

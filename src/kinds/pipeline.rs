@@ -10,7 +10,7 @@ use crate::model::device::DeviceType;
 use crate::model::level::Level;
 use crate::model::many::Many;
 use crate::model::push::{Push, TriggeredPush};
-use crate::model::trigger::Trigger;
+use crate::model::trigger::{Trigger, pipeline_time};
 use crate::node::{At, Shared, shape};
 
 shape! {
@@ -162,7 +162,13 @@ impl Remote for Pipeline {
             delay: Delay(outcome["delay"].as_i64().unwrap_or(0).max(0)),
             devices: devices(&outcome["push"]["device_types"]),
         };
-        (!triggers.is_empty()).then(|| Firing { triggers, outcomes: all("outcome").iter().map(outcome).collect() })
+        let at = |key: &str| pipeline_time(spec[key].as_str()?);
+        (!triggers.is_empty()).then(|| Firing {
+            triggers,
+            outcomes: all("outcome").iter().map(outcome).collect(),
+            from: at("activation_time"),
+            until: at("deactivation_time"),
+        })
     }
 
     fn is_off(spec: &Value) -> bool {

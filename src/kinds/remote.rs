@@ -214,6 +214,11 @@ pub trait Remote: Resource {
         Vec::new()
     }
 
+    /// The named user who has other devices once it is made, changed or deleted.
+    fn devices_of(_spec: &Shared) -> Option<String> {
+        None
+    }
+
     /// What a tag sets off; `None` where none does, or while it is turned off.
     fn firing(_spec: &Value) -> Option<Firing> {
         None
@@ -261,6 +266,7 @@ pub trait Api: Debug + Send + Sync {
     fn occasions(&self, spec: &Value) -> Vec<Runs>;
     fn push_ids(&self, object: &Value) -> Vec<String>;
     fn taggings(&self, old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging>;
+    fn devices_of(&self, spec: &Shared) -> Option<String>;
     fn firing(&self, spec: &Value) -> Option<Firing>;
     fn is_off(&self, spec: &Value) -> bool;
     fn leaves_devices(&self, spec: &Value) -> bool;
@@ -370,6 +376,9 @@ impl<R: Remote> Api for Row<R> {
     }
     fn taggings(&self, old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging> {
         R::taggings(old, new)
+    }
+    fn devices_of(&self, spec: &Shared) -> Option<String> {
+        R::devices_of(spec)
     }
     fn firing(&self, spec: &Value) -> Option<Firing> {
         R::firing(spec)

@@ -163,10 +163,11 @@ impl Remote for LegacyTag {
             (Some(old), None) => (true, old),
             _ => return Vec::new(),
         };
+        let whose = |who, device| Whose { who, device, user: None };
         let whose = match carrier(spec) {
-            Some(("ios_channel", id, _)) => Whose { who: format!("iOS channel {id}"), device: Some(DeviceType::Ios) },
-            Some((_, id, _)) => Whose { who: format!("Android channel {id}"), device: Some(DeviceType::Android) },
-            None if removed => Whose { who: "every device that has it".to_owned(), device: None },
+            Some(("ios_channel", id, _)) => whose(format!("iOS channel {id}"), Some(DeviceType::Ios)),
+            Some((_, id, _)) => whose(format!("Android channel {id}"), Some(DeviceType::Android)),
+            None if removed => whose("every device that has it".to_owned(), None),
             None => return Vec::new(),
         };
         vec![Tagging { removed, tag: text(&spec["tag"]), group: None, whose }]

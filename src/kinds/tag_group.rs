@@ -199,7 +199,8 @@ impl Remote for TagGroup {
             "android_channel" => Some(DeviceType::Android),
             _ => None,
         };
-        let whose = Whose { who: format!("{noun} {id}"), device };
+        let user = (own == "named_user_id").then(|| id.clone());
+        let whose = Whose { who: format!("{noun} {id}"), device, user };
         moved(old.map(|old| &old["tags"]), new.map(|new| &new["tags"]), spec["group"].as_str(), &whose)
     }
 }

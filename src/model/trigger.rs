@@ -1,5 +1,8 @@
 use std::borrow::Cow;
 
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::json;
@@ -18,6 +21,12 @@ pub enum Trigger {
     TagAdded { tag: At<String>, group: Option<At<String>> },
     /// One that the contract does not describe, as it was written.
     Other(serde_json::Value),
+}
+
+/// A time as it stands in a pipeline: UTC, with or without saying so.
+pub fn pipeline_time(text: &str) -> Option<Timestamp> {
+    let in_utc = || text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok().map(|at| at.timestamp());
+    text.parse().ok().or_else(in_utc)
 }
 
 /// Triggers of the live service that the contract does not describe; they are passed through.

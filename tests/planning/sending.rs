@@ -70,10 +70,64 @@ fn a_tag_waits_until_the_pipeline_is_off_that_it_would_set_off() {
 ";
     let rest = &SHOP[SHOP.find("tag_groups:").unwrap()..];
     assert_eq!(World::in_sync(SHOP, Level::Extended).told(&given(rest)), deleted);
-    // One that stays on, and is edited, is set off whenever the tag comes.
+}
+
+#[test]
+fn a_tag_waits_until_the_pipeline_is_made_or_changed_that_it_sets_off() {
+    let made = "\
++ pipelines/remind
+~ tag_groups/loyalty/named_users/u-1 (git) sends pipelines/remind to named user u-1
+0 create pipelines/remind POST /api/pipelines
+1 update tag_groups/loyalty/named_users/u-1 POST /api/named_users/tags after 0
+";
+    let rest = &SHOP[SHOP.find("tag_groups:").unwrap()..];
+    assert_eq!(World::in_sync(rest, Level::Extended).told(&given(SHOP)), made);
+    let changed = "\
+~ pipelines/remind (git)
+~ tag_groups/loyalty/named_users/u-1 (git) sends pipelines/remind to named user u-1
+0 update pipelines/remind PUT /api/pipelines/%23remind
+1 update tag_groups/loyalty/named_users/u-1 POST /api/named_users/tags after 0
+";
     let edited = given(SHOP).replace("alert: Hello", "alert: Bye");
-    let told = World::in_sync(SHOP, Level::Extended).told(&edited);
-    assert!(first_line(&told).ends_with("sends pipelines/remind to named user u-1"), "{told}");
+    assert_eq!(World::in_sync(SHOP, Level::Extended).told(&edited), changed);
+    // It sends as it is by then, and not as it was.
+    let later = given(SHOP).replace("outcome: {push", "outcome: {delay: 1d, push");
+    let told = World::in_sync(SHOP, Level::Extended).told(&later);
+    assert!(first_line(&told).ends_with("sends pipelines/remind to named user u-1 after 86400 s"), "{told}");
+    // One that hears of another tag is not waited for.
+    let other = given(SHOP).replace("tag_added: vip", "tag_added: other");
+    let told = World::in_sync(rest, Level::Extended).told(&other);
+    assert!(!told.contains(" after "), "{told}");
+}
+
+#[test]
+fn a_tag_that_sends_waits_for_the_devices_of_its_named_user() {
+    let device = "named_users:\n  u-1: {channels: [{channel_id: c-1, device_type: ios}]}\n  u-2: {channels: [{channel_id: c-2, device_type: ios}]}\n";
+    let told = World::in_sync(SHOP, Level::Extended).told(&format!("{}{device}", given(SHOP)));
+    let steps = "\
+0 create named_users/u-1/c-1 POST /api/named_users/associate
+1 create named_users/u-2/c-2 POST /api/named_users/associate
+2 update tag_groups/loyalty/named_users/u-1 POST /api/named_users/tags after 0
+";
+    assert!(told.ends_with(steps), "{told}");
+}
+
+#[test]
+fn a_pipeline_sends_from_its_activation_until_its_deactivation() {
+    let sends = |times: &[(&str, &str)]| {
+        let mut world = World::in_sync(SHOP, Level::Documented);
+        let set = |spec: &mut Value| times.iter().for_each(|(key, time)| spec[*key] = Value::from(*time));
+        world.edit("pipelines/remind", set);
+        first_line(&world.told(&given(SHOP))).contains(" sends ")
+    };
+    // It is the first of January 2030, and a clock may be a little off.
+    assert!(sends(&[("activation_time", "2029-12-31T00:00:00")]));
+    assert!(sends(&[("activation_time", "2030-01-01T00:01:00")]));
+    assert!(sends(&[("deactivation_time", "2030-01-02T00:00:00")]));
+    assert!(sends(&[("activation_time", "2029-12-31T00:00:00Z"), ("deactivation_time", "2030-01-02T00:00:00Z")]));
+    assert!(!sends(&[("activation_time", "2030-01-02T00:00:00")]));
+    assert!(!sends(&[("activation_time", "2031-01-01")]));
+    assert!(!sends(&[("deactivation_time", "2029-12-31T00:00:00")]));
 }
 
 #[test]

@@ -179,6 +179,49 @@ fn a_tag_that_sets_off_a_pipeline_sends() {
     assert_eq!(project.changes(&[]), Vec::<String>::new());
 }
 
+/// Whatever is fast or slow, an approved plan sends what it says: the tag comes once the pipeline is there, and the device.
+#[test]
+fn a_tag_that_sets_off_a_pipeline_of_the_same_plan_sends_what_the_plan_says() {
+    let manifest = "\
+tag_groups:
+  life: {tags: [x], members: {named_users: {u1: [x]}}}
+named_users:
+  u1: {channels: [{channel_id: phone, device_type: ios}]}
+pipelines:
+  welcome:
+    enabled: true
+    immediate_trigger: {tag_added: {tag: x, group: life}}
+    outcome: {push: {device_types: [ios], notification: {alert: Welcome}}}
+  later:
+    enabled: true
+    activation_time: \"2036-01-01T00:00:00\"
+    immediate_trigger: {tag_added: x}
+    outcome: {push: {device_types: [ios], notification: {alert: Later}}}
+    lifecycle: {allow: [YM202, PL105]}
+";
+    for slow in ["pipelines", "named_users/tags", "named_users/associate"] {
+        let project = Project::new(manifest);
+        let rules = format!("[[fault]]\nkind = \"delay\"\nms = 300\nwhen = \"before\"\npath = \"/api/{slow}\"\n");
+        let path = project.folder.write("faults.toml", rules);
+        let faults = ["--faults", path.to_str().expect("UTF-8"), "--clock", "2035-01-20T00:00Z"];
+        let service = project.serve_with(&faults);
+        service.put("/local/devices/phone", &json!({"device_type": "ios", "opt_in": true}));
+        let ran = project.good(&["plan"]);
+        says(&ran.stdout, &["pipelines/welcome starts when x is added: named user u1 gets a message"]);
+        assert!(!ran.stdout.contains("pipelines/later starts"), "{ran}");
+        project.good(&["apply", "--yes", "--allow-sends"]);
+        let sent = service.get("/local/sent");
+        assert_eq!(sent["sent"].as_array().map(Vec::len), Some(1), "slow {slow}: {sent}");
+    }
+    // Where the pipeline cannot be made, nobody gets the tag either.
+    let project = Project::new(manifest);
+    let service =
+        project.faulty("[[fault]]\nkind = \"status\"\nstatus = 500\nmethod = \"POST\"\npath = \"/api/pipelines\"\n");
+    let ran = project.run(&["apply", "--yes", "--allow-sends"]);
+    assert_ne!(ran.code, 0, "{ran}");
+    assert!(!service.writes().contains(&"POST /api/named_users/tags".to_owned()), "{ran}");
+}
+
 #[test]
 fn a_tag_sends_nothing_while_the_pipeline_is_off() {
     let project = Project::new(&TAGGED.replace("enabled: true", "enabled: false"));

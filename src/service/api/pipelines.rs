@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 
 use super::push::{at_least_one, complete};
 use crate::model::audience::Selector;
+use crate::model::trigger::pipeline_time;
 use crate::node::{Node, Tree};
 use crate::service::answer::{Answer, Answered, Refusal, new_id};
 use crate::service::request::{Body, Request};
 use crate::service::routes::Call;
-use crate::service::state::{App, Due, Pipeline, SentPipeline, iso, pipeline_time};
+use crate::service::state::{App, Due, Pipeline, SentPipeline, iso};
 
 /// The largest page of a listing.
 const PAGE: usize = 100;

@@ -33,7 +33,7 @@ pub use experiments::{Experiment, SentExperiment, variant_of};
 pub use happening::Happening;
 pub use named_users::NamedUser;
 pub use ordered::Ordered;
-pub use pipelines::{Pipeline, Pipelines, SentPipeline, pipeline_time};
+pub use pipelines::{Pipeline, Pipelines, SentPipeline};
 pub use registering::OpenChannel;
 pub use responding::CannotRespond;
 pub use schedules::{Moment, Scheduled, moments, newer_form};

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -16,7 +14,7 @@ use super::table::Journal;
 use crate::model::delay::Delay;
 use crate::model::many::Many;
 use crate::model::push::Push;
-use crate::model::trigger::Trigger;
+use crate::model::trigger::{Trigger, pipeline_time};
 use crate::node::{At, shape};
 use crate::service::request::understood;
 use crate::service::store::Kept;
@@ -68,12 +66,6 @@ shape! {
         /// In seconds.
         seconds: At<Delay>,
     }
-}
-
-/// A time as it stands in a pipeline: UTC, with or without saying so.
-pub fn pipeline_time(text: &str) -> Option<Timestamp> {
-    let in_utc = || text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok().map(|at| at.timestamp());
-    text.parse().ok().or_else(in_utc)
 }
 
 impl SentPipeline {
