@@ -99,6 +99,12 @@ impl Finding {
         self
     }
 
+    /// A warning, also where its code is an error.
+    pub fn mild(mut self) -> Self {
+        self.severity = Severity::Warning;
+        self
+    }
+
     /// Whether `validate --fix` removes it.
     pub fn is_fixable(&self) -> bool {
         self.fix.as_ref().is_some_and(|fix| fix.safe)

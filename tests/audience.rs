@@ -148,7 +148,7 @@ fn an_audience_that_nobody_can_be_in_is_told_once_with_the_reason() {
         ("{and: [{or: [{tag: a}, {tag: b}]}, {not: {tag: a}}, {not: {tag: b}}]}", "no device meets all of"),
     ] {
         let ran = validate(&Folder::project(&format!("{segments}{}", push(audience, "all", LATER))));
-        assert_eq!((count(&ran, "AU119"), ran.code), (1, 0), "{audience}\n{ran:?}");
+        assert_eq!((count(&ran, "AU119"), ran.code), (1, 3), "{audience}\n{ran:?}");
         assert!(ran.stdout.contains(reason), "{audience}\n{}", ran.stdout);
     }
     // What is wrong with a segment is told there, and what another code tells is not told again.
@@ -157,6 +157,27 @@ fn an_audience_that_nobody_can_be_in_is_told_once_with_the_reason() {
         validate(&Folder::project(&format!("{spoiled}{}", push("{and: [{segment: never}, {tag: c}]}", "all", LATER))));
     assert_eq!(count(&ran, "AU119"), 1, "{ran:?}");
     assert!(stands(&ran, "AU119", "2:21"), "{ran:?}");
+    // Where that is allowed, whoever names it is told.
+    let allowed = spoiled.replace("]}}]}}", "]}}]}, lifecycle: {allow: [AU119]}}");
+    let ran =
+        validate(&Folder::project(&format!("{allowed}{}", push("{and: [{segment: never}, {tag: c}]}", "all", LATER))));
+    assert_eq!((count(&ran, "AU119"), ran.code), (1, 3), "{ran:?}");
+    assert!(!stands(&ran, "AU119", "2:21"), "{ran:?}");
+    // A part that nobody can meet is a warning while others match.
+    for (audience, code) in [
+        ("{or: [{tag: a}, {and: [{country: US}, {country: CA}]}]}", 0),
+        ("{or: [{and: [{country: US}, {country: CA}]}, {and: [{language: en}, {language: de}]}]}", 3),
+        ("{and: [{tag: a}, {not: {and: [{country: US}, {country: CA}]}}]}", 0),
+        ("{and: [{tag: a}, {country: US}, {country: CA}]}", 3),
+    ] {
+        let ran = validate(&Folder::project(&push(audience, "all", LATER)));
+        assert!(count(&ran, "AU119") > 0, "{audience}\n{ran:?}");
+        assert_eq!(ran.code, code, "{audience}\n{ran:?}");
+    }
+    let every = format!("segments:\n  every: {{criteria: all}}\n{}", push("{not: {segment: every}}", "all", LATER));
+    let ran = validate(&Folder::project(&every));
+    assert!(ran.stdout.contains("no device meets `not everyone`"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("take it out, or say who is meant"), "{}", ran.stdout);
     for (audience, devices) in [
         ("{and: [{ios_version: 8.3.X}, {tag: a}]}", "[android]"),
         ("{and: [{ios_version: 8.3.1}, {tag: a}]}", "all"),

@@ -90,7 +90,7 @@ fn fewest(terms: &Terms, members: &[Id], budget: &mut Budget) -> Vec<Id> {
 fn words(terms: &Terms, id: Id, depth: usize) -> String {
     match terms.get(id) {
         Term::Everyone => "everyone".to_owned(),
-        Term::Nobody => "an empty list of conditions".to_owned(),
+        Term::Nobody => "not everyone".to_owned(),
         Term::Is { fact, not } => phrases::condition(fact, *not),
         Term::Joined(..) if depth == 0 => "…".to_owned(),
         Term::Joined(join, members) => {

@@ -368,6 +368,29 @@ fn conditions_that_leave_nobody_out_are_everybody() {
 }
 
 #[test]
+fn an_audience_that_nobody_can_be_in_is_not_applied() {
+    let segments =
+        "segments:\n  us: {criteria: {country: US}}\n  ca: {criteria: {country: CA}}\n  every: {criteria: all}\n";
+    for audience in [
+        "{and: [{segment: us}, {segment: ca}]}",
+        "{not: {segment: every}}",
+        "{and: [{named_user: u1}, {named_user: u2}]}",
+    ] {
+        let manifest = |more: &str| format!("{segments}{}", push("2035-01-22T10:00", audience, more));
+        let project = Project::new(&manifest(""));
+        let service = project.serve();
+        for command in [&["plan"][..], &["apply", "--yes"]] {
+            let ran = project.run(command);
+            assert_eq!(ran.code, 3, "{audience}: {ran}");
+            says(&format!("{}{}", ran.stdout, ran.stderr), &["error[AU119]", "no device meets"]);
+        }
+        assert_eq!(service.writes(), Vec::<String>::new());
+        project.write(&manifest("    lifecycle: {allow: [AU119]}\n"));
+        project.good(&["apply", "--yes"]);
+    }
+}
+
+#[test]
 fn a_push_whose_time_is_near_is_not_made() {
     let soon = Timestamp::now() + SignedDuration::from_mins(3);
     let project = Project::new(&push(&soon.strftime("%Y-%m-%dT%H:%M").to_string(), "{tag: vip}", ""));

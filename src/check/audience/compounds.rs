@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::{One, Subject};
+use super::extremes::in_part;
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::kinds::{Role, Segment};
@@ -82,7 +83,7 @@ fn too_many(selector: &At<Selector>) -> Finding {
 }
 
 /// An `and` that asks for two values of which a device has one. Only what stands side by side is compared.
-pub fn exclusive(_: &Subject, one: &One, findings: &mut Findings) {
+pub fn exclusive(subject: &Subject, one: &One, findings: &mut Findings) {
     for audience in &one.parts.audiences {
         audience.selector.walk(&mut |selector| {
             let Selector::And(members) = &selector.value else { return };
@@ -92,7 +93,7 @@ pub fn exclusive(_: &Subject, one: &One, findings: &mut Findings) {
                 let Some(group) = vocabulary::group(id) else { continue };
                 let first = *firsts.entry(group.id).or_insert(tag);
                 if first != tag {
-                    findings.push(two_values(group, first, tag));
+                    findings.push(in_part(subject, audience, two_values(group, first, tag)));
                     return;
                 }
             }
@@ -106,7 +107,7 @@ fn two_values(group: &Group, first: &At<String>, second: &At<String>) -> Finding
     let finding = Finding::new(&codes::AU119, second.span, message)
         .label("excludes the other")
         .related(first.span, "the other")
-        .note("a device has one tag of this group: nobody gets it");
+        .note("a device has one tag of this group");
     finding.help(match group.values {
         Values::Flag => "take one of the two out".to_owned(),
         _ => {
@@ -132,17 +133,13 @@ pub fn location(subject: &Subject, one: &One, findings: &mut Findings) {
             }
             let (sdk, said) = (sdk.0, sdk.1.unwrap_or(sdk.0.tag.span));
             let at = through.or(location.group.as_ref().map(|group| group.span)).unwrap_or(location.tag.span);
-            findings.push(
-                Finding::new(
-                    &codes::AU114,
-                    at,
-                    format!("devices with SDK {} have no tag of the group `ua_location_enabled`", sdk.tag),
-                )
+            let message = format!("devices with SDK {} have no tag of the group `ua_location_enabled`", sdk.tag);
+            let finding = Finding::new(&codes::AU114, at, message)
                 .label("only from SDK 6.0 on")
                 .related(said, "an SDK below 6.0")
                 .note("no device meets both conditions")
-                .help("take out one of the two, or choose an SDK version from 6.0.X on"),
-            );
+                .help("take out one of the two, or choose an SDK version from 6.0.X on");
+            findings.push(in_part(subject, audience, finding));
         });
     }
 }

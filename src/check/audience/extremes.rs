@@ -4,10 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use super::super::{One, Subject};
-use crate::audience::{Answer, Audience, everyone, nobody};
+use crate::address::Address;
+use crate::audience::{Answer, Audience, Conflict, everyone, nobody};
 use crate::codes::{self, Code};
 use crate::finding::{Finding, Findings};
-use crate::kinds::{self, Segment};
+use crate::kinds::{self, Resource, Segment};
 use crate::manifest::Desired;
 use crate::model::audience::{SegmentRef, Selector, Tag};
 use crate::model::vocabulary::{self, Values};
@@ -42,10 +43,11 @@ pub fn extremes(subject: &Subject, one: &One, findings: &mut Findings) {
             continue;
         }
         if let Answer::Yes(conflict) = nobody(&followed(subject.desired, audience, &HashSet::new())) {
-            let spoiled = spoiled(subject.desired, selector, |one| matches!(nobody(one), Answer::Yes(_)));
-            // A segment that nobody is in is told where it stands.
+            let mut spoiled = spoiled(subject.desired, selector, |one| matches!(nobody(one), Answer::Yes(_)));
+            // A segment that nobody is in is told where it stands, unless that is allowed there.
+            spoiled.retain(|key| !is_allowed(subject.desired, key));
             if matches!(nobody(&followed(subject.desired, audience, &spoiled)), Answer::Yes(_)) {
-                findings.push(excluded(selector, &conflict.to_string()));
+                findings.push(excluded(selector, &conflict));
             }
         }
         let whole = kinds::Audience { devices: None, ..*audience };
@@ -166,11 +168,30 @@ fn spoiled(desired: &Desired, selector: &Selector, is_so: impl Fn(&Audience) -> 
     seen.borrow().iter().filter(|key| of_itself(key)).cloned().collect()
 }
 
-fn excluded(selector: &At<Selector>, conflict: &str) -> Finding {
-    Finding::new(&codes::AU119, selector.span, conflict.to_owned())
+/// Whether a segment may have nobody in it.
+fn is_allowed(desired: &Desired, segment: &str) -> bool {
+    let address = Address::new(Segment::KEY, segment);
+    let named = [&desired.allowed, &desired.warned].into_iter().filter_map(|codes| codes.get(&address)).flatten();
+    named.into_iter().any(|code| code.eq_ignore_ascii_case(codes::AU119.name))
+}
+
+fn excluded(selector: &At<Selector>, conflict: &Conflict) -> Finding {
+    let help = match conflict.conditions.len() {
+        1 => "take it out, or say who is meant",
+        _ => "take out one of the conditions, or join them with `or`",
+    };
+    Finding::new(&codes::AU119, selector.span, conflict.to_string())
         .label("nobody gets it")
         .note("the service accepts this and says nothing")
-        .help("take out one of the conditions, or join them with `or`")
+        .help(help)
+}
+
+/// What is found in a part of an audience, where that part is impossible. Where others still match, it is a warning.
+pub fn in_part(subject: &Subject, audience: &kinds::Audience, finding: Finding) -> Finding {
+    match nobody(&followed(subject.desired, audience, &HashSet::new())) {
+        Answer::Yes(_) => finding.note("nobody gets it"),
+        Answer::No(_) | Answer::TooComplex => finding.mild(),
+    }
 }
 
 fn nobody_left_out(selector: &At<Selector>) -> Finding {
