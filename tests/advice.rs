@@ -307,6 +307,32 @@ fn braces_that_are_not_closed_are_told() {
 }
 
 #[test]
+fn braces_in_a_value_are_told() {
+    let template = |default: &str| {
+        format!(
+            "templates:\n  t:\n    variables:\n      - {{key: A, default_value: \"{default}\"}}\n      - {{key: B, default_value: bee}}\n    \
+             push: {{notification: {{alert: \"Hi {{{{A}}}} and {{{{B}}}}\"}}}}\n"
+        )
+    };
+    assert_told(
+        &template("by {{B}}"),
+        "MS101 4:37",
+        &["`{{B}}` in a value is not filled in", "people read the braces"],
+    );
+    assert_told(&template("by {{B"), "MS101 4:37", &["`{{` is not closed"]);
+    assert_clean(&template("by {B}"));
+    let push = |value: &str| {
+        format!(
+            "{}scheduled_pushes:\n  p:\n    schedule: {{scheduled_time: 2026-11-27T12:00}}\n    push:\n      audience: {{tag: x}}\n      \
+             device_types: [ios]\n      template: t\n      substitutions: {{A: \"{value}\"}}\n",
+            template("you")
+        )
+    };
+    assert_told(&push("sub {{NOPE}} x"), "MS101 14:31", &["`{{NOPE}}` in a value is not filled in"]);
+    assert_clean(&push("sub"));
+}
+
+#[test]
 fn conditions_that_exclude_each_other_are_told() {
     for (criteria, place, words) in [
         ("{and: [{country: US}, {country: CA}]}", "3:47", "write {country: [US, CA]}"),

@@ -38,6 +38,29 @@ fn declared(subject: &Subject, one: &One, findings: &mut Findings) {
             open_ended(&text, said.variables.is_some(), findings);
         }
     }
+    let defaults = variables(one).iter().filter_map(|variable| variable.default_value.as_ref());
+    defaults.for_each(|value| within_value(value, findings));
+    for push in one.parts.pushes.iter().filter(|push| push.template.is_some()) {
+        push.substitutions.values().for_each(|value| within_value(value, findings));
+    }
+}
+
+/// Braces in what is filled in: they are not filled in themselves.
+fn within_value(value: &At<String>, findings: &mut Findings) {
+    for (placeholder, nth) in counted(value, placeholders(value), |placeholder| placeholder.range.start) {
+        let written = &value[placeholder.range];
+        let finding = Finding::new(
+            &codes::MS101,
+            value.span,
+            format!("`{}` in a value is not filled in", text::short(written, 40)),
+        );
+        let finding = finding
+            .label("people read the braces")
+            .note("a value is put into the text as it is")
+            .help("write the words themselves, or put the placeholder into the template's text");
+        findings.push(finding.within_signs(OPENING, written, nth));
+    }
+    open_ended(value, false, findings);
 }
 
 /// Every placeholder of a text that no variable stands behind, each at its own place.
