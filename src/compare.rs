@@ -4,6 +4,7 @@
 //! service has.
 
 mod applied;
+mod begun;
 mod fields;
 mod kept;
 mod known;
@@ -20,7 +21,7 @@ use serde_json::Value;
 use crate::address::Address;
 use crate::cores;
 use crate::kinds::remote::{pointed, segments};
-use crate::kinds::{self, Api, Create, Delete, Found, Update};
+use crate::kinds::{self, Api, Create, Found, Update};
 use crate::ledger::{Ledger, Owned};
 use crate::live::Seen;
 use crate::model::audience::written;
@@ -198,18 +199,9 @@ impl<'k, 's> One<'k, 's> {
         match (unit, owned) {
             (None, None) => out.close = true,
             (Some(unit), None) => self.undone(unit, seen, out),
-            (unit, Some(owned)) if self.has_begun(owned, seen) => self.past(unit, owned, seen, out),
+            (unit, Some(owned)) if self.has_begun(owned, seen) => self.begun(unit, owned, seen, out),
             (Some(unit), Some(owned)) => self.both(unit, owned, seen, out),
             (None, Some(owned)) => self.undeclared(owned, seen, out),
-        }
-    }
-
-    /// Whether it has had its time: by what the service has, where it tells, since somebody may have put it off.
-    fn has_begun(&self, owned: &Owned, seen: &Seen) -> bool {
-        let begun = |runs: kinds::Runs| runs.has_begun(self.situation.now);
-        match shown(seen) {
-            Some(spec) => self.api.runs(spec).is_some_and(begun),
-            None => owned.past || self.api.runs(&owned.spec).is_some_and(begun),
         }
     }
 
@@ -237,23 +229,6 @@ impl<'k, 's> One<'k, 's> {
         let is_over = matches!(late, Some(Reason::TooLate { at }) if at <= self.situation.now);
         out.change.action = if unit.record && is_over { Action::Past } else { Action::Create };
         out.change.reasons.extend(late);
-    }
-
-    /// It has had its time: whatever is edited, it is not sent again.
-    fn past(&self, unit: Option<&Unit>, owned: &Owned, seen: &Seen, out: &mut Compared) {
-        let runs = self.api.runs(shown(seen).unwrap_or(&owned.spec));
-        let Some(unit) = unit else {
-            // Nobody declares it any more, and there is nothing left to delete.
-            let over = runs.is_none_or(|runs| runs.is_done(self.situation.now, self.situation.min_lead));
-            out.change.action = if self.situation.deletes && over { Action::Forget } else { Action::Keep };
-            return;
-        };
-        let edited = unit.spec != owned.spec;
-        if owned.past && !edited {
-            return;
-        }
-        out.change.action = Action::Past;
-        out.change.reasons.push(Reason::Went { at: runs.and_then(|runs| runs.first), edited });
     }
 
     fn both(&self, unit: &Unit, owned: &Owned, seen: &Seen, out: &mut Compared) {
@@ -294,12 +269,7 @@ impl<'k, 's> One<'k, 's> {
         // What is left to the dashboard moves on neither side.
         let (applied, _) = fields::ignoring(&owned.spec, live, &unit.ignore);
         let is_same = same(&desired, live);
-        out.change.moved = match (same(&desired, &applied), same(live, &applied)) {
-            _ if is_same => None,
-            (false, true) => Some(Moved::Git),
-            (true, false) => Some(Moved::Service),
-            _ => Some(Moved::Both),
-        };
+        out.change.moved = moved(&desired, live, &applied);
         let protected = unit.protect.unwrap_or(owned.protect);
         if owned.protect && !protected {
             out.change.reasons.push(Reason::Unprotected);
@@ -383,18 +353,18 @@ impl<'k, 's> One<'k, 's> {
         }
         out.change.live = live;
         let life = self.api.lifecycle(self.situation.level);
-        match (seen, life.delete) {
-            (Seen::Absent, _) => {
+        match life.delete.is_possible(self.has_begun(owned, seen)) {
+            _ if *seen == Seen::Absent => {
                 out.change.action = Action::Forget;
                 out.change.moved = Some(Moved::Removed);
                 out.change.live = None;
             }
-            (_, Delete::Anytime | Delete::BeforeStart) => {
+            true => {
                 out.change.action = Action::Delete;
                 // What goes takes with it what somebody made of it since.
                 out.change.moved = out.change.live.as_ref().filter(|live| **live != owned.spec).map(|_| Moved::Both);
             }
-            (_, Delete::Never) => {
+            false => {
                 out.change.action = Action::ByHand;
                 out.change.reasons.push(Reason::InDashboard { old: Some(owned.id.clone()) });
                 by_hand_done(self.situation, owned, out);
@@ -406,6 +376,16 @@ impl<'k, 's> One<'k, 's> {
 /// Whether two specs are equal. Most are one value that is shared.
 fn same(one: &Value, other: &Value) -> bool {
     std::ptr::eq(one, other) || one == other
+}
+
+/// Which sides moved since something was applied; none where they agree.
+fn moved(desired: &Value, live: &Value, applied: &Value) -> Option<Moved> {
+    match (same(desired, applied), same(live, applied)) {
+        _ if same(desired, live) => None,
+        (false, true) => Some(Moved::Git),
+        (true, false) => Some(Moved::Service),
+        _ => Some(Moved::Both),
+    }
 }
 
 /// The service tells under which ids it will report: the ledger may not know, where an answer was lost or a person resolved it.

@@ -171,8 +171,8 @@ impl Situation<'_> {
             Seen::Untold => {}
             Seen::Absent => {
                 // What has had its time is gone for that reason, and what an earlier run was about to delete by its doing.
-                let begun = |runs: Runs| runs.has_begun(self.now);
-                let over = owned.past || api.runs(&owned.spec).is_some_and(begun);
+                let over = |runs: Runs| runs.has_begun(self.now) && runs.is_done(self.now, SignedDuration::ZERO);
+                let over = api.runs(&owned.spec).map_or(owned.past, over);
                 let by_us = intent.is_some_and(|intent| intent.verb == Verb::Delete);
                 if !over && !by_us {
                     change.action = Action::Delete;

@@ -18,6 +18,7 @@ use crate::address::Address;
 use crate::digest::Digest;
 use crate::exchange::Method;
 use crate::kinds;
+use crate::kinds::remote::Coming;
 pub use crate::ledger::Position;
 use crate::ledger::Verb;
 use crate::model::level::Level;
@@ -238,8 +239,13 @@ pub enum Reason {
     InDoubt { since: Timestamp, candidates: Vec<String> },
     /// An earlier run's answer was lost; the thing was found.
     Recovered { id: String },
-    /// The time it was made for has come.
-    Went { at: Option<Timestamp>, edited: bool },
+    /// The time it was made for has come, or the first of its times: the rest is still to come.
+    Went {
+        at: Option<Timestamp>,
+        edited: bool,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        rest: Vec<Coming>,
+    },
     /// Its time has passed or is too near: it will not be made.
     TooLate { at: Timestamp },
     /// An old version is deleted that something else stands in for.
@@ -381,6 +387,15 @@ impl Change {
     /// Whether it goes because nobody declares it.
     pub fn is_pruned(&self) -> bool {
         self.reasons.iter().any(|reason| matches!(reason, Reason::Pruned { .. }))
+    }
+
+    /// The times at which something that has begun still goes out as it is, whatever is edited; none where the plan calls it off.
+    pub fn rest(&self) -> &[Coming] {
+        let went = self.reasons.iter().find_map(|reason| match reason {
+            Reason::Went { rest, .. } if self.action != Action::Delete => Some(rest.as_slice()),
+            _ => None,
+        });
+        went.unwrap_or_default()
     }
 
     /// What people call what happens: what was found again is taken up.

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::address::Address;
 use crate::compare::Unit;
 use crate::kinds::remote::{named_ids, segments};
-use crate::kinds::{self, Api, Found, KINDS, Kind, Read};
+use crate::kinds::{self, Api, Found, KINDS, Kind, Read, Runs};
 use crate::ledger::Ledger;
 use crate::live::Live;
 use crate::model::level::Level;
@@ -108,7 +108,11 @@ pub fn users(
     for (address, owned) in &ledger.owned {
         let api = kinds::api(address);
         ours.insert((&*address.kind, owned.id.as_str()), address);
-        if !owned.past && !is_over(api, &owned.spec) {
+        let has_ended = match api.runs(&owned.spec) {
+            Some(Runs { last: None, .. }) | None => owned.past,
+            Some(runs) => runs.is_over(now, SignedDuration::ZERO),
+        };
+        if !has_ended {
             let ids = owned.refs.values().map(String::as_str).chain(named_ids(api.audiences(), &owned.spec));
             add(ids.collect(), &Thing::from(address.clone()));
         }

@@ -1,9 +1,9 @@
 //! What an answer means for a step.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::exchange::{Answer, Meaning};
-use crate::kinds::{Api, Create, Delete, Lifecycle};
+use crate::kinds::{Api, Create, Delete, Lifecycle, Runs};
 use crate::ledger::Verb;
 use crate::node::Shared;
 use crate::plan::Step;
@@ -42,13 +42,18 @@ pub fn judge(step: &Step, api: &dyn Api, lifecycle: Lifecycle, answer: &Answer, 
         },
         Meaning::Done => Verdict::Done { id: step.id.clone(), push_ids: push_ids() },
         Meaning::Missing if step.verb == Verb::Delete => {
-            let begins = api.runs(spec).filter(|_| lifecycle.delete == Delete::BeforeStart);
-            match begins {
+            let was_sent = |runs: &Runs| match lifecycle.delete {
+                Delete::BeforeStart => runs.has_begun(now),
+                // What is gone before its end was removed.
+                Delete::BeforeEnd => runs.has_begun(now) && runs.is_done(now, SignedDuration::ZERO),
+                Delete::Anytime | Delete::Never => false,
+            };
+            match api.runs(spec).filter(was_sent) {
                 // Gone can mean that it was sent. What stands in for it must not be sent a second time.
-                Some(runs) if runs.has_begun(now) => {
+                Some(_) => {
                     Verdict::Not("it is no longer there, and its time has come: it may have been sent".to_owned())
                 }
-                _ => Verdict::Done { id: step.id.clone(), push_ids: Vec::new() },
+                None => Verdict::Done { id: step.id.clone(), push_ids: Vec::new() },
             }
         }
         Meaning::Missing | Meaning::Refused => Verdict::Not(answer.error()),
@@ -73,6 +78,28 @@ mod tests {
         match judge(&step, api, api.lifecycle(Level::Documented), &Answer::new(201, body), now) {
             Verdict::Done { push_ids, .. } => push_ids,
             other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_gone_before_its_end_was_removed_and_what_is_gone_after_it_may_have_been_sent() {
+        let times = ["2035-01-18T1400", "2035-01-20T1400"].map(|time| json!({ "scheduled_time": time }));
+        let push = json!({ "schedule": times });
+        let experiment = json!({ "variants": times.map(|time| json!({ "schedule": time })) });
+        let is_done = |kind: &str, spec: &Value, now: &str| {
+            let step =
+                json!({ "number": 0, "address": format!("{kind}/a"), "verb": "delete", "id": "i", "spec": spec });
+            let step: Step = serde_json::from_value(step).expect("a step");
+            let api = kinds::api(&step.address);
+            let gone = Answer::new(404, json!({}));
+            let verdict = judge(&step, api, api.lifecycle(Level::Extended), &gone, now.parse().expect("a moment"));
+            matches!(verdict, Verdict::Done { .. })
+        };
+        for (now, push_is, experiment_is) in
+            [("2035-01-17T00:00Z", true, true), ("2035-01-19T00:00Z", true, false), ("2035-01-21T00:00Z", false, false)]
+        {
+            assert_eq!(is_done("scheduled_pushes", &push, now), push_is, "{now}");
+            assert_eq!(is_done("experiments", &experiment, now), experiment_is, "{now}");
         }
     }
 

@@ -1,5 +1,5 @@
 use clap::Args;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::ledger::{self, Open};
@@ -54,7 +54,7 @@ impl Forget {
         }
         let (level, now) = runtime()?.block_on(self.place.level_and_time())?;
         let pending = |address: &&Address| {
-            let owned = open.ledger.owned.get(*address).filter(|it| !it.past).map(|it| &it.spec);
+            let owned = open.ledger.owned.get(*address).map(|it| &it.spec);
             // An older version of it may go out as well.
             let older = open.ledger.retired.iter().filter(|old| old.address == **address).map(|old| &old.spec);
             owned.into_iter().chain(older).any(|spec| waits(address, spec, level, now))
@@ -74,6 +74,11 @@ impl Forget {
         };
         let (over, there): (Vec<&Address>, Vec<&Address>) = found.iter().partition(is_over);
         let (over, there) = (over.len(), there.len());
+        let has_rest = |address: &&Address| {
+            let spec = open.ledger.owned.get(*address).map(|it| &it.spec);
+            spec.is_some_and(|spec| has_gone_out(address, spec, now) && is_to_come(address, spec, now))
+        };
+        let half_out: Vec<String> = found.iter().filter(has_rest).map(ToString::to_string).collect();
         open.append(context, Record::Forget(found.clone()))?;
         for address in &found {
             context.out.print(&format!("Forgot {address}"));
@@ -90,6 +95,9 @@ impl Forget {
                 "What has gone out is not taken back. Take it out of your files: a later plan would take it for a new one.",
             );
         }
+        if !half_out.is_empty() {
+            context.out.print(&format!("What is still to come of {} goes out all the same.", text::all_of(&half_out)));
+        }
         Ok(Exit::Done)
     }
 }
@@ -99,9 +107,12 @@ fn has_gone_out(address: &Address, spec: &Value, now: Timestamp) -> bool {
     kinds::api(address).runs(spec).is_some_and(|runs| runs.has_begun(now))
 }
 
+/// Whether something is still to message people by itself, perhaps once more.
+fn is_to_come(address: &Address, spec: &Value, now: Timestamp) -> bool {
+    kinds::api(address).runs(spec).is_some_and(|runs| !runs.is_done(now, SignedDuration::ZERO))
+}
+
 /// Whether something is still to message people by itself, and nobody who forgets it can find it again.
 fn waits(address: &Address, spec: &Value, level: Level, now: Timestamp) -> bool {
-    let api = kinds::api(address);
-    let runs = api.runs(spec).is_some() && !has_gone_out(address, spec, now);
-    runs && api.lifecycle(level).read == Read::LedgerOnly
+    is_to_come(address, spec, now) && kinds::api(address).lifecycle(level).read == Read::LedgerOnly
 }

@@ -161,9 +161,11 @@ impl Remote for Experiment {
     const SPEAKS: bool = true;
 
     fn runs(spec: &Value) -> Option<Runs> {
-        let variants: Vec<&Value> = spec["variants"].as_array().into_iter().flatten().collect();
-        let schedules: Vec<&Value> = variants.iter().map(|variant| &variant["schedule"]).collect();
-        Some(moments(&schedules))
+        Some(moments(&schedules(spec)))
+    }
+
+    fn times(spec: &Value) -> Vec<Runs> {
+        schedules(spec).into_iter().map(|schedule| moments(&[schedule])).collect()
     }
 
     /// All variants are one push.
@@ -171,4 +173,9 @@ impl Remote for Experiment {
         let one = object["push_id"].as_str().map(str::to_owned);
         one.map_or_else(|| texts(&object["push_ids"]), |one| vec![one])
     }
+}
+
+/// The schedule of each variant.
+fn schedules(spec: &Value) -> Vec<&Value> {
+    spec["variants"].as_array().into_iter().flatten().map(|variant| &variant["schedule"]).collect()
 }

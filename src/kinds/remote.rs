@@ -9,7 +9,7 @@ use serde_json::Value;
 
 pub use super::firing::{Firing, Outcome, TagTrigger, Tagging, Whose, moved};
 pub use super::references::{may_name, named, named_ids, names_any, point, pointed, segments};
-pub use super::runs::{Runs, moments};
+pub use super::runs::{Coming, Runs, moments, to_come};
 use super::{Census, Counted, Resource, Spec};
 use crate::codes::Limit;
 use crate::exchange::{Answer, Method, Request};
@@ -64,8 +64,21 @@ pub enum Delete {
     Anytime,
     /// Until it has begun.
     BeforeStart,
+    /// Until it has messaged people for the last time. What of it is still to come is called off with that.
+    BeforeEnd,
     /// By hand, in the dashboard.
     Never,
+}
+
+impl Delete {
+    /// Whether it can be deleted while something of it is still to come, and where it has begun or has not.
+    pub fn is_possible(self, has_begun: bool) -> bool {
+        match self {
+            Self::Anytime | Self::BeforeEnd => true,
+            Self::BeforeStart => !has_begun,
+            Self::Never => false,
+        }
+    }
 }
 
 /// A thing on the service.
@@ -203,6 +216,11 @@ pub trait Remote: Resource {
         Self::runs(spec).into_iter().collect()
     }
 
+    /// Each time at which it messages people by itself.
+    fn times(spec: &Value) -> Vec<Runs> {
+        Self::occasions(spec)
+    }
+
     /// The ids of the pushes that it sends, in the answer to a request or in an item of a listing: one for each occasion, in
     /// their order.
     fn push_ids(_object: &Value) -> Vec<String> {
@@ -264,6 +282,7 @@ pub trait Api: Debug + Send + Sync {
     fn delete(&self, id: &str, old: &Value, level: Level) -> Option<Request>;
     fn runs(&self, spec: &Value) -> Option<Runs>;
     fn occasions(&self, spec: &Value) -> Vec<Runs>;
+    fn times(&self, spec: &Value) -> Vec<Runs>;
     fn push_ids(&self, object: &Value) -> Vec<String>;
     fn taggings(&self, old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging>;
     fn devices_of(&self, spec: &Shared) -> Option<String>;
@@ -370,6 +389,9 @@ impl<R: Remote> Api for Row<R> {
     }
     fn occasions(&self, spec: &Value) -> Vec<Runs> {
         R::occasions(spec)
+    }
+    fn times(&self, spec: &Value) -> Vec<Runs> {
+        R::times(spec)
     }
     fn push_ids(&self, object: &Value) -> Vec<String> {
         R::push_ids(object)

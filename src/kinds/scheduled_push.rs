@@ -55,7 +55,7 @@ impl Remote for ScheduledPush {
     fn lifecycle(level: Level) -> Lifecycle {
         let (read, update, delete) = match level {
             Level::Documented => (Read::LedgerOnly, Update::Never, Delete::Never),
-            Level::Extended => (Read::Listed, Update::InPlace, Delete::BeforeStart),
+            Level::Extended => (Read::Listed, Update::InPlace, Delete::BeforeEnd),
         };
         Lifecycle { read, create: Create::Once, update, delete }
     }

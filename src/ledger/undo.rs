@@ -14,7 +14,7 @@ use super::history::{Act, Changed, Deed};
 use super::record::{Done, Entry, Verb};
 use super::state::{Ledger, Owned};
 use crate::address::Address;
-use crate::kinds::remote::{named, pointed};
+use crate::kinds::remote::{named, pointed, to_come};
 use crate::kinds::{self, Resource, Segment};
 use crate::node::Shared;
 
@@ -163,7 +163,8 @@ impl Undoing<'_> {
         let there = self.ledger.owned.get(&line.at);
         match there {
             Some(_) if line.gone => drop(self.out.left.insert(line.at.clone(), Left::Another)),
-            Some(owned) if self.has_begun(&line.at, owned) => {
+            // What of it is still to come is called off with it.
+            Some(owned) if self.has_begun(&line.at, owned) && !self.is_to_come(&line.at, owned) => {
                 self.out.left.insert(line.at.clone(), Left::Past);
             }
             Some(_) => drop(self.out.owned.remove(&line.at)),
@@ -266,6 +267,11 @@ impl Undoing<'_> {
     /// Whether it has begun to message people, as far as the ledger knows.
     fn has_begun(&self, address: &Address, owned: &Owned) -> bool {
         owned.past || kinds::api(address).runs(&owned.spec).is_some_and(|runs| runs.has_begun(self.now))
+    }
+
+    /// Whether something of it is still to go out.
+    fn is_to_come(&self, address: &Address, owned: &Owned) -> bool {
+        !to_come(&kinds::api(address).times(&owned.spec), self.now).is_empty()
     }
 }
 

@@ -169,19 +169,26 @@ impl Review<'_> {
             let runs = after(change).and_then(|spec| kinds::api(&change.address).runs(spec));
             change.action != Action::Past && runs.and_then(|runs| runs.last).is_some_and(|last| last > plan.made)
         };
+        // What is half out goes on as it is.
+        let side = |change: &Change| match change.rest() {
+            [] => sends(change).then_some(Side::After),
+            _ => Some(Side::Before),
+        };
         let sending: Vec<(&Change, &dyn Spec, At<String>)> = plan
             .changes
             .iter()
             .zip(&self.known.0)
-            .filter(|(change, _)| sends(change))
-            .filter_map(|(change, known)| Some((change, known.after.read(change, Side::After)?, key(&change.address))))
+            .filter_map(|(change, known)| {
+                let side = side(change)?;
+                Some((change, known.of(side).read(change, side)?, key(&change.address)))
+            })
             .collect();
         let upcoming: Vec<Upcoming> = sending
             .iter()
             .flat_map(|(change, spec, key)| {
                 let mut parts = Parts::new(key);
                 spec.parts(&mut parts);
-                let news = change.action != Action::Keep;
+                let news = change.action != Action::Keep && change.rest().is_empty();
                 let sendings = parts.sendings.into_iter();
                 let upcoming = sendings.map(|sending| Upcoming {
                     people: self.people(Side::After, sending.audience),

@@ -156,8 +156,11 @@ fn planned(text: &str, other: &str) -> Plan {
             .desired(member(&[text]))
             .sends(&at("pipelines", "p"), text, other)
             .step(2, Verb::Update, Method::Post, other),
-        change(Action::Past, &at("scheduled_pushes", "past"))
-            .why(Reason::Went { at: Some(time("2026-10-31T13:00:00Z")), edited: true }),
+        change(Action::Past, &at("scheduled_pushes", "past")).why(Reason::Went {
+            at: Some(time("2026-10-31T13:00:00Z")),
+            edited: true,
+            rest: vec![],
+        }),
     ]);
     plan.target = text.to_owned();
     plan.origin = other.to_owned();

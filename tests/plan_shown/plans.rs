@@ -144,8 +144,11 @@ pub fn campaign() -> Plan {
             .moved(Moved::Service)
             .step(7, Verb::Update, Method::Post, "/api/templates/22bb")
             .on_service(template("order-shipped", "Your order {{ORDER}} is on its way 🎉")),
-        change(Action::Past, "scheduled_pushes/halloween")
-            .why(Reason::Went { at: Some(time("2026-10-31T13:00:00Z")), edited: false }),
+        change(Action::Past, "scheduled_pushes/halloween").why(Reason::Went {
+            at: Some(time("2026-10-31T13:00:00Z")),
+            edited: false,
+            rest: vec![],
+        }),
         kept("templates/receipt"),
         kept("templates/reset"),
     ])
@@ -284,8 +287,11 @@ fn nothing() -> Plan {
         kept("templates/receipt"),
         kept("tag_groups/loyalty/named_users/u-1"),
         kept("tag_groups/loyalty/named_users/u-2"),
-        change(Action::Past, "scheduled_pushes/halloween")
-            .why(Reason::Went { at: Some(time("2026-10-31T13:00:00Z")), edited: true }),
+        change(Action::Past, "scheduled_pushes/halloween").why(Reason::Went {
+            at: Some(time("2026-10-31T13:00:00Z")),
+            edited: true,
+            rest: vec![],
+        }),
     ])
 }
 

@@ -13,6 +13,7 @@ mod first_run;
 mod forms;
 mod gone;
 mod guards;
+mod half_out;
 mod leases;
 mod ledgers;
 mod let_go;

@@ -10,7 +10,9 @@ use crate::arrange::{arrange, choose};
 use crate::compare::{self, Situation, Unit, compare};
 use crate::cores;
 use crate::failure::Failure;
-use crate::ledger::{Home, Ledger, Position};
+use crate::kinds;
+use crate::kinds::remote::to_come;
+use crate::ledger::{Home, Ledger, Owned, Position};
 use crate::live::{Live, Seen};
 use crate::model::level::Level;
 use crate::plan::{About, Aim, Aside, Basis, Change, Held, NothingDeclared, Plan, Told};
@@ -102,7 +104,7 @@ impl Site {
         if wish.aim != Aim::Manifests {
             told.unmanaged.clear();
         } else if !declares {
-            told.nothing_declared = Some(self.nothing_declared(ledger, live));
+            told.nothing_declared = Some(self.nothing_declared(ledger, live, now));
         }
         let on_drift = wish.on_drift.unwrap_or(self.on_drift);
         let basis = known.basis.clone();
@@ -110,9 +112,13 @@ impl Site {
     }
 
     /// What stays where nothing is declared.
-    fn nothing_declared(&self, ledger: &Ledger, live: &Live) -> NothingDeclared {
+    fn nothing_declared(&self, ledger: &Ledger, live: &Live, now: Timestamp) -> NothingDeclared {
         let is_there = |address: &Address| *live.of(address) != Seen::Absent;
-        let there = ledger.owned.iter().filter(|(address, owned)| !owned.past && is_there(address));
+        // Of what has begun, something may be still to come.
+        let is_over = |address: &Address, owned: &Owned| {
+            owned.past && to_come(&kinds::api(address).times(&owned.spec), now).is_empty()
+        };
+        let there = ledger.owned.iter().filter(|(address, owned)| !is_over(address, owned) && is_there(address));
         let stays: BTreeSet<Address> = there.map(|(address, _)| address.resource()).collect();
         let not_pruned = self.prune().into_iter().map(str::to_owned).collect();
         NothingDeclared { stays: stays.len(), not_pruned }

@@ -1,6 +1,6 @@
 //! The plan for a person at a terminal.
 
-use super::{Ahead, Block, View, rows, unmanaged, words};
+use super::{Ahead, Block, View, past, rows, unmanaged, words};
 use crate::cores;
 use crate::digest::Digest;
 use crate::guard::Refused;
@@ -164,7 +164,7 @@ fn drift(out: &mut String, view: &View, style: Style) {
 
 fn past(out: &mut String, past: &[&Change], style: Style) {
     for change in past.iter().take(NAMED) {
-        let words = format!(" {} {}", change.address, words::fate(change));
+        let words = format!(" {} {}", change.address, past::fate(change));
         let line = Words::default().paint(Action::Past.symbol(), Paint::Faint).and(&words);
         layout::paragraph(out, &line, 0, style);
     }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{View, words};
+use super::{View, past, words};
 use crate::address::Address;
 use crate::audience::Relation;
+use crate::kinds::remote::to_come;
 use crate::kinds::{self, Resource, Segment, remote};
 use crate::plan::{Action, Change, Reason, Thing};
 use crate::render::layout::{Paint, Row, Words};
@@ -197,15 +198,22 @@ pub fn touched(view: &View, user: &Change, holders: &BTreeSet<&Address>) -> Stri
     // What waits for a person goes out as it is.
     let old = before(user).filter(|_| holds || user.action == Action::ByHand);
     let spec = old.or(user.desired.as_deref()).or(before(user));
-    let runs = spec.and_then(|spec| api.runs(spec)).and_then(|runs| runs.first);
-    let when = runs.map(words::moment).unwrap_or_default();
-    let goes = if runs.is_some_and(|at| at <= view.plan.made) { "began" } else { "goes out" };
+    let runs = spec.and_then(|spec| api.runs(spec));
+    let has_begun = runs.is_some_and(|runs| runs.has_begun(view.plan.made));
+    let rest = spec.filter(|_| has_begun).map(|spec| to_come(&api.times(spec), view.plan.made)).unwrap_or_default();
+    let when = runs.and_then(|runs| runs.first).map(words::moment).unwrap_or_default();
+    let goes = match rest.is_empty() {
+        _ if when.is_empty() && rest.is_empty() => String::new(),
+        true if has_begun => format!("began {when}"),
+        true => format!("goes out {when}"),
+        false => format!("still goes out {}", past::coming(&rest)),
+    };
     match user.shown() {
-        _ if holds && !when.is_empty() => format!("holds the old id; {goes} {when}"),
+        _ if holds && !goes.is_empty() => format!("holds the old id; {goes}"),
         _ if holds => "holds the old id".to_owned(),
         Action::Replace if !when.is_empty() => format!("starts {when}; can be replaced until then"),
-        Action::Past => "has had its time".to_owned(),
-        _ if !when.is_empty() => format!("{goes} {when}"),
+        Action::Past if user.rest().is_empty() => "has had its time".to_owned(),
+        _ if !goes.is_empty() => goes,
         Action::Keep => match view.review.users(&user.address.key).len() {
             number if *user.address.kind == *Segment::KEY && number > 0 => {
                 format!("and through it {}", crate::text::count(number, "other"))

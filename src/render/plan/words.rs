@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{View, content};
+use super::{View, content, past};
 use crate::address::Address;
 use crate::guard;
 use crate::kinds::{self, Delete, Read, Resource, Update};
@@ -98,7 +98,8 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
             "recovered",
             format!("an earlier run made it and lost the answer; it was found ({}) and is not made again", view.id(id)),
         ),
-        Reason::Went { at, edited } => plain("past", went(*at, *edited)),
+        Reason::Went { at, edited, rest } if rest.is_empty() => plain("past", past::went(change, *at, *edited)),
+        Reason::Went { at, edited, rest } => past::half_out(view, change, *at, *edited, rest),
         Reason::TooLate { at } if change.moved == Some(Moved::Service) => {
             let words =
                 format!("somebody put it off, and its time in your files, {}, has passed or is too near", moment(*at));
@@ -106,7 +107,7 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
                 .line(Words::new("to let it go out then, write its new time into your files"))
                 .line(Words::new("to call it off, remove it from your files"))
         }
-        Reason::TooLate { at } if change.action == Action::Past => plain("past", record(*at)),
+        Reason::TooLate { at } if change.action == Action::Past => plain("past", past::record(*at)),
         Reason::TooLate { at } => {
             let now = view.plan.made;
             let late = match *at <= now {
@@ -240,28 +241,6 @@ fn taken_from_ours(view: &View, change: &Change, ids: &[String]) -> Row {
     row.line(Words::new("rename or remove it in the service's dashboard, or choose another name in your files"))
 }
 
-/// What became of one that has had its time.
-pub fn fate(change: &Change) -> String {
-    let told = change.reasons.iter().find_map(|reason| match reason {
-        Reason::Went { at, edited } => Some(went(*at, *edited)),
-        Reason::TooLate { at } => Some(record(*at)),
-        _ => None,
-    });
-    told.unwrap_or_else(|| went(None, false))
-}
-
-/// What became of something that has had its time.
-pub fn went(at: Option<Timestamp>, edited: bool) -> String {
-    let went = at.map_or("has had its time".to_owned(), |at| format!("was due on {}", moment(at)));
-    let edits = if edited { ", whatever was edited since; under a new key it would be a new one" } else { "" };
-    format!("{went}; it will not be sent again{edits}")
-}
-
-/// What is said of something that never was ours and is declared as what has been.
-pub fn record(at: Timestamp) -> String {
-    format!("was for {} and is not sent; your files have it as a record", moment(at))
-}
-
 /// In which order the old one and the new one go and come, as the steps have it.
 fn replacing(view: &View, change: &Change) -> String {
     let place = |verb| view.steps_of(change).iter().find(|step| step.verb == verb).map(|step| step.number);
@@ -288,7 +267,7 @@ fn still_due(view: &View, change: &Change) -> Option<String> {
 }
 
 /// The page that tells more: ` (AP101)`.
-fn limit(view: &View, change: &Change) -> String {
+pub(super) fn limit(view: &View, change: &Change) -> String {
     let limit = kinds::api(&change.address).limit(view.plan.level);
     limit.map(|limit| format!(" ({})", limit.name)).unwrap_or_default()
 }
@@ -299,6 +278,9 @@ fn by_hand(view: &View, change: &Change, old: Option<&str>) -> Row {
     let cannot = match (lifecycle.update, lifecycle.delete) {
         (Update::Never, Delete::Never) => format!("this API can neither change nor remove {}", a(noun)),
         (_, Delete::Never) => format!("this API cannot remove {}", a(noun)),
+        (_, Delete::BeforeStart) if !change.rest().is_empty() => {
+            format!("this API cannot remove {} that has begun", a(noun))
+        }
         _ => format!("this API cannot change {} any more", a(noun)),
     };
     let old = old.map(|id| format!(" ({id})")).unwrap_or_default();
@@ -331,7 +313,7 @@ fn no_way_back(view: &View, change: &Change) -> Option<Row> {
     let words = match (making, lifecycle.delete, lifecycle.update) {
         (true, Delete::Never, Update::Never) => "once it is made, this API can neither change nor remove it",
         (true, Delete::Never, _) => "once it is made, this API cannot remove it",
-        (true, Delete::BeforeStart, _) => "it can be removed until it starts",
+        (true, Delete::BeforeStart | Delete::BeforeEnd, _) => "it can be removed until it starts",
         _ => return None,
     };
     Some(Row::new("undo", Words::new(words)))

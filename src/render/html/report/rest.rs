@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::{Report, facts, top};
-use crate::plan::{Action, Change, Reason};
+use crate::plan::Action;
 use crate::render::one_line;
 use crate::render::plan::text::held_lines;
-use crate::render::plan::{Block, unmanaged, words};
+use crate::render::plan::{Block, past, unmanaged, words};
 use crate::text::{count, short};
 
 /// How many bytes the lines of changes without a card may have.
@@ -74,7 +74,7 @@ impl Report<'_> {
                     h2 { "Past pushes" }
                     ul.rows {
                         @for change in past.iter().take(NAMED) {
-                            li { span.address { (one_line(&change.address.to_string())) } " " (went(change)) }
+                            li { span.address { (one_line(&change.address.to_string())) } " " (past::fate(change)) }
                         }
                     }
                     @if past.len() > NAMED { p.faint { "and " (past.len() - NAMED) " more" } }
@@ -120,15 +120,6 @@ impl Report<'_> {
             }
         }
     }
-}
-
-fn went(change: &Change) -> String {
-    let went = change.reasons.iter().find_map(|reason| match reason {
-        Reason::Went { at, edited } => Some(words::went(*at, *edited)),
-        Reason::TooLate { at } => Some(words::record(*at)),
-        _ => None,
-    });
-    went.unwrap_or_else(|| words::went(None, false))
 }
 
 fn row(block: &Block) -> Markup {

@@ -9,7 +9,7 @@ use crate::render::layout::Words;
 use crate::render::plan::text::{
     FOR_READING, NAMED, changing, held_lines, ignored, next, pressing, staying, undeclared,
 };
-use crate::render::plan::{Ahead, View, unmanaged, words};
+use crate::render::plan::{Ahead, View, past, unmanaged, words};
 use crate::text::{count, short};
 use crate::timing::Collision;
 use crate::timing::words::collision;
@@ -84,7 +84,7 @@ pub fn past(view: &View, most: usize) -> Cut {
     }
     let line = |change: &&Change| {
         let address = markdown::code(&short(&change.address.to_string(), LINE));
-        format!("- {} {address} {}\n", Action::Past.symbol(), markdown::text(&words::fate(change)))
+        format!("- {} {address} {}\n", Action::Past.symbol(), markdown::text(&past::fate(change)))
     };
     let named = view.past.iter().take(NAMED);
     let mut section = section("### Past\n\n", named, line, most.saturating_sub(60), "more");

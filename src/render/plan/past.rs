@@ -1,0 +1,88 @@
+//! What has had its time, or the first of its times, in words.
+
+use jiff::Timestamp;
+
+use super::View;
+use super::words::{limit, moment};
+use crate::kinds;
+use crate::kinds::remote::Coming;
+use crate::plan::{Action, Change, Moved, Reason};
+use crate::render::layout::{Paint, Row, Words};
+use crate::text::{all_of, count};
+
+/// How many times that are still to come are told.
+const TIMES: usize = 4;
+
+/// What became of one that has had its time, or the first of its times.
+pub fn fate(change: &Change) -> String {
+    let told = change.reasons.iter().find_map(|reason| match reason {
+        Reason::Went { at, rest, .. } if !rest.is_empty() => Some(still(*at, rest)),
+        Reason::Went { at, edited, .. } => Some(went(change, *at, *edited)),
+        Reason::TooLate { at } => Some(record(*at)),
+        _ => None,
+    });
+    told.unwrap_or_else(|| went(change, None, false))
+}
+
+/// What became of something that has had its time.
+pub(super) fn went(change: &Change, at: Option<Timestamp>, edited: bool) -> String {
+    let went = at.map_or("has had its time".to_owned(), |at| format!("was due on {}", moment(at)));
+    let gone = if change.moved == Some(Moved::Removed) { "the service no longer has the rest of it, and " } else { "" };
+    let edits = if edited { ", whatever was edited since; under a new key it would be a new one" } else { "" };
+    format!("{went}; {gone}it will not be sent again{edits}")
+}
+
+/// That something has begun and is not over.
+fn still(at: Option<Timestamp>, rest: &[Coming]) -> String {
+    let went = at.map_or("has begun".to_owned(), |at| format!("was due on {}", moment(at)));
+    format!("{went} and still goes out {}", coming(rest))
+}
+
+/// When something that has begun still goes out: `on Fri 20 Nov 2026 14:00 UTC`.
+pub fn coming(rest: &[Coming]) -> String {
+    let one = |time: &Coming| match time.from {
+        None => format!("until {}", moment(time.to)),
+        Some(from) if from == time.to => format!("on {}", moment(from)),
+        Some(from) => format!("from {} to {}", moment(from), moment(time.to)),
+    };
+    let mut told: Vec<String> = rest.iter().take(TIMES).map(one).collect();
+    if let more @ 1.. = rest.len().saturating_sub(TIMES) {
+        told.push(format!("at {}", count(more, "more time")));
+    }
+    all_of(&told)
+}
+
+/// What becomes of something that has begun and is not over, and how the rest of it is called off.
+pub(super) fn half_out(view: &View, change: &Change, at: Option<Timestamp>, edited: bool, rest: &[Coming]) -> Row {
+    if change.action == Action::Delete {
+        let sent = at.map_or("has gone out".to_owned(), |at| format!("was due on {}", moment(at)));
+        let words = format!("what {sent} is not taken back; it no longer goes out {}", coming(rest));
+        return Row::new("calls off", Words::new(&words));
+    }
+    let row = Row::new("half out", Words::new(&still(at, rest)));
+    if !edited {
+        return row;
+    }
+    let applied = if change.moved == Some(Moved::Git) { "as it was applied" } else { "as the service has it" };
+    let words = format!("{}, {applied}, whatever was edited since", still(at, rest));
+    let deletes = kinds::api(&change.address).lifecycle(view.plan.level).delete.is_possible(true);
+    let id = change.id.as_deref().map(|id| format!(" ({})", view.id(id))).unwrap_or_default();
+    let call_off = match deletes {
+        true => "to call the rest off, take it out of your files and apply".to_owned(),
+        false => {
+            let limit = limit(view, change);
+            format!(
+                "to call the rest off, remove it{id} in the service's dashboard{limit} and take it out of your files"
+            )
+        }
+    };
+    Row::new("half out", Words::default().paint(&words, Paint::Danger))
+        .paint(Paint::Asks)
+        .line(Words::new(&call_off))
+        .line(Words::new("what is to go out instead gets a new key, after that: both would message people twice"))
+}
+
+/// What is said of something that never was ours and is declared as what has been.
+pub(super) fn record(at: Timestamp) -> String {
+    format!("was for {} and is not sent; your files have it as a record", moment(at))
+}
