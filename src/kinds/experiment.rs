@@ -164,6 +164,8 @@ impl Remote for Experiment {
         Some(moments(&schedules(spec)))
     }
 
+    const TIMED: Option<&'static str> = Some("variants");
+
     fn times(spec: &Value) -> Vec<Runs> {
         schedules(spec).into_iter().map(|schedule| moments(&[schedule])).collect()
     }

@@ -221,6 +221,9 @@ pub trait Remote: Resource {
         Self::occasions(spec)
     }
 
+    /// The list in its spec of what has a time each, in the order of `times`.
+    const TIMED: Option<&'static str> = None;
+
     /// The ids of the pushes that it sends, in the answer to a request or in an item of a listing: one for each occasion, in
     /// their order.
     fn push_ids(_object: &Value) -> Vec<String> {
@@ -283,6 +286,8 @@ pub trait Api: Debug + Send + Sync {
     fn runs(&self, spec: &Value) -> Option<Runs>;
     fn occasions(&self, spec: &Value) -> Vec<Runs>;
     fn times(&self, spec: &Value) -> Vec<Runs>;
+    /// What is left of a spec without those of its times that are gone; nothing where all are.
+    fn without(&self, spec: &Value, is_gone: &dyn Fn(&Runs) -> bool) -> Option<Value>;
     fn push_ids(&self, object: &Value) -> Vec<String>;
     fn taggings(&self, old: Option<&Value>, new: Option<&Value>) -> Vec<Tagging>;
     fn devices_of(&self, spec: &Shared) -> Option<String>;
@@ -392,6 +397,13 @@ impl<R: Remote> Api for Row<R> {
     }
     fn times(&self, spec: &Value) -> Vec<Runs> {
         R::times(spec)
+    }
+    fn without(&self, spec: &Value, is_gone: &dyn Fn(&Runs) -> bool) -> Option<Value> {
+        let mut left = spec.clone();
+        let Some(Value::Array(timed)) = R::TIMED.and_then(|list| left.get_mut(list)) else { return Some(left) };
+        let mut stays = R::times(spec).into_iter().map(|runs| !is_gone(&runs));
+        timed.retain(|_| stays.next().unwrap_or(true));
+        (!timed.is_empty()).then_some(left)
     }
     fn push_ids(&self, object: &Value) -> Vec<String> {
         R::push_ids(object)

@@ -104,6 +104,8 @@ impl Remote for ScheduledPush {
         Some(moments(&schedules))
     }
 
+    const TIMED: Option<&'static str> = Some("schedule");
+
     /// Each of its times is a push of its own.
     fn occasions(spec: &Value) -> Vec<Runs> {
         spec["schedule"].as_array().into_iter().flatten().map(|schedule| moments(&[schedule])).collect()

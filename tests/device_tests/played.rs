@@ -1,6 +1,6 @@
 //! What cases can say, and that it is so.
 
-use super::passes;
+use super::{Folder, fails_of, passes};
 
 #[test]
 fn a_device_is_in_segments_by_its_tags_country_and_user() {
@@ -135,4 +135,48 @@ fn manifests_that_name_the_channel_of_the_device_reach_it() {
     assert_eq!(ran.code, 0, "{ran}");
     let ran = super::case_of(&manifest, "device: {device_type: ios, country: US}\nexpect: {not_in: lapsed-or-staff}");
     assert_eq!(ran.code, 0, "{ran}");
+}
+
+#[test]
+fn a_case_that_begins_between_two_times_gets_what_is_still_to_come() {
+    let manifest = "\
+scheduled_pushes:
+  two:
+    schedule: [{scheduled_time: 2035-01-18T09:00}, {scheduled_time: 2035-01-20T09:00}]
+    push: {audience: {country: US}, device_types: [ios], notification: {alert: Two}}
+experiments:
+  texts:
+    audience: {country: CA}
+    device_types: [ios]
+    variants:
+      - {push: {notification: {alert: A}}, schedule: {scheduled_time: 2035-01-18T10:00}}
+      - {push: {notification: {alert: B}}, schedule: {scheduled_time: 2035-01-21T10:00}}
+";
+    for (country, from, at) in
+        [("US", "scheduled_pushes/two", "2035-01-20T09:00"), ("CA", "experiments/texts", "2035-01-21T10:00")]
+    {
+        let folder = Folder::project(manifest);
+        folder.write(
+            "two.test.yaml",
+            format!(
+                "cases:
+  between:
+    at: 2035-01-19T00:00
+    device: {{device_type: ios, country: {country}}}
+    steps: [{{after: 5d}}]
+    expect: {{receives: [{{from: {from}, at: {at}}}]}}
+  before all of it:
+    at: 2035-01-17T00:00
+    device: {{device_type: ios, country: {country}}}
+    expect: {{receives: []}}
+"
+            ),
+        );
+        let ran = folder.run(&["test"]);
+        assert_eq!((ran.code, ran.stdout.ends_with("2 cases passed.\n")), (0, true), "{ran}");
+    }
+    let late = "at: 2035-01-21T00:00\ndevice: {device_type: ios, country: US}";
+    let expect = "expect: {receives: {from: scheduled_pushes/two}}";
+    let said = "because  its time, 2035-01-18T09:00, had come when the case began";
+    fails_of(manifest, &format!("{late}\n{expect}"), &[said]);
 }

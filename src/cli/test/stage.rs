@@ -121,15 +121,23 @@ async fn apply(site: &Site, level: Level, start: Timestamp, running: &Running) -
     let before = start.checked_sub(AROUND_THE_WORLD).unwrap_or(start);
     let mut past = BTreeMap::new();
     let mut units: BTreeMap<Address, Unit> = BTreeMap::new();
+    // By each device's own clock, a time comes for the first of them more than a day before it does for the last.
+    let is_gone = |runs: &Runs| runs.last.is_some_and(|last| last <= start);
     for (address, unit) in &site.units {
-        // By each device's own clock, a time comes for the first of them more than a day before it does for the last.
-        let runs = kinds::api(address).runs(&unit.spec);
-        let over =
-            |runs: &Runs| runs.last.is_some_and(|last| last <= start) || runs.first.is_some_and(|at| at <= before);
-        match runs.filter(over).and_then(|runs| runs.first) {
-            Some(first) => drop(past.insert(address.clone(), first)),
-            None => drop(units.insert(address.clone(), unit.clone())),
-        }
+        let api = kinds::api(address);
+        let times = if api.has_runs() { api.times(&unit.spec) } else { Vec::new() };
+        let unit = match times.iter().find(|runs| is_gone(runs)) {
+            None => unit.clone(),
+            // What had its time is not sent again, and what is still to come is.
+            Some(runs) => match (api.without(&unit.spec, &is_gone), runs.first) {
+                (Some(left), _) => Unit { spec: left.into(), ..unit.clone() },
+                (None, first) => {
+                    past.extend(first.map(|first| (address.clone(), first)));
+                    continue;
+                }
+            },
+        };
+        units.insert(address.clone(), unit);
     }
     let credentials = Credentials::new(APP.0, APP.1);
     let origin = Origin::parse(&format!("http://{}", running.address)).map_err(Failure::new)?;
