@@ -56,15 +56,15 @@ pub fn words(selector: &Selector) -> String {
         }
         Selector::And(members) if !members.is_empty() => all_of(members),
         Selector::Not(member) => match &member.value {
-            Selector::Not(twice) => format!("people {}", phrase(twice, DEPTH)),
-            _ => format!("everyone but those {}", phrase(member, DEPTH)),
+            Selector::Not(twice) => format!("people {}", phrase(twice, DEPTH, true)),
+            _ => format!("everyone but those {}", phrase(member, DEPTH, true)),
         },
         Selector::And(_) => "nobody".to_owned(),
         Selector::Or(members) if members.is_empty() => "nobody".to_owned(),
         Selector::Or(members) if alike(members).is_none() => {
-            format!("people {}", some_of(members.iter().map(|member| phrase(member, DEPTH)), "or", MORE))
+            format!("people {}", several(members.iter().map(|member| &member.value), "or"))
         }
-        single => format!("people {}", phrase(single, DEPTH)),
+        single => format!("people {}", phrase(single, DEPTH, true)),
     }
 }
 
@@ -77,8 +77,7 @@ fn all_of(members: &[At<Selector>]) -> String {
             kept => within.push(kept),
         }
     }
-    let kept = some_of(within.iter().map(|member| phrase(member, DEPTH)), "and", MORE);
-    let left = some_of(without.iter().map(|member| phrase(member, DEPTH)), "or", MORE);
+    let (kept, left) = (several(within.iter().copied(), "and"), several(without.iter().copied(), "or"));
     match (within.is_empty(), without.is_empty()) {
         (_, true) => format!("people {kept}"),
         (true, false) => format!("everyone but those {left}"),
@@ -86,18 +85,23 @@ fn all_of(members: &[At<Selector>]) -> String {
     }
 }
 
-/// What follows `people`.
-fn phrase(selector: &Selector, depth: usize) -> String {
+/// Several conditions. A compound that another one follows has brackets: where it ends could be taken for where that one does.
+fn several<'s>(members: impl ExactSizeIterator<Item = &'s Selector>, word: &str) -> String {
+    let last = members.len().saturating_sub(1);
+    some_of(members.enumerate().map(|(number, member)| phrase(member, DEPTH, number == last)), word, MORE)
+}
+
+/// What follows `people`; a compound has brackets unless it is `bare`.
+fn phrase(selector: &Selector, depth: usize, bare: bool) -> String {
     let inner = |members: &[At<Selector>], word: &str| {
-        let all = some_of(members.iter().map(|member| phrase(member, depth - 1)), word, MORE);
-        // Only the outermost of several compounds goes without brackets.
-        if depth < DEPTH { format!("({all})") } else { all }
+        let all = some_of(members.iter().map(|member| phrase(member, depth - 1, false)), word, MORE);
+        if bare { all } else { format!("({all})") }
     };
     match selector {
         Selector::All => "of any kind".to_owned(),
         Selector::And(members) | Selector::Or(members) if members.is_empty() => "of no kind".to_owned(),
         Selector::And(members) | Selector::Or(members) if members.len() == 1 && depth > 0 => {
-            phrase(&members[0], depth - 1)
+            phrase(&members[0], depth - 1, bare)
         }
         Selector::Or(members) if alike(members).is_some() => {
             alike(members).map(|fact| said(&fact, false)).unwrap_or_default()
@@ -108,7 +112,7 @@ fn phrase(selector: &Selector, depth: usize) -> String {
         Selector::Or(members) => format!("either {}", inner(members, "or")),
         Selector::Not(member) => match Fact::of(member) {
             Some(fact) => said(&fact, true),
-            None => format!("not {}", phrase(member, depth - 1)),
+            None => format!("not {}", phrase(member, depth - 1, false)),
         },
         single => Fact::of(single).map(|fact| said(&fact, false)).unwrap_or_default(),
     }

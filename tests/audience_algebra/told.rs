@@ -68,6 +68,25 @@ fn an_audience_is_a_sentence() {
             "people with the tag a or both with the tag b and in US",
         ),
         (
+            json!({"and": [{"or": [{"tag": "a"}, {"tag": "b"}]}, {"tag": "c"}]}),
+            "people either (with the tag a or with the tag b) and with the tag c",
+        ),
+        (
+            json!({"and": [{"or": [{"tag": "a"}, {"tag": "b"}]}, {"or": [{"tag": "c"}, {"tag": "d"}]}]}),
+            "people either (with the tag a or with the tag b) and either with the tag c or with the tag d",
+        ),
+        (
+            json!({"or": [{"and": [{"tag": "a"}, {"tag": "b"}]}, {"tag": "c"}]}),
+            "people both (with the tag a and with the tag b) or with the tag c",
+        ),
+        (
+            json!({"and": [
+                {"not": {"and": [{"tag": "a"}, {"tag": "b"}]}}, {"not": {"tag": "c"}},
+                {"and": [{"or": [{"tag": "d"}, {"tag": "e"}]}]},
+            ]}),
+            "people either with the tag d or with the tag e, but not those both (with the tag a and with the tag b) or with the tag c",
+        ),
+        (
             json!({"and": [{"not": {"tag": "a"}}, {"not": {"tag": "b"}}]}),
             "everyone but those with the tag a or with the tag b",
         ),
