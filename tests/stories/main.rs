@@ -38,6 +38,7 @@ mod saved;
 mod statistics;
 mod test_sends;
 mod times;
+mod told;
 mod unmanaged;
 mod unread;
 mod world;

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::SAID;
 use super::value::{pair, shown};
 use crate::audience;
 use crate::kinds;
@@ -17,7 +18,8 @@ use crate::review::prose::{self, Piece};
 use crate::review::{after, before};
 use crate::text::count;
 
-/// How many fields of something new, or of something that goes, are shown.
+/// How many fields of something new, or of something that goes, are shown, beside what people read and what says who gets it
+/// and when.
 pub(super) const FIELDS: usize = 12;
 /// What is short enough to be read at a glance, as `old -> new`.
 const GLANCE: usize = 44;
@@ -146,9 +148,18 @@ fn whole(change: &Change, spec: Option<&Value>, paint: Paint) -> Vec<Row> {
         let is_name = ["name", "display_name"].contains(&path.as_str()) && value.as_str() == Some(&change.name);
         !is_name && !is_nothing(value) && !is_told(change, path)
     });
-    let more = found.len().saturating_sub(FIELDS);
+    let all = found.len();
+    if all > FIELDS {
+        let mut others = found.iter().filter(|(path, _)| is_of_people(path)).count();
+        found.retain(|(path, _)| {
+            let is_kept = is_of_people(path);
+            others += usize::from(!is_kept);
+            is_kept || others <= FIELDS
+        });
+    }
+    let more = all - found.len();
     let mut rows: Vec<Row> = Vec::new();
-    for (path, value) in found.iter().take(FIELDS) {
+    for (path, value) in &found {
         let name = label(path);
         match value.as_str().filter(|text| is_page(text)) {
             Some(body) => rows.extend(page(&name, &Page::default(), &Page::of(body), paint)),
@@ -159,6 +170,18 @@ fn whole(change: &Change, spec: Option<&Value>, paint: Paint) -> Vec<Row> {
         rows.push(faint(&format!("and {}", count(more, "more field"))));
     }
     rows
+}
+
+/// Whether people read it, or it says who gets it and when: no number of other fields takes its place. Nor do they take that of
+/// what stands at the top, such as whether it is on.
+fn is_of_people(path: &str) -> bool {
+    let name = path.rsplit_once('.').map_or(path, |(_, name)| name);
+    let is_top = name.len() == path.len() && !path.contains('[');
+    is_top
+        || SAID.contains(&name)
+        || ["share", "delay", "device_types"].contains(&name)
+        || name.ends_with("default_value")
+        || name.ends_with("_time")
 }
 
 fn faint(words: &str) -> Row {

@@ -9,7 +9,7 @@ use crate::text::{quoted, short};
 
 /// How much of a text is shown that stays as it is.
 const UNCHANGED: usize = 160;
-/// How many messages of one change are shown.
+/// Of how many messages of one change it is told how much fits.
 const MESSAGES: usize = 6;
 
 /// What people will read, where that is new, changed, or sent at a time that is.
@@ -28,14 +28,14 @@ pub fn rows(view: &View, change: &Change) -> Vec<Row> {
     let mut shown = Row { lines: Vec::new(), ..Row::new("shown as", Words::default()) };
     let mut fits = Row { lines: Vec::new(), ..Row::new("fits", Words::default()) };
     let written = super::says(change.desired.as_deref());
-    for seen in new.iter().take(MESSAGES) {
+    for (number, seen) in new.iter().enumerate() {
         let label = seen.label.as_ref().map(|label| format!("{label}: ")).unwrap_or_default();
         let is_written = written.iter().any(|value| value.as_str() == Some(&seen.text));
         if !is_written && !seen.text.is_empty() {
             shown.lines.push(Words::new(&label).and(&seen.text));
         }
         let told = how_much(seen);
-        if !told.is_empty() {
+        if !told.is_empty() && number < MESSAGES {
             fits.lines.push(Words::new(&format!("{label}{told}")));
         }
         if !seen.unfilled.is_empty() {
@@ -64,7 +64,7 @@ fn unchanged(view: &View, change: &Change, seen: &[Seen]) -> Vec<Row> {
         return Vec::new();
     }
     let mut row = Row { lines: Vec::new(), ..Row::new("alert", Words::default()) };
-    for seen in seen.iter().take(MESSAGES) {
+    for seen in seen {
         let label = seen.label.as_ref().map(|label| format!("{label}: ")).unwrap_or_default();
         row.lines
             .push(Words::new(&label).and(&quoted(&short(&seen.text, UNCHANGED))).paint("  unchanged", Paint::Faint));

@@ -188,9 +188,12 @@ impl Risk {
     }
 }
 
+/// The fields with what people read.
+const SAID: [&str; 3] = ["alert", "title", "body"];
+
 /// What a spec says to people.
 fn says(spec: Option<&Value>) -> Vec<&Value> {
-    spec.map(|spec| review::fields::ending_in(spec, &["alert", "title", "body"], "default_value")).unwrap_or_default()
+    spec.map(|spec| review::fields::ending_in(spec, &SAID, "default_value")).unwrap_or_default()
 }
 
 /// Whether somebody changed it on the service.

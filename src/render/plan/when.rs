@@ -6,7 +6,7 @@ use crate::render::layout::{Paint, Row, Words};
 use crate::text::count;
 use crate::timing::{Times, words};
 
-/// How many times are told.
+/// How many times are told with the clocks over there; and how many messages that are near.
 const TIMES: usize = 6;
 
 /// When a change messages people, where it does so by itself.
@@ -22,35 +22,38 @@ pub fn rows(view: &View, change: &Change) -> Vec<Row> {
     let is_whole = old.is_empty() || new.is_empty() || both.each().all(|(was, is)| was.is_some() && is.is_some());
     if is_whole && are_alike(old) && are_alike(new) {
         let before = old.first().filter(|before| !new.is_empty() && before.when != shown.when);
-        row.lines = lines(view, Words::default(), before, shown);
+        row.lines = lines(view, Words::default(), before, shown, true);
         return vec![row];
     }
     let mut all: Vec<_> = both.each().collect();
     let is_same = |(was, is): &(Option<&Times>, Option<&Times>)| was.map(|was| was.when) == is.map(|is| is.when);
-    if all.len() > TIMES {
-        // What changes is not left out for what stays.
-        all.sort_by_key(is_same);
-    }
     let stay = !old.is_empty() && !new.is_empty();
-    for (was, is) in all.iter().take(TIMES) {
+    let mut more = 0;
+    if all.len() > TIMES && stay {
+        // What stays is left out, and nothing else.
+        all.sort_by_key(is_same);
+        let changed = all.iter().filter(|pair| !is_same(pair)).count();
+        more = all.len() - changed.max(TIMES);
+        all.truncate(changed.max(TIMES));
+    }
+    for (number, (was, is)) in all.iter().enumerate() {
         let label = is.or(*was).and_then(Times::label).map(|label| format!("{label}: ")).unwrap_or_default();
         let words = Words::new(&label);
+        let clocks = number < TIMES;
         row.lines.extend(match (was, is) {
             (Some(was), None) if stay => {
                 let label = if label.is_empty() { label } else { format!("former {label}") };
                 let told = format!("no longer {}", words::when(was, view.plan.made));
                 vec![Words::new(&label).paint(&told, Paint::Old)]
             }
-            (None, Some(is)) if stay => lines(view, words.paint("new: ", Paint::New), None, is),
-            (was, Some(is)) => lines(view, words, was.filter(|was| was.when != is.when), is),
-            (Some(was), None) => lines(view, words, None, was),
+            (None, Some(is)) if stay => lines(view, words.paint("new: ", Paint::New), None, is, clocks),
+            (was, Some(is)) => lines(view, words, was.filter(|was| was.when != is.when), is, clocks),
+            (Some(was), None) => lines(view, words, None, was, clocks),
             (None, None) => Vec::new(),
         });
     }
-    if let more @ 1.. = all.len().saturating_sub(TIMES) {
-        let changed = all[TIMES..].iter().filter(|pair| stay && !is_same(pair)).count();
-        let changed = if changed > 0 { format!(", {changed} of them changed") } else { String::new() };
-        row.lines.push(Words::new(&format!("and {}{changed}", count(more, "more time"))));
+    if more > 0 {
+        row.lines.push(Words::new(&format!("and {}", count(more, "more time"))));
     }
     vec![row]
 }
@@ -59,14 +62,16 @@ fn are_alike(all: &[Times]) -> bool {
     all.iter().all(|times| times.when == all[0].when)
 }
 
-/// A time behind some words, and what it was before where that was another.
-fn lines(view: &View, begin: Words, before: Option<&Times>, times: &Times) -> Vec<Words> {
+/// A time behind some words, and what it was before where that was another. Clocks over there are told where they are asked for,
+/// or where people sleep.
+fn lines(view: &View, begin: Words, before: Option<&Times>, times: &Times, clocks: bool) -> Vec<Words> {
     let now = view.plan.made;
     let first = match before {
         Some(before) => begin.paint(&words::changed(before, times, now), Paint::Changed),
         None => begin.and(&words::when(times, now)),
     };
-    let over_there = words::elsewhere(times, words::MOST);
+    let clocks = clocks || times.there.iter().any(|there| there.quiet);
+    let over_there = if clocks { words::elsewhere(times, words::MOST) } else { Vec::new() };
     let mut second = Words::default();
     for (number, told) in over_there.iter().enumerate() {
         let gap = if number > 0 { "   " } else { "" };

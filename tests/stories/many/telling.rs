@@ -60,3 +60,13 @@ fn the_folder_of_several_plans_is_no_file_for_one_and_its_name_in_there_is_told(
         world.good(&with_file);
     }
 }
+
+#[test]
+fn every_text_of_something_new_is_in_the_markdown_of_several_targets() {
+    let world = World::new(&crate::told::many_texts(), &super::APPS);
+    let page = world.good(&["plan", "--all-targets", "--format", "markdown"]).stdout;
+    let alerts = (1..=7).map(|number| format!("Text number {number}"));
+    for text in alerts.chain((1..=3).map(|number| format!("Day {number}"))) {
+        assert!(page.contains(&text), "{text}: {page}");
+    }
+}
