@@ -334,3 +334,66 @@ fn ten_thousand_messages_take_no_time() {
     assert!(text.contains("more pairs of messages near to each other were not compared."));
     assert!(started.elapsed() < Duration::from_secs(120), "{:?}", started.elapsed());
 }
+
+#[test]
+fn only_what_a_tap_can_set_off_follows_a_message() {
+    let pipeline = |key: &str, trigger: &str, devices: &str, more: &str| {
+        format!(
+            "  {key}:\n    enabled: true\n    immediate_trigger: {{{trigger}}}\n{more}    \
+             outcome: {{delay: 1h, push: {{device_types: [{devices}], notification: {{alert: {key}}}}}}}\n    \
+             lifecycle: {{allow: [YM202, PL105]}}\n"
+        )
+    };
+    let start = "    activation_time: \"2026-12-01T00:00:00\"\n";
+    let end = |day: &str| format!("    deactivation_time: \"2026-{day}T00:00:00\"\n");
+    let pipelines = [
+        pipeline("added", "tag_added: clicked", "ios", ""),
+        pipeline("ends", "tag_added: clicked", "ios", &end("12-05")),
+        pipeline("later", "tag_added: clicked", "ios", start),
+        pipeline("over", "tag_added: clicked", "ios", &end("11-18")),
+        pipeline("removed", "tag_removed: old", "ios, android", ""),
+        pipeline("webonly", "tag_added: clicked", "web", ""),
+    ]
+    .concat();
+    let push = "scheduled_pushes:\n  a:\n    schedule: {scheduled_time: 2026-11-20T09:00}\n    \
+                push: {audience: {tag: x}, device_types: [ios], notification: {alert: tap, actions: {add_tag: clicked, remove_tag: old}}}\n";
+    let folder = shop(&format!("pipelines:\n{pipelines}{push}"));
+    let text = calendar(&folder, &[]);
+    assert_lines(
+        &text,
+        &[
+            "then pipelines/added from Fri 20 Nov 10:00 on, 1 hour after a tap adds the tag",
+            "then pipelines/ends from Fri 20 Nov 10:00 on, 1 hour after a tap adds the tag",
+            "until Sat 5 Dec 00:00",
+            "then pipelines/later from Tue 1 Dec 01:00 on, 1 hour after a tap adds the tag",
+            "then pipelines/removed from Fri 20 Nov 10:00 on, 1 hour after a tap removes the tag",
+        ],
+    );
+    for never in ["then pipelines/over", "then pipelines/webonly"] {
+        assert!(!text.contains(never), "{never}: {text}");
+    }
+    let then = json(&folder, &[])["sends"][0]["then"].clone();
+    let told: Vec<(&str, &str, bool)> = then
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|one| (one["address"].as_str().unwrap(), one["tag"].as_str().unwrap(), one["removed"] == true))
+        .collect();
+    assert_eq!(then[2]["first"], "2026-12-01T01:00:00Z");
+    assert_eq!(
+        told,
+        [
+            ("pipelines/added", "clicked", false),
+            ("pipelines/ends", "clicked", false),
+            ("pipelines/later", "clicked", false),
+            ("pipelines/removed", "old", true),
+        ]
+    );
+    let whenever = json(&folder, &[])["whenever"].clone();
+    let when = |at: usize| whenever[at]["when"].as_str().unwrap().to_owned();
+    assert!(when(0).ends_with(" is added to a device"), "{whenever}");
+    assert!(when(2).ends_with(", from Tue 1 Dec 2026 00:00 UTC on"), "{whenever}");
+    assert!(when(3).ends_with(", until Wed 18 Nov 2026 00:00 UTC"), "{whenever}");
+    let later = folder.run(&["calendar", "--now", "2026-11-19T09:00Z"]);
+    assert!(!later.stdout.contains("pipelines/over"), "{later}");
+}

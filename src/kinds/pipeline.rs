@@ -5,12 +5,13 @@ use super::remote::{Firing, Found, Lifecycle, Read, TagTrigger, canonical, id_in
 use super::{Create, Delete, Parts, Remote, Resource, Role, Update, remote};
 use crate::codes::{self, Limit};
 use crate::exchange::{Answer, Request, part};
+use crate::model::clock;
 use crate::model::delay::Delay;
 use crate::model::device::DeviceType;
 use crate::model::level::Level;
 use crate::model::many::Many;
 use crate::model::push::{Push, TriggeredPush};
-use crate::model::trigger::{Trigger, pipeline_time};
+use crate::model::trigger::Trigger;
 use crate::node::{At, Shared, shape};
 
 shape! {
@@ -90,6 +91,17 @@ impl Resource for Pipeline {
     }
 }
 
+impl Pipeline {
+    /// From when on something sets it off, and from when on nothing does any more. The contract describes neither.
+    pub fn active(&self) -> (Option<Timestamp>, Option<Timestamp>) {
+        let time = |key: &str| {
+            let (_, value) = self.rest.0.iter().find(|(name, _)| name.as_str() == key)?;
+            clock::utc(value.as_str()?)
+        };
+        (time("activation_time"), time("deactivation_time"))
+    }
+}
+
 /// What the service says of a pipeline beside what was sent.
 const ADDED: &[&str] = &["uid", "id", "url", "status", "creation_time", "last_modified_time", "ok"];
 
@@ -162,7 +174,7 @@ impl Remote for Pipeline {
             delay: Delay(outcome["delay"].as_i64().unwrap_or(0).max(0)),
             devices: devices(&outcome["push"]["device_types"]),
         };
-        let at = |key: &str| pipeline_time(spec[key].as_str()?);
+        let at = |key: &str| clock::utc(spec[key].as_str()?);
         (!triggers.is_empty()).then(|| Firing {
             triggers,
             outcomes: all("outcome").iter().map(outcome).collect(),

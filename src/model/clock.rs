@@ -1,7 +1,8 @@
 //! Dates and times as people write them, and what is wrong with those that are none.
 
-use jiff::ToSpan;
 use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
 
 use crate::codes;
 use crate::finding::Finding;
@@ -74,6 +75,12 @@ pub fn clock_time<'t>(text: &'t At<Written>, reader: &mut Reader) -> Option<(Dat
         return None;
     }
     Some((time, suffix))
+}
+
+/// A time as the service has it in what the contract does not describe: UTC, with or without saying so.
+pub fn utc(text: &str) -> Option<Timestamp> {
+    let in_utc = || text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok().map(|at| at.timestamp());
+    text.parse().ok().or_else(in_utc)
 }
 
 /// A time as people write it, with its seconds where it has any.

@@ -1,8 +1,5 @@
 use std::borrow::Cow;
 
-use jiff::Timestamp;
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::json;
@@ -23,10 +20,12 @@ pub enum Trigger {
     Other(serde_json::Value),
 }
 
-/// A time as it stands in a pipeline: UTC, with or without saying so.
-pub fn pipeline_time(text: &str) -> Option<Timestamp> {
-    let in_utc = || text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok().map(|at| at.timestamp());
-    text.parse().ok().or_else(in_utc)
+/// A tag that comes or goes, in one group or in any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TagMove<'t> {
+    pub removed: bool,
+    pub tag: &'t str,
+    pub group: Option<&'t str>,
 }
 
 /// Triggers of the live service that the contract does not describe; they are passed through.
@@ -39,21 +38,30 @@ impl Trigger {
             Some(group) => format!("the tag {tag} of {group} is {word} a device"),
             None => format!("the tag {tag} is {word} a device"),
         };
+        match (self.tag(), self) {
+            (Some(TagMove { tag, group, removed: false }), _) => tagged(tag, group, "added to"),
+            (Some(TagMove { tag, group, removed: true }), _) => tagged(tag, group, "removed from"),
+            (None, Self::Other(value)) => {
+                let keys = value.as_object().into_iter().flat_map(|map| map.keys()).map(String::as_str);
+                let names: Vec<&str> = keys.chain(value.as_str()).collect();
+                format!("{} happens", text::any_of(&names))
+            }
+            (None, _) => "the app is opened for the first time".to_owned(),
+        }
+    }
+
+    /// The tag whose coming or going it waits for.
+    pub fn tag(&self) -> Option<TagMove<'_>> {
         match self {
-            Self::FirstOpen => "the app is opened for the first time".to_owned(),
-            Self::TagAdded { tag, group } => tagged(tag, group.as_ref().map(|group| group.as_str()), "added to"),
-            Self::Other(value) => match &value["tag_removed"] {
-                serde_json::Value::String(tag) => tagged(tag, None, "removed from"),
-                serde_json::Value::Object(map) => {
-                    let text = |key: &str| map.get(key).and_then(serde_json::Value::as_str);
-                    tagged(text("tag").unwrap_or_default(), text("group"), "removed from")
-                }
-                _ => {
-                    let keys = value.as_object().into_iter().flat_map(|map| map.keys()).map(String::as_str);
-                    let names: Vec<&str> = keys.chain(value.as_str()).collect();
-                    format!("{} happens", text::any_of(&names))
-                }
-            },
+            Self::FirstOpen => None,
+            Self::TagAdded { tag, group } => {
+                Some(TagMove { removed: false, tag, group: group.as_ref().map(|group| group.as_str()) })
+            }
+            Self::Other(value) => {
+                let gone = value.get("tag_removed")?;
+                let tag = gone.as_str().or_else(|| gone.get("tag")?.as_str())?;
+                Some(TagMove { removed: true, tag, group: gone.get("group").and_then(|group| group.as_str()) })
+            }
         }
     }
 }

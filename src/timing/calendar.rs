@@ -7,10 +7,11 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 
-use super::{Collisions, Country, Times, Upcoming, Where, collisions, has_passed, places, range};
+use super::follows::{Fired, Follow, delay};
+use super::{Collisions, Country, Times, Upcoming, Where, collisions, has_passed, places, range, words};
 use crate::address::Address;
 use crate::audience;
-use crate::kinds::{Parts, Pipeline, Said, Segment, Sending, Trigger};
+use crate::kinds::{Parts, Pipeline, Said, Segment, Sending};
 use crate::manifest::{Declared, Desired};
 use crate::model::audience::SegmentRef;
 use crate::model::quiet::Quiet;
@@ -85,17 +86,6 @@ pub struct Near {
     pub earlier: bool,
 }
 
-/// A message that follows another one, for whoever taps it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Follow {
-    pub address: Address,
-    /// The tag that a tap adds.
-    pub tag: String,
-    pub delay_seconds: i64,
-    /// The earliest time.
-    pub from: When,
-}
-
 /// A message that is sent whenever something happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
@@ -104,6 +94,10 @@ pub struct Standing {
     /// When it is sent: `1 hour after the tag remind-me is added`.
     pub when: String,
     pub delay_seconds: i64,
+    /// From when on, where it is not from the beginning.
+    pub from: Option<Timestamp>,
+    /// From when on no more, where there is an end.
+    pub until: Option<Timestamp>,
     pub message: Option<String>,
 }
 
@@ -116,7 +110,7 @@ pub fn calendar(desired: &Desired, asked: &Asked) -> Calendar {
         SegmentRef::Key(key) => desired.get::<Segment>(key).map(|segment| &segment.criteria.value),
         SegmentRef::Id(_) => None,
     };
-    let fired = by_tag(desired);
+    let fired = Fired::of(desired);
     // Audiences that are written alike are looked up once.
     let mut known: HashMap<String, Where> = HashMap::new();
     let (mut sends, mut upcoming, mut past, mut beyond) = (Vec::new(), Vec::new(), 0, 0);
@@ -155,7 +149,7 @@ pub fn calendar(desired: &Desired, asked: &Asked) -> Calendar {
             devices: devices(&said),
             passed,
             collisions: Vec::new(),
-            follows: follows(&said, when, &fired),
+            follows: fired.by(&said, when),
         });
     }
     let order = in_order(&mut sends, &zone);
@@ -163,7 +157,8 @@ pub fn calendar(desired: &Desired, asked: &Asked) -> Calendar {
     let upcoming: Vec<Upcoming> = upcoming.into_iter().map(|(send, _)| send).collect();
     let found = collisions(&upcoming, asked.apart, segment);
     let collisions = within(found, &numbers, &mut sends);
-    Calendar { now: asked.now, zone, quiet: asked.quiet, sends, standing: standing(desired), past, beyond, collisions }
+    let standing = standing(desired, &zone, asked.now);
+    Calendar { now: asked.now, zone, quiet: asked.quiet, sends, standing, past, beyond, collisions }
 }
 
 /// One time of a resource.
@@ -228,47 +223,6 @@ fn devices(said: &Said) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// What starts when a tag is added to a device, by the tag.
-type Fired<'d> = HashMap<&'d str, Vec<(&'d Address, i64)>>;
-
-fn by_tag(desired: &Desired) -> Fired<'_> {
-    let mut fired: Fired = HashMap::new();
-    for (address, _, pipeline) in desired.all::<Pipeline>().filter(|(_, _, pipeline)| pipeline.enabled) {
-        for trigger in &pipeline.immediate_trigger {
-            // A tap adds tags to the device itself, which are in no group.
-            let Trigger::TagAdded { tag, group: None } = &trigger.value else { continue };
-            let outcomes = pipeline.outcome.iter().map(|outcome| (address, delay(outcome)));
-            fired.entry(tag.as_str()).or_default().extend(outcomes);
-        }
-    }
-    fired
-}
-
-fn delay(outcome: &crate::kinds::Outcome) -> i64 {
-    outcome.delay.as_ref().map_or(0, |delay| delay.0.max(0))
-}
-
-fn follows(said: &Said, when: When, fired: &Fired) -> Vec<Follow> {
-    let tags = said.notification.iter().flat_map(|notification| notification.all_actions());
-    let tags = tags.flat_map(|actions| actions.add_tag.iter().flatten());
-    let mut found: Vec<Follow> = Vec::new();
-    for tag in tags {
-        for (address, delay_seconds) in fired.get(tag.as_str()).into_iter().flatten() {
-            let after = SignedDuration::from_secs(*delay_seconds);
-            let from = match when {
-                When::At(instant) => When::At(instant.checked_add(after).unwrap_or(instant)),
-                When::EachZone(time) => When::EachZone(time.checked_add(after).unwrap_or(time)),
-            };
-            let follow =
-                Follow { address: (*address).clone(), tag: tag.value.clone(), delay_seconds: *delay_seconds, from };
-            if !found.contains(&follow) {
-                found.push(follow);
-            }
-        }
-    }
-    found
-}
-
 /// Puts messages in the order of time, and tells where each has gone.
 fn in_order(sends: &mut Vec<Entry>, zone: &TimeZone) -> Vec<usize> {
     let moment = |entry: &Entry| match entry.times.when {
@@ -304,9 +258,23 @@ fn within(found: Collisions, numbers: &[Option<usize>], sends: &mut [Entry]) -> 
 }
 
 /// What is sent whenever something happens.
-fn standing(desired: &Desired) -> Vec<Standing> {
+fn standing(desired: &Desired, zone: &TimeZone, now: Timestamp) -> Vec<Standing> {
     let mut found = Vec::new();
     for (address, declared, pipeline) in desired.all::<Pipeline>().filter(|(_, _, pipeline)| pipeline.enabled) {
+        let (from, until) = pipeline.active();
+        let from = from.filter(|from| *from > now);
+        // Nothing sets it off any more, or ever.
+        if until.is_some_and(|until| until <= from.unwrap_or(now)) {
+            continue;
+        }
+        let there = |at: DateTime| format!("{} {}", words::day(at), words::clock(at));
+        let told = |at: Timestamp| format!("{} {}", there(zone.to_datetime(at)), words::zone(zone));
+        let within = match (from, until) {
+            (Some(from), Some(until)) => format!(", from {} until {}", told(from), told(until)),
+            (Some(from), None) => format!(", from {} on", told(from)),
+            (None, Some(until)) => format!(", until {}", told(until)),
+            (None, None) => String::new(),
+        };
         let triggers: Vec<String> = pipeline.immediate_trigger.iter().map(|trigger| trigger.happens()).collect();
         let mut parts = Parts::new(&declared.key);
         declared.spec.parts(&mut parts);
@@ -315,8 +283,16 @@ fn standing(desired: &Desired) -> Vec<Standing> {
             let after = crate::model::delay::Delay(delay_seconds);
             let what = crate::text::any_of(&triggers);
             let when = if delay_seconds > 0 { format!("{after} after {what}") } else { format!("at once when {what}") };
-            let message = message(said);
-            found.push(Standing { address: address.clone(), at: declared.key.span, when, delay_seconds, message });
+            let (when, message) = (when + &within, message(said));
+            found.push(Standing {
+                address: address.clone(),
+                at: declared.key.span,
+                when,
+                delay_seconds,
+                from,
+                until,
+                message,
+            });
         }
     }
     found

@@ -4,6 +4,7 @@
 pub mod calendar;
 mod cities;
 mod collisions;
+pub mod follows;
 mod places;
 pub mod words;
 

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::View;
 use crate::model::schedule::When;
-use crate::timing::calendar::{Entry, Follow, Standing};
+use crate::timing::calendar::{Entry, Standing};
+use crate::timing::follows::Follow;
 use crate::timing::{Collision, Party, range, words};
 
 /// The version of this form. It grows when a field changes its meaning or goes away.
@@ -116,12 +117,16 @@ pub struct There {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Then {
     address: String,
-    /// The tag that a tap adds.
+    /// The tag that a tap adds or removes.
     tag: String,
+    /// Whether a tap removes it.
+    removed: bool,
     delay_seconds: i64,
     /// From when on.
     #[serde(flatten)]
     from: Moment,
+    /// From when on a tap sets nothing off any more.
+    until: Option<String>,
 }
 
 /// A message that is sent whenever something happens.
@@ -132,6 +137,10 @@ pub struct Whenever {
     /// When, in words.
     when: String,
     delay_seconds: i64,
+    /// From when on, where it is later than now.
+    from: Option<String>,
+    /// From when on no more.
+    until: Option<String>,
     message: Option<String>,
 }
 
@@ -212,8 +221,10 @@ fn then(follow: &Follow) -> Then {
     Then {
         address: follow.address.to_string(),
         tag: follow.tag.clone(),
+        removed: follow.removed,
         delay_seconds: follow.delay_seconds,
         from: moment(follow.from),
+        until: follow.until.map(|until| until.to_string()),
     }
 }
 
@@ -223,6 +234,8 @@ fn whenever(view: &View, standing: &Standing) -> Whenever {
         place: place(view, standing.at),
         when: standing.when.clone(),
         delay_seconds: standing.delay_seconds,
+        from: standing.from.map(|from| from.to_string()),
+        until: standing.until.map(|until| until.to_string()),
         message: standing.message.clone(),
     }
 }

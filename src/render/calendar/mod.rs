@@ -10,9 +10,12 @@ pub use json::json;
 pub use markdown::markdown;
 pub use text::text;
 
+use jiff::civil::DateTime;
+
 use crate::source::{Sources, Span};
 use crate::text::{all_of, count, short};
-use crate::timing::calendar::{Calendar, Entry, Follow};
+use crate::timing::calendar::{Calendar, Entry};
+use crate::timing::follows::Follow;
 use crate::timing::words;
 
 /// A calendar, and what its forms need beside.
@@ -122,10 +125,11 @@ fn follow(view: &View, follow: &Follow) -> String {
         0 => "as soon as".to_owned(),
         seconds => format!("{} after", crate::model::delay::Delay(seconds)),
     };
-    format!(
-        "then {} from {} on, {delay} a tap adds the tag {}",
-        follow.address,
-        from.strftime("%a %-d %b %H:%M"),
-        follow.tag
-    )
+    let verb = if follow.removed { "removes" } else { "adds" };
+    let zone = &view.calendar.zone;
+    let year = zone.to_datetime(view.calendar.now).year();
+    let told = |at: DateTime| at.strftime(if at.year() == year { "%a %-d %b %H:%M" } else { "%a %-d %b %Y %H:%M" });
+    let until = follow.until.map(|until| told(zone.to_datetime(until)));
+    let until = until.map(|until| format!(", until {until}")).unwrap_or_default();
+    format!("then {} from {} on, {delay} a tap {verb} the tag {}{until}", follow.address, told(from), follow.tag)
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::push::{at_least_one, complete};
 use crate::model::audience::Selector;
-use crate::model::trigger::pipeline_time;
+use crate::model::clock::utc;
 use crate::node::{Node, Tree};
 use crate::service::answer::{Answer, Answered, Refusal, new_id};
 use crate::service::request::{Body, Request};
@@ -110,7 +110,7 @@ fn read(body: &Body, node: &Node, path: &str) -> Result<Value, Refusal> {
         }
     }
     for (key, time) in [("activation_time", &sent.activation_time), ("deactivation_time", &sent.deactivation_time)] {
-        if let Some(time) = time.as_ref().filter(|time| pipeline_time(time).is_none()) {
+        if let Some(time) = time.as_ref().filter(|time| utc(time).is_none()) {
             return Err(Refusal::invalid_at(key, format!("`{time}` is not a time such as 2026-11-27T09:00:00")));
         }
     }

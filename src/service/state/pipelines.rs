@@ -11,10 +11,11 @@ use super::due::Due;
 use super::happening::Happening;
 use super::ordered::Ordered;
 use super::table::Journal;
+use crate::model::clock::utc;
 use crate::model::delay::Delay;
 use crate::model::many::Many;
 use crate::model::push::Push;
-use crate::model::trigger::{Trigger, pipeline_time};
+use crate::model::trigger::Trigger;
 use crate::node::{At, shape};
 use crate::service::request::understood;
 use crate::service::store::Kept;
@@ -71,7 +72,7 @@ shape! {
 impl SentPipeline {
     /// Whether something that happens at this time sets it off.
     fn is_set_off_by(&self, what: Happening, now: Timestamp) -> bool {
-        let at = |time: &Option<At<String>>| time.as_ref().and_then(|time| pipeline_time(time));
+        let at = |time: &Option<At<String>>| time.as_ref().and_then(|time| utc(time));
         let begun = at(&self.activation_time).is_none_or(|start| start <= now);
         let over = at(&self.deactivation_time).is_some_and(|end| end <= now);
         self.enabled && begun && !over && self.immediate_trigger.iter().any(|trigger| what.is(trigger))
