@@ -187,6 +187,23 @@ fn a_push_is_shown_with_the_values_that_it_gives_its_template() {
 }
 
 #[test]
+fn what_a_push_gives_is_not_replaced_by_a_sample() {
+    let given = CAMPAIGN.replace("{SALE: half}", "{SALE: half, FIRST_NAME: \"Bob {{NOPE}}\"}");
+    let folder = project(&format!("{WINBACK}{given}"));
+    let push = done(folder.run(&["preview", "scheduled_pushes/friday"]));
+    assert!(push.contains("│ Bob {{NOPE}}, half off today "), "{push}");
+    assert!(!push.contains("Maximiliane") && !push.contains("long") && !push.contains("with its defaults"), "{push}");
+    assert!(push.contains("{{NOPE}} has no value: people read the braces\n"), "{push}");
+    let asked = done(folder.run(&["preview", "scheduled_pushes/friday", "--preview", "long"]));
+    assert!(asked.contains("\nlong\n") && !asked.contains("Maximiliane"), "{asked}");
+    let set = done(folder.run(&["preview", "scheduled_pushes/friday", "--set", "FIRST_NAME=Eve"]));
+    assert!(set.contains("│ Eve, half off today "), "{set}");
+    let template = WINBACK.replace("{key: SALE, default_value: \"20 %\"}", "{key: SALE}");
+    let template = done(project(&template).run(&["preview", "templates/winback"]));
+    assert!(template.contains("people read the braces, unless the push gives one"), "{template}");
+}
+
+#[test]
 fn what_cannot_be_shown_is_refused_with_what_to_write() {
     let folder = project(&format!("{WINBACK}{CAMPAIGN}"));
     for (arguments, code, words) in [

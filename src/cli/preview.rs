@@ -10,7 +10,7 @@ use super::{Context, Ended};
 use crate::address::Address;
 use crate::failure::{Exit, Failure};
 use crate::kinds::{Parts, Template};
-use crate::look::{self, Seen, Values};
+use crate::look::{self, Seen, Spoken, Values};
 use crate::manifest::Desired;
 use crate::model::device::DeviceType;
 use crate::render;
@@ -76,33 +76,30 @@ impl Preview {
         let source = Source::read(&self.place, false)?;
         let message = source.message(&address, context)?;
         let seen = self.seen(&address, &message.parts, &source.desired)?;
-        let preview = render::preview::Preview { address: &address, place: message.place, app: &source.app(), seen };
+        let open = message.parts.said.iter().any(|said| said.variables.is_some());
+        let preview =
+            render::preview::Preview { address: &address, place: message.place, app: &source.app(), open, seen };
         self.show(&preview, context)
     }
 
     /// Every look at the message that is asked for.
     fn seen(&self, address: &Address, parts: &Parts, desired: &Desired) -> Result<Vec<Seen>, Failure> {
-        let spoken = look::as_written(parts, desired);
+        let mut spoken = look::as_written(parts, desired);
         let samples = samples(parts, desired);
         let set: Values = self.set.iter().cloned().collect();
         message::check_keys(address, &set, &spoken, "--set")?;
+        // What is asked for takes the place of what a push gives, which a sample does not.
+        spoken.iter_mut().for_each(|one| one.values.extend(set.clone()));
         let mut seen = match &self.preview {
             Some(name) => {
-                let mut values = samples.get(name).cloned().ok_or_else(|| no_sample(address, name, &samples))?;
-                values.extend(set);
-                look::all(&spoken, parts.each, Some((name, &values)))
+                let values = samples.get(name).ok_or_else(|| no_sample(address, name, &samples))?;
+                look::all(&spoken, parts.each, Some((name, values)))
             }
             None if !set.is_empty() => {
                 let told: Vec<String> = set.iter().map(|(key, value)| format!("{key}={value}")).collect();
                 look::all(&spoken, parts.each, Some((&format!("with {}", told.join(", ")), &set)))
             }
-            None => {
-                let mut all = look::all(&spoken, parts.each, None);
-                for (name, values) in &samples {
-                    all.extend(look::all(&spoken, parts.each, Some((name, values))));
-                }
-                all
-            }
+            None => with_samples(&spoken, parts, &samples),
         };
         if let Some(device) = self.device.map(Device::kind) {
             let goes: Vec<String> = seen.iter().flat_map(|seen| &seen.fits).map(|fit| fit.device.to_string()).collect();
@@ -136,6 +133,19 @@ impl Preview {
         }
         Ok(Exit::Done)
     }
+}
+
+/// A message with its defaults, then with each sample. One that is borrowed from a template says nothing where it fills nothing in.
+fn with_samples(spoken: &[Spoken], parts: &Parts, samples: &BTreeMap<String, Values>) -> Vec<Seen> {
+    let plain = look::all(spoken, parts.each, None);
+    let mut all = plain.clone();
+    for (name, values) in samples {
+        let seen = look::all(spoken, parts.each, Some((name, values))).into_iter().zip(&plain);
+        let own = !parts.previews.is_empty();
+        let tells = |seen: &Seen, plain: &Seen| own || Seen { label: plain.label.clone(), ..seen.clone() } != *plain;
+        all.extend(seen.filter(|(seen, plain)| tells(seen, plain)).map(|(seen, _)| seen));
+    }
+    all
 }
 
 /// The samples of a resource and of the templates that its pushes name.

@@ -88,7 +88,7 @@ impl Send {
         let Spoken { said, mut values } = self.chosen(&address, &message.parts, &source)?;
         values.extend(self.with.iter().cloned());
         let app = source.app();
-        let preview = Preview { address: &address, place: message.place, app: &app, seen: Vec::new() };
+        let preview = Preview { address: &address, place: message.place, app: &app, open: false, seen: Vec::new() };
         let again = self.place.again("send", &Choice::default());
         let test = Test { recipient: &recipient, target: &name, said, values, preview, again };
         let content = test_send::content(&test.said, &test.values);

@@ -146,7 +146,7 @@ pub fn as_written<'d>(parts: &Parts<'d>, desired: &'d Desired) -> Vec<Spoken<'d>
     own.map(|one| if one.said.borrowed { written(&one).unwrap_or(one) } else { one }).collect()
 }
 
-/// The messages of a resource as people see them. `sample` names other values, which come before those that are given.
+/// The messages of a resource as people see them. `sample` names values for what is left open: those that are given stay.
 pub fn all(spoken: &[Spoken], each: &str, sample: Option<(&str, &Values)>) -> Vec<Seen> {
     let several = spoken.len() > 1;
     let shown = |(at, Spoken { said, values }): (usize, &Spoken)| {
@@ -157,8 +157,9 @@ pub fn all(spoken: &[Spoken], each: &str, sample: Option<(&str, &Values)>) -> Ve
             (part, name) => part.or(name),
         };
         let mut values = values.clone();
-        values
-            .extend(sample.iter().flat_map(|(_, given)| given.iter()).map(|(key, value)| (key.clone(), value.clone())));
+        for (key, value) in sample.iter().flat_map(|(_, given)| given.iter()) {
+            values.entry(key.clone()).or_insert_with(|| value.clone());
+        }
         Seen { label, ..seen(said, &values) }
     };
     spoken.iter().enumerate().map(shown).collect()

@@ -20,6 +20,8 @@ pub struct Preview<'p> {
     pub place: String,
     /// Whom people see as the sender: the app, which has the project's name.
     pub app: &'p str,
+    /// Whether a push that sends it can give values for its placeholders.
+    pub open: bool,
     pub seen: Vec<Seen>,
 }
 
@@ -77,7 +79,7 @@ impl Preview<'_> {
                     paragraph(&mut out, &Words::new("cut off: ").paint(&off, Paint::Faint), INDENT, style);
                 }
             }
-            let facts = facts(seen);
+            let facts = self.facts(seen);
             if !facts.is_empty() {
                 let _ = writeln!(out);
                 rows(&mut out, &facts, INDENT, style);
@@ -121,6 +123,29 @@ impl Preview<'_> {
         out.push_str(&rule(frame.bottom));
     }
 
+    /// What is not seen on a screen, each with what it is called.
+    fn told(&self, seen: &Seen) -> Vec<(&'static str, String)> {
+        let tap = seen.tap.iter().map(|tap| ("tap", tap.clone()));
+        let buttons = seen.presses.iter().map(|press| ("button", press.clone()));
+        let unless = if self.open { ", unless the push gives one" } else { "" };
+        let unfilled = seen.unfilled.iter().map(|key| {
+            let words = format!("{{{{{key}}}}} has no value: people read the braces{unless}");
+            ("unfilled", words)
+        });
+        tap.chain(buttons).chain(unfilled).collect()
+    }
+
+    /// The same as rows, with the Message Center message.
+    fn facts(&self, seen: &Seen) -> Vec<Row> {
+        let mut found: Vec<Row> =
+            self.told(seen).iter().map(|(name, words)| Row::new(name, Words::new(words))).collect();
+        if let Some(Center { title, text }) = &seen.message {
+            let row = Row::new("message", Words::default().paint(title, Paint::Strong));
+            found.push(text.lines().fold(row, |row, line| row.line(Words::new(line))));
+        }
+        found
+    }
+
     /// For a browser.
     pub fn html(&self) -> String {
         let title = format!("{}, as people will see it", self.address);
@@ -137,7 +162,7 @@ impl Preview<'_> {
                         }
                         @let cut = seen.fits.iter().filter(|fit| !fit.whole);
                         @let cut = cut.map(|fit| ("cut off", format!("{}: “{}”", fit.screen, seen.cut_off(fit))));
-                        @let told: Vec<_> = cut.chain(told(seen)).collect();
+                        @let told: Vec<_> = cut.chain(self.told(seen)).collect();
                         @if !told.is_empty() {
                             dl {
                                 @for (name, words) in told { dt { (name) } dd { bdi { (one_line(&words)) } } }
@@ -159,27 +184,6 @@ fn aligned(text: &str, rtl: bool, columns: usize, paint: Paint, style: Style) ->
         if rtl { format!("{gap}{line}") } else { format!("{line}{gap}") }
     };
     wrap(&drawn(text, style), columns).into_iter().map(line).collect()
-}
-
-/// What is not seen on a screen, each with what it is called.
-fn told(seen: &Seen) -> Vec<(&'static str, String)> {
-    let tap = seen.tap.iter().map(|tap| ("tap", tap.clone()));
-    let buttons = seen.presses.iter().map(|press| ("button", press.clone()));
-    let unfilled = seen.unfilled.iter().map(|key| {
-        let words = format!("{{{{{key}}}}} has no value: people read the braces, unless the push gives one");
-        ("unfilled", words)
-    });
-    tap.chain(buttons).chain(unfilled).collect()
-}
-
-/// The same as rows, with the Message Center message.
-fn facts(seen: &Seen) -> Vec<Row> {
-    let mut found: Vec<Row> = told(seen).iter().map(|(name, words)| Row::new(name, Words::new(words))).collect();
-    if let Some(Center { title, text }) = &seen.message {
-        let row = Row::new("message", Words::default().paint(title, Paint::Strong));
-        found.push(text.lines().fold(row, |row, line| row.line(Words::new(line))));
-    }
-    found
 }
 
 /// The page around the screens.

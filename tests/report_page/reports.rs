@@ -39,7 +39,7 @@ fn preview() -> String {
     let address = address("templates/winback");
     let change = plan.changes.iter().find(|change| change.address == address).expect("a template");
     let seen = Review::of(&plan).messages(change, Side::After);
-    Preview { address: &address, place: "messages/templates.yaml:1".to_owned(), app: "Shop", seen }.html()
+    Preview { address: &address, place: "messages/templates.yaml:1".to_owned(), app: "Shop", open: true, seen }.html()
 }
 
 /// A campaign with all that a plan's readers can be told.
