@@ -402,3 +402,37 @@ fn an_unknown_target_is_a_usage_failure_that_suggests_one() {
     assert_eq!(folder.run(&["validate", "--target", "production"]).code, 0);
     assert_eq!(folder.run(&["validate", "--target", "staging"]).code, 3);
 }
+
+#[test]
+fn a_time_by_each_own_clock_is_looked_for_where_the_audience_says_that_people_are() {
+    let said = |time: &str, audience: &str| {
+        let folder = Folder::project(&format!(
+            "segments:\n  spain: {{criteria: {{country: ES}}}}\nscheduled_pushes:\n  p:\n    \
+             schedule: {{local_scheduled_time: {time}}}\n    \
+             push: {{audience: {audience}, device_types: [ios], notification: {{alert: Hi}}}}\n    \
+             lifecycle: {{broadcast: true}}\n"
+        ));
+        let ran = folder.run(&["validate", "--now", "2026-11-15T12:00Z"]);
+        assert_eq!(ran.code, 0, "{ran}");
+        ran.stdout
+    };
+    let zones = "{timezone: [America/New_York, America/Chicago, Europe/Paris]}";
+    let skipped = said("2027-03-14T02:30", zones);
+    assert!(
+        skipped.contains("SC109]: 02:30 does not exist on that day in America/Chicago and America/New_York"),
+        "{skipped}"
+    );
+    let twice = said("2027-11-07T01:30", zones);
+    assert!(twice.contains("01:30 happens twice on that day in America/Chicago and America/New_York"), "{twice}");
+    let segment = said("2027-03-28T02:30", "{segment: spain}");
+    assert!(segment.contains("02:30 does not exist on that day in Europe/Madrid"), "{segment}");
+    for (time, audience) in [
+        ("2027-03-14T03:30", zones),
+        ("2027-03-14T02:30", "all"),
+        ("2027-03-14T02:30", "{not: {timezone: America/New_York}}"),
+        ("2027-03-14T02:30", "{timezone: Europe/Paris}"),
+    ] {
+        let fine = said(time, audience);
+        assert!(!fine.contains("SC109"), "{time} {audience}: {fine}");
+    }
+}

@@ -78,6 +78,7 @@ pub static CHECKS: &[Check] = &[
     schedules::PAST,
     schedules::SECONDS,
     schedules::QUIET,
+    schedules::CLOCKS,
     schedules::TWICE,
     schedules::NEAR,
     pipelines::AUDIENCE,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use jiff::civil::{DateTime, Time};
-use jiff::tz::TimeZone;
+use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{SignedDuration, Timestamp, ToSpan};
 
 use super::{Check, One, Run, Subject};
@@ -28,6 +28,8 @@ pub const SECONDS: Check = Check { codes: &[&codes::SC105], run: Run::Each(secon
 pub const QUIET: Check = Check { codes: &[&codes::SC104], run: Run::Each(quiet) };
 
 pub const TWICE: Check = Check { codes: &[&codes::SC107], run: Run::Each(twice) };
+
+pub const CLOCKS: Check = Check { codes: &[&codes::SC109], run: Run::Each(clocks) };
 
 /// Messages that one person would get shortly after each other.
 pub const NEAR: Check = Check { codes: &[&codes::SC108], run: Run::All(near) };
@@ -147,6 +149,44 @@ fn quiet(subject: &Subject, one: &One, findings: &mut Findings) {
                 finding
                     .related(hours.span, "the quiet hours of the target")
                     .note("if it is meant, say so on the resource: `lifecycle: {allow: [SC104]}`"),
+            );
+        }
+    }
+}
+
+/// A time by each device's own clock that is skipped, or comes twice, where the audience says that its people are.
+fn clocks(subject: &Subject, one: &One, findings: &mut Findings) {
+    for Sending { schedule, audience, .. } in &one.parts.sendings {
+        let When::EachZone(time) = schedule.when else { continue };
+        if has_passed(schedule.when, subject.now) {
+            continue;
+        }
+        let reached = places(audience, |reference| segment(subject, reference), Country::Main);
+        let (mut skipped, mut twice) = (Vec::new(), Vec::new());
+        for (name, seen) in reached.named.iter() {
+            let offset = zone::get(name).map(|zone| zone.to_ambiguous_timestamp(time).offset());
+            match offset {
+                Some(AmbiguousOffset::Gap { .. }) => skipped.push((name, seen.at)),
+                Some(AmbiguousOffset::Fold { .. }) => twice.push((name, seen.at)),
+                _ => {}
+            }
+        }
+        for (there, verb, label, moved) in [
+            (skipped, "does not exist", "the clocks skip this time there", "forward"),
+            (twice, "happens twice", "which of the two?", "back"),
+        ] {
+            let Some((_, first)) = there.first() else { continue };
+            let mut names: Vec<String> = there.iter().take(NAMED).map(|(name, _)| name.to_string()).collect();
+            if there.len() > NAMED {
+                names.push(text::count(there.len() - NAMED, "more zone"));
+            }
+            let message = format!("{} {verb} on that day in {}", clock(time), text::all_of(&names));
+            findings.push(
+                Finding::new(&codes::SC109, schedule.span(), message)
+                    .label(label)
+                    .related(*first, "people are there")
+                    .note(format!("the clocks are put {moved} that night; the contract does not say when it goes out"))
+                    .help("choose a time outside that hour; if it is meant, say so: `lifecycle: {allow: [SC109]}`"),
             );
         }
     }

@@ -143,6 +143,7 @@ codes! {
     SC106 Error Fixed "not a time or time zone"
     SC107 Warning Free "the same time stands twice"
     SC108 Warning Free "one person would get two messages shortly after each other"
+    SC109 Warning Free "the time does not exist, or exists twice, where people are"
     PL101 Error Free "a pipeline's audience is always triggered"
     PL102 Error Free "the delay is not positive"
     PL103 Warning Free "nothing in the project adds the trigger's tag"
