@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Country, FIRST, LAST, places, range};
+use super::{Country, FIRST, LAST, Where, places, range};
 use crate::address::Address;
 use crate::audience::{self, Answer, Audience, Budget};
 use crate::cores;
@@ -141,8 +141,10 @@ struct Search<'a, 's, F> {
     classes: Vec<usize>,
     /// By class: a message that has it, and the audience once somebody asked.
     audiences: Vec<(usize, Option<Audience>)>,
-    /// By class: the zones that its people are in, where it says so.
-    zones: HashMap<usize, Option<Vec<TimeZone>>>,
+    /// By class: where its people are.
+    places: HashMap<usize, Where>,
+    /// By two classes: the zones that the people of both are in, where they say so.
+    zones: HashMap<(usize, usize), Option<Vec<TimeZone>>>,
     answers: HashMap<(usize, usize), Shared>,
     /// Answers that were found side by side before anybody asked, each with the steps that it took.
     ahead: HashMap<(usize, usize), (Shared, usize)>,
@@ -184,7 +186,7 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector> + Sync> Search<'a, 's, F
         });
         let classes = classes.collect();
         let budget = Budget::new(STEPS);
-        let (zones, answers, ahead) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (answers, ahead) = (HashMap::new(), HashMap::new());
         Self {
             sends,
             apart,
@@ -192,7 +194,8 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector> + Sync> Search<'a, 's, F
             order,
             classes,
             audiences,
-            zones,
+            places: HashMap::new(),
+            zones: HashMap::new(),
             answers,
             ahead,
             listed: None,
@@ -311,25 +314,26 @@ impl<'a, 's, F: Fn(&SegmentRef) -> Option<&'s Selector> + Sync> Search<'a, 's, F
         Some(Collision { one: party(one, first), other: party(other, second), apart_seconds: gap.as_secs(), who, news })
     }
 
-    /// How far a moment and a time by each device's own clock are apart at the least, in the zones that the people of one of
-    /// the two are in. `None` where that says nothing.
+    /// How far a moment and a time by each device's own clock are apart at the least, in the zones that those who get both are
+    /// in. `None` where the audiences do not say.
     fn gap_where_people_are(&mut self, one: usize, other: usize) -> Option<SignedDuration> {
         let (instant, time) = match (self.sends[one].when, self.sends[other].when) {
             (When::At(instant), When::EachZone(time)) | (When::EachZone(time), When::At(instant)) => (instant, time),
             _ => return None,
         };
-        let gaps = [one, other].map(|number| {
-            let class = self.classes[number];
-            let zones = self.zones.entry(class).or_insert_with(|| {
-                let reached = places(self.sends[number].audience, &self.segments, Country::All);
-                let named = reached.named.iter().map(|(name, _)| zone::get(name));
-                // A zone that is not known can be any.
-                named.collect::<Option<Vec<TimeZone>>>().filter(|zones| !reached.elsewhere && !zones.is_empty())
-            });
-            let moments = zones.iter().flatten().filter_map(|zone| zone.to_timestamp(time).ok());
-            moments.map(|there| there.duration_since(instant).abs()).min()
+        for number in [one, other] {
+            let reached = || places(self.sends[number].audience, &self.segments, Country::All);
+            self.places.entry(self.classes[number]).or_insert_with(reached);
+        }
+        let (one, other) = (self.classes[one], self.classes[other]);
+        let zones = self.zones.entry((one.min(other), one.max(other))).or_insert_with(|| {
+            let both = self.places[&one].clone().and(self.places[&other].clone());
+            let named = both.named.iter().map(|(name, _)| zone::get(name));
+            // A zone that is not known can be any.
+            named.collect::<Option<Vec<TimeZone>>>().filter(|zones| !both.elsewhere && !zones.is_empty())
         });
-        gaps.into_iter().flatten().max()
+        let moments = zones.iter().flatten().filter_map(|zone| zone.to_timestamp(time).ok());
+        moments.map(|there| there.duration_since(instant).abs()).min()
     }
 
     /// Whether two of the audiences can have a device in common; `None` where too much was asked already.

@@ -119,7 +119,7 @@ impl Where {
 
     /// The people who are in both. A zone that one of them names and the other leaves open is one that they may be in, and
     /// what a tag says of the zone holds for people of any country.
-    fn and(mut self, other: Self) -> Self {
+    pub(super) fn and(mut self, other: Self) -> Self {
         match (self.is_anywhere(), other.is_anywhere()) {
             (_, true) => return self.settled(),
             (true, _) => return other.settled(),

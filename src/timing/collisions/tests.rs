@@ -98,3 +98,16 @@ fn each_person_gets_one_variant() {
     let result = collisions(&[send(1), send(2)], SignedDuration::from_hours(4), |_| None);
     assert_eq!((result.found.len(), result.uncompared), (0, 0));
 }
+
+#[test]
+fn a_time_by_each_own_clock_counts_where_those_are_who_get_both() {
+    let each = "2026-12-20T09:00";
+    let both = json!({"timezone": ["America/New_York", "Europe/Paris"]});
+    let elsewhere = json!({"not": {"timezone": "America/New_York"}});
+    // Nine o'clock is 14:00 in New York and 08:00 in Paris.
+    assert_eq!(near(4, &[(each, both.clone()), ("2026-12-20T14:30Z", elsewhere.clone())]), []);
+    assert_eq!(near(4, &[(each, both.clone()), ("2026-12-20T08:30Z", elsewhere)]), [(0, 1, 30)]);
+    let east = json!({"timezone": ["Europe/Paris", "Asia/Tokyo"]});
+    assert_eq!(near(4, &[(each, both.clone()), ("2026-12-20T14:00Z", east)]), []);
+    assert_eq!(near(4, &[(each, both), ("2026-12-20T14:30Z", json!("all"))]), [(0, 1, 30)]);
+}
