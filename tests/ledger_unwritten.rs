@@ -85,18 +85,70 @@ fn what_was_kept_is_told_and_taken_in_once() {
     assert_eq!(log.take_in().unwrap(), Default::default());
 }
 
+fn resolved(key: &str, found: Resolution) -> Record {
+    Record::Resolve { address: Address::new("segments", key), found }
+}
+
+fn keys(outcomes: &[Outcome]) -> Vec<&str> {
+    outcomes.iter().map(|outcome| &*outcome.address.key).collect()
+}
+
+fn ids(root: &Path) -> Vec<String> {
+    state(root).owned.into_values().map(|owned| owned.id).collect()
+}
+
 #[test]
 fn what_others_have_dealt_with_since_is_outdated() {
     let (folder, _) = lost();
     let log = FileLog::new(folder.path(), "local");
-    let found = Resolution::Created { id: "other".into() };
-    log.write(&entry(2, Record::Resolve { address: Address::new("segments", "a"), found })).unwrap();
+    log.write(&entry(2, resolved("a", Resolution::Created { id: "id-a".into() }))).unwrap();
     let taken = log.take_in().unwrap();
-    let keys = |outcomes: &[Outcome]| outcomes.iter().map(|outcome| outcome.address.key.clone()).collect::<Vec<_>>();
-    assert_eq!((keys(&taken.taken), keys(&taken.outdated)), (vec!["b".to_owned()], vec!["a".to_owned()]));
-    let ledger = state(folder.path());
-    let ids: Vec<&str> = ledger.owned.values().map(|owned| &*owned.id).collect();
-    assert_eq!(ids, ["other", "id-b"]);
+    assert_eq!((keys(&taken.taken), keys(&taken.outdated)), (vec!["b"], vec!["a"]));
+    assert_eq!(ids(folder.path()), ["id-a", "id-b"]);
+}
+
+#[test]
+fn what_was_made_is_ours_whoever_said_that_it_is_not_there() {
+    let (folder, _) = lost();
+    let log = FileLog::new(folder.path(), "local");
+    log.write(&entry(2, resolved("a", Resolution::Absent))).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    assert_eq!(runtime.block_on(log.0.unwritten()).unwrap()[0].outcomes().len(), 2, "both are told");
+    let taken = log.take_in().unwrap();
+    assert_eq!((keys(&taken.taken), keys(&taken.outdated)), (vec!["b", "a"], vec![]));
+    assert_eq!(ids(folder.path()), ["id-a", "id-b"]);
+    assert_eq!(log.take_in().unwrap(), Default::default());
+}
+
+#[test]
+fn what_the_ledger_has_another_id_of_is_told_until_somebody_has_looked() {
+    let (folder, first) = lost();
+    let log = FileLog::new(folder.path(), "local");
+    log.write(&entry(2, resolved("a", Resolution::Created { id: "other".into() }))).unwrap();
+    let taken = log.take_in().unwrap();
+    assert_eq!((keys(&taken.taken), keys(&taken.outdated)), (vec!["b"], vec![]));
+    let twice = &taken.twice[0];
+    assert_eq!((&*twice.made.address.key, twice.other.as_deref()), ("a", Some("other")));
+    assert_eq!(ids(folder.path()), ["other", "id-b"]);
+    assert!(twice.file != first && !folder.path().join(&first).exists());
+    // The one that is held is left by itself, and is told again.
+    let again = log.take_in().unwrap();
+    assert_eq!((again.taken.len(), again.outdated.len(), again.twice.len()), (0, 0, 1));
+    fs::remove_file(folder.path().join(&again.twice[0].file)).unwrap();
+    assert_eq!(log.take_in().unwrap(), Default::default());
+}
+
+#[test]
+fn what_a_later_run_was_about_to_make_as_well_is_ours_and_told() {
+    let (folder, _) = lost();
+    let log = FileLog::new(folder.path(), "local");
+    log.write(&entry(2, resolved("a", Resolution::Absent))).unwrap();
+    log.write(&entry(3, intents(&["a"]))).unwrap();
+    let taken = log.take_in().unwrap();
+    assert_eq!((keys(&taken.taken), taken.twice.len()), (vec!["b", "a"], 1));
+    assert_eq!(taken.twice[0].other, None);
+    assert_eq!(ids(folder.path()), ["id-a", "id-b"]);
+    assert!(state(folder.path()).open.is_empty());
 }
 
 #[test]
@@ -150,14 +202,18 @@ fn what_was_moved_since_is_taken_in_under_its_new_address() {
 }
 
 #[test]
-fn what_was_moved_and_then_dealt_with_is_outdated() {
-    let (folder, _) = lost();
-    let log = FileLog::new(folder.path(), "local");
-    let [from, to] = ["a", "moved"].map(|key| Address::new("segments", key));
-    log.write(&entry(2, Record::Move { from, to: to.clone() })).unwrap();
-    log.write(&entry(3, Record::Resolve { address: to, found: Resolution::Absent })).unwrap();
-    let taken = log.take_in().unwrap();
-    assert_eq!((taken.taken.len(), taken.outdated.len()), (1, 1));
+fn what_was_moved_and_then_dealt_with_belongs_to_its_new_address() {
+    for (found, expected) in [(Resolution::Created { id: "id-a".into() }, (1, 1)), (Resolution::Absent, (2, 0))] {
+        let (folder, _) = lost();
+        let log = FileLog::new(folder.path(), "local");
+        let [from, to] = ["a", "moved"].map(|key| Address::new("segments", key));
+        log.write(&entry(2, Record::Move { from, to })).unwrap();
+        log.write(&entry(3, resolved("moved", found))).unwrap();
+        let taken = log.take_in().unwrap();
+        assert_eq!((taken.taken.len(), taken.outdated.len()), expected);
+        let ledger = state(folder.path());
+        assert_eq!(ledger.owned[&Address::new("segments", "moved")].id, "id-a");
+    }
 }
 
 fn begin(run: &str) -> Record {

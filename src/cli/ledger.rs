@@ -15,7 +15,7 @@ use crate::compare;
 use crate::failure::Failure;
 use crate::ledger::place;
 use crate::ledger::store::Store;
-use crate::ledger::{AppendError, Chain, Ended, Entry, Kept, Ledger as State, Log, Record, Taken};
+use crate::ledger::{AppendError, Chain, Ended, Entry, Kept, Ledger as State, Log, Record, Taken, Twice};
 use crate::manifest::Project;
 use crate::render::one_line;
 use crate::text;
@@ -137,12 +137,29 @@ fn taken_in(context: &Context, taken: Taken) {
             context.out.note(&format!("Results that an earlier run could not write {what}:{lines}"));
         }
     }
+    for twice in &taken.twice {
+        context.out.note(&one_line(&made_twice(twice)));
+    }
+}
+
+/// What is said of something that may be on the service twice.
+fn made_twice(Twice { made, other, file }: &Twice) -> String {
+    match other {
+        None => format!(
+            "A later run was about to make the same, and what became of that is not known: {made}. If the service has a second \
+             one, remove that there."
+        ),
+        Some(other) => format!(
+            "A result that an earlier run could not write is not in the ledger, which has the id {other} of the same thing: \
+             {made}. If the service has both, remove one of them there; this is said until you remove {file}."
+        ),
+    }
 }
 
 /// What is to be said of results that are not in the ledger yet.
 pub fn pending(kept: &[Kept]) -> Option<String> {
     let told: Vec<String> = kept.iter().map(|kept| crate::render::visible(&kept.to_string())).collect();
-    let next = "The next command that writes to the ledger takes them in.";
+    let next = "The next command that writes to the ledger takes them in, or says why not.";
     (!told.is_empty()).then(|| format!("{}\n{next}", told.join("\n")))
 }
 

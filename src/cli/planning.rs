@@ -229,6 +229,13 @@ impl Place {
         Ok((ledger::of(&manifests, &root, &name)?, name))
     }
 
+    /// How long the service of the target may take until everybody sees what was done, without a look at the manifests.
+    pub fn settle(&self) -> Result<SignedDuration, Failure> {
+        let project = Project::open(&self.root()?);
+        let (name, _) = target::choose(&project, self.target.as_deref())?;
+        Ok(settle_of(project.target(&name)))
+    }
+
     /// What the target offers and what time it is there, without a look at the manifests.
     pub async fn level_and_time(&self) -> Result<(Level, Timestamp), Failure> {
         let project = Project::open(&self.root()?);

@@ -1,4 +1,5 @@
 use clap::Args;
+use jiff::Timestamp;
 
 use super::ledger::{self, Open};
 use super::planning::Place;
@@ -64,7 +65,7 @@ impl Resolve {
         };
         let id = match (&self.created, self.absent) {
             (Some(id), _) => id,
-            (None, true) => return Ok(Resolution::Absent),
+            (None, true) => return self.is_settled(open, address).map(|()| Resolution::Absent),
             (None, false) => {
                 return Err(Failure::usage(format!("what became of {address} is for you to say")).help(format!(
                     "pushplan resolve {address} --created ID, or --absent if it is not on the service"
@@ -88,5 +89,14 @@ impl Resolve {
             }
             _ => Ok(Resolution::Created { id: id.clone() }),
         }
+    }
+
+    /// Nobody can say that something is not there which may still come: plans wait for the same moment.
+    fn is_settled(&self, open: &Open, address: &Address) -> Result<(), Failure> {
+        let until = open.ledger.settled_at(self.place.settle()?);
+        let Some(until) = until.filter(|until| *until > Timestamp::now()) else { return Ok(()) };
+        Err(Failure::new(format!("what was sent for {address} may still take effect, until {until:.0}"))
+            .exit(Exit::Refused)
+            .help("look on the service after that, and say then whether it is there"))
     }
 }

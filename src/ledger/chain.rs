@@ -21,7 +21,7 @@ use checkpoint::Behind;
 pub use checkpoint::checkpoint;
 use seen::Seen;
 pub use transfer::{Facts, NotMoved};
-pub use unwritten::{Kept, Taken};
+pub use unwritten::{Kept, Taken, Twice};
 use whereabouts::Whereabouts;
 
 /// The last record that is known, and how much there is from the last checkpoint on, where all of that was seen.

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use chain::{Chain, Facts, Kept, NotMoved, Taken, checkpoint};
+pub use chain::{Chain, Facts, Kept, NotMoved, Taken, Twice, checkpoint};
 pub use codec::FORMAT;
 pub use file::FileStore;
 pub use home::Home;

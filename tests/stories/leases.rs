@@ -15,6 +15,12 @@ use crate::world::{Project, Service, ended, says, signal};
 const TWO: &str = "segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n";
 /// Every request that makes something takes so long that there is time to come second.
 const SLOW: &str = "[[fault]]\nkind = \"delay\"\nms = 2500\nmethod = \"POST\"\n";
+const PUSH: &str = "\
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {tag: vip}, device_types: [ios], notification: {alert: Sale}}
+";
 /// Nobody lives so long that this lease would be over.
 const LONG: &str = "lease = \"5m\"\n";
 
@@ -389,4 +395,27 @@ fn a_run_that_could_not_tell_the_ledger_that_it_ended_is_not_said_to_be_at_work(
     assert!(!ran.stderr.contains("is applying") && !ran.stderr.contains("for the end of that"), "{ran}");
     assert!(!ran.stdout.contains("At work"), "{ran}");
     says(&ran.stdout, &["1 to adopt"]);
+}
+
+#[test]
+fn nobody_says_that_something_is_absent_while_it_may_still_come() {
+    let project = Project::documented(PUSH);
+    let service = project.faulty(&SLOW.replace("2500", "8000"));
+    let child = project.start(&["apply", "--yes"]);
+    sleep(Duration::from_millis(1500));
+    let id = lease(&project);
+    project.good(&["unlock", "--lease", &id, "--yes"]);
+    let absent = ["resolve", "scheduled_pushes/sale", "--absent"];
+    let ran = project.run(&absent);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["what was sent for scheduled_pushes/sale may still take effect, until 20"]);
+    sleep(Duration::from_secs(3));
+    project.good(&absent);
+    // The service took longer than it should. The run knows better, and could not write it: whatever was said, there is one.
+    let first = ended(child);
+    says(&first.stdout, &["created    scheduled_pushes/sale", "the ledger does not know yet"]);
+    let ran = project.good(&["apply", "--yes"]);
+    says(&ran.stderr, &["are in the ledger now:\n  created: scheduled_pushes/sale, id "]);
+    says(&ran.stdout, &["No changes."]);
+    assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
 }

@@ -1,18 +1,19 @@
 //! An emergency: something was done on the service and the ledger cannot be written. What became of it is kept in a second
 //! place, and the next one who writes takes it in.
 
-use std::collections::BTreeSet;
+mod sorting;
+
 use std::fmt;
 
 use uuid::Uuid;
 
 use super::Chain;
-use crate::address::Address;
 use crate::ledger::codec;
 use crate::ledger::record::{Ended, Entry, Outcome, Record};
 use crate::ledger::store::Start;
 use crate::ledger::{AppendError, Ledger, Log, Running, Unreadable};
 use crate::text;
+use sorting::Sorted;
 
 /// How often a place in the log is tried for, where others append as well.
 const TRIES: usize = 20;
@@ -61,6 +62,18 @@ pub struct Taken {
     pub taken: Vec<Outcome>,
     /// Somebody else has dealt with these meanwhile: they say nothing any more.
     pub outdated: Vec<Outcome>,
+    /// Of these there may be two.
+    pub twice: Vec<Twice>,
+}
+
+/// Something that was made, and perhaps once more by somebody who did not know of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Twice {
+    pub made: Outcome,
+    /// The id that the ledger has of it: then what was made is not taken in. `None`: what became of the other is not known.
+    pub other: Option<String>,
+    /// Where it is kept.
+    pub file: String,
 }
 
 impl Chain {
@@ -104,8 +117,8 @@ impl Chain {
         let position = self.position().await?;
         for kept in all.iter_mut().filter(|kept| kept.lineage == position.lineage) {
             let since = self.0.read(Start::At(kept.entry.seq)).await?;
-            let (_, fresh) = sorted(kept.outcomes(), since.iter().map(|sealed| &sealed.entry.record));
-            kept.entry.record = Record::Outcomes(fresh);
+            let since: Vec<Entry> = since.into_iter().map(|sealed| sealed.entry).collect();
+            kept.entry.record = Record::Outcomes(self.sorted(kept, &since).await?.unsaid());
         }
         all.retain(|kept| !kept.outcomes().is_empty());
         Ok(all)
@@ -160,14 +173,29 @@ impl Chain {
     pub async fn take_in(&self) -> Result<Taken, Unreadable> {
         let mut all = Taken::default();
         for kept in self.kept_records()? {
+            let before = all.twice.len();
             match kept.ended() {
                 Some(run) => self.end(run, &kept).await?,
                 None => self.take_in_all(&kept, &mut all).await?,
             }
+            self.keep_held(&kept, &mut all.twice[before..])?;
             // A file that stays is outdated when it is looked at again.
             let _ = self.0.unwritten.remove(&kept.name);
         }
         Ok(all)
+    }
+
+    /// What is not taken in stays, by itself.
+    fn keep_held(&self, kept: &Kept, twice: &mut [Twice]) -> Result<(), Unreadable> {
+        let mut held: Vec<&mut Twice> = twice.iter_mut().filter(|twice| twice.other.is_some()).collect();
+        if held.is_empty() {
+            return Ok(());
+        }
+        let record = Record::Outcomes(held.iter().map(|twice| twice.made.clone()).collect());
+        let stays = self.keep(&Entry { record, ..kept.entry.clone() });
+        let file = stays.map_err(|why| Unreadable { message: format!("{kept}\n{why}"), help: None })?;
+        held.iter_mut().for_each(|twice| twice.file.clone_from(&file));
+        Ok(())
     }
 
     /// Ends a run in the ledger that has ended here. Where somebody else is quicker, it is over all the same.
@@ -200,47 +228,34 @@ impl Chain {
             return Err(cannot("they belong to another ledger".into()));
         }
         let since = self.read(kept.entry.seq.saturating_sub(1).clamp(1, position.seq)).await?;
-        let mut since = since.iter().filter(|entry| entry.seq >= kept.entry.seq);
-        let (outdated, fresh) = sorted(kept.outcomes(), since.clone().map(|entry| &entry.record));
-        if !fresh.is_empty() {
-            let seq = since.clone().next_back().map_or(position.seq, |entry| entry.seq) + 1;
-            let entry = |seq, record| Entry { seq, record, ..kept.entry.clone() };
-            match self.append(&entry(seq, Record::Outcomes(fresh.clone()))).await {
+        let since: Vec<Entry> = since.into_iter().filter(|entry| entry.seq >= kept.entry.seq).collect();
+        let Sorted { fresh, made, twice, outdated } = self.sorted(kept, &since).await?;
+        let first = since.last().map_or(position.seq, |entry| entry.seq) + 1;
+        let mut seq = first;
+        let entry = |seq, record| Entry { seq, record, ..kept.entry.clone() };
+        let (made, adopted): (Vec<Outcome>, Vec<_>) = made.into_iter().unzip();
+        for (outcomes, record) in [(fresh.clone(), Record::Outcomes(fresh)), (made, Record::Adopt(adopted))] {
+            if outcomes.is_empty() {
+                continue;
+            }
+            match self.append(&entry(seq, record)).await {
                 Ok(()) => {}
                 Err(AppendError::Conflict) => return Ok(false),
                 Err(AppendError::NotWritten(why) | AppendError::Unknown(why)) => return Err(cannot(why)),
             }
-            // It reads as if the run had written it, which would lengthen its lease. Whoever keeps results has come to its end.
-            // What cannot be said here is over with the lease.
-            let is_the_last = since.all(|entry| !matches!(entry.record, Record::Begin(_)));
-            if let Some(Running { run, .. }) = Ledger::replay(self.read(0).await?).run.filter(|_| is_the_last) {
-                let _ = self.append(&entry(seq + 1, Record::End { run, ended: Ended::Interrupted })).await;
-            }
+            all.taken.extend(outcomes);
+            seq += 1;
         }
-        all.taken.extend(fresh);
+        // It reads as if the run had written it, which would lengthen its lease. Whoever keeps results has come to its end.
+        // What cannot be said here is over with the lease.
+        let is_the_last = seq > first && since.iter().all(|entry| !matches!(entry.record, Record::Begin(_)));
+        if is_the_last && let Some(Running { run, .. }) = Ledger::replay(self.read(0).await?).run {
+            let _ = self.append(&entry(seq, Record::End { run, ended: Ended::Interrupted })).await;
+        }
+        // Where somebody else was quicker half-way, some of it is there from the time before.
+        let outdated: Vec<Outcome> = outdated.into_iter().filter(|outcome| !all.taken.contains(outcome)).collect();
         all.outdated.extend(outdated);
+        all.twice.extend(twice);
         Ok(true)
     }
-}
-
-/// Results that somebody else has dealt with since, and those that are news. What has another key by now belongs to that one:
-/// to be moved is not to be dealt with.
-fn sorted<'r>(kept: &[Outcome], since: impl Iterator<Item = &'r Record>) -> (Vec<Outcome>, Vec<Outcome>) {
-    let mut outdated = Vec::new();
-    let mut fresh = kept.to_vec();
-    for record in since {
-        if let Record::Move { from, to } = record {
-            for outcome in &mut fresh {
-                if let Some(address) = outcome.address.renamed(from, to) {
-                    outcome.address = address;
-                }
-            }
-            continue;
-        }
-        let touched: BTreeSet<&Address> = record.addresses().into_iter().collect();
-        let (done, left) = fresh.into_iter().partition::<Vec<_>, _>(|outcome| touched.contains(&outcome.address));
-        outdated.extend(done);
-        fresh = left;
-    }
-    (outdated, fresh)
 }
