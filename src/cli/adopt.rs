@@ -82,12 +82,19 @@ impl Adopt {
             for (address, ids) in &in_doubt {
                 context.out.note(&format!("Left alone: {}", doubtful(address, ids).message));
             }
-            found.iter().filter_map(|(address, ids)| Some((address.clone(), one(ids)?))).collect()
+            for (id, addresses) in namesakes.shared() {
+                context.out.note(&format!("Left alone: {}", for_several(id, &addresses).message));
+            }
+            let own = |address: &Address, id: &String| namesakes.claims(address, id).len() == 1;
+            let alone = found.iter().filter_map(|(address, ids)| Some((address.clone(), one(ids)?)));
+            alone.filter(|(address, id)| own(address, id)).collect()
         } else {
             self.named(site, opened.level, &planned.ledger, &namesakes)?
         };
         if chosen.is_empty() && !found.is_empty() {
-            return Err(Failure::new("nothing was adopted: each declared name that is taken has several namesakes")
+            let why = if namesakes.shared().is_empty() { "" } else { ", or one that others have as well" };
+            let message = format!("nothing was adopted: each declared name that is taken has several namesakes{why}");
+            return Err(Failure::new(message)
                 .exit(Exit::Refused)
                 .help("name one of them: pushplan adopt ADDRESS --id ID"));
         }
@@ -170,6 +177,16 @@ impl Adopt {
                     .exit(Exit::Refused)
                     .help("one thing has one address; `pushplan history` says which"));
             }
+            let doubt =
+                namesakes.in_doubt.iter().find(|(other, ids)| **other != address && is_of(other, &address, &id, ids));
+            if let Some((other, _)) = doubt {
+                return Err(doubtful(other, std::slice::from_ref(&id)));
+            }
+            let mut before = chosen.iter().filter(|(other, _): &&(Address, String)| *other != address);
+            if let Some((other, _)) = before.find(|(other, its)| is_of(other, &address, &id, std::slice::from_ref(its)))
+            {
+                return Err(for_several(&id, &[other, &address]));
+            }
             chosen.push((address, id));
         }
         Ok(chosen)
@@ -181,6 +198,36 @@ struct Namesakes<'f> {
     found: &'f BTreeMap<Address, Vec<String>>,
     /// The same of what an earlier run was about to make, where any of them may be that.
     in_doubt: &'f BTreeMap<Address, Vec<String>>,
+}
+
+impl<'f> Namesakes<'f> {
+    /// Whose something may be.
+    fn claims(&self, address: &Address, id: &str) -> Vec<&'f Address> {
+        let all = self.found.iter().chain(self.in_doubt);
+        all.filter(|(other, ids)| is_of(other, address, id, ids)).map(|(other, _)| other).collect()
+    }
+
+    /// Things that may be those of several.
+    fn shared(&self) -> BTreeMap<&'f str, Vec<&'f Address>> {
+        let single =
+            self.found.iter().filter_map(|(address, ids)| Some((address, ids.first().filter(|_| ids.len() == 1)?)));
+        let claimed = single.map(|(address, id)| (id.as_str(), self.claims(address, id)));
+        claimed.filter(|(_, addresses)| addresses.len() > 1).collect()
+    }
+}
+
+/// Whether something may be that of another address as well. Parts are told apart by more than their ids.
+fn is_of(other: &Address, address: &Address, id: &str, ids: &[String]) -> bool {
+    let is_whole = other.part().or(address.part()).is_none();
+    other.kind == address.kind && (is_whole || other == address) && ids.iter().any(|its| its == id)
+}
+
+/// One thing has one address.
+fn for_several(id: &str, addresses: &[&Address]) -> Failure {
+    let all: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+    Failure::new(format!("{id} has the name of {}", all.join(" and of ")))
+        .exit(Exit::Refused)
+        .help("one thing has one address: adopt it as one of them, and give the other another name")
 }
 
 /// Of what an earlier run was about to make, nobody takes over another by the way.

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::{Names, Situation};
 use crate::address::Address;
 use crate::kinds::{self, Found};
-use crate::ledger::Owned;
+use crate::ledger::{Intent, Open, Owned, Verb};
 
 /// What every comparison needs, worked out once.
 pub(super) struct Known<'s> {
@@ -17,15 +17,40 @@ pub(super) struct Known<'s> {
     /// The ids of segments that were found again after their answers were lost.
     pub renewed: BTreeMap<Address, String>,
     others: OnceLock<Others<'s>>,
+    sought: OnceLock<Sought<'s>>,
 }
 
 /// What is not ours, by kind and name.
 type Others<'s> = HashMap<&'static str, HashMap<&'s str, Vec<&'s Found>>>;
 
+/// What was about to be made, and nobody knows whether it was, by kind and name.
+type Sought<'s> = HashMap<&'s str, HashMap<String, Vec<&'s Intent>>>;
+
 impl<'s> Known<'s> {
     pub fn new(situation: &'s Situation<'s>) -> Self {
-        let names = Names::new(situation.ledger);
-        Self { situation, names, identities: OnceLock::new(), renewed: BTreeMap::new(), others: OnceLock::new() }
+        Self {
+            situation,
+            names: Names::new(situation.ledger),
+            identities: OnceLock::new(),
+            renewed: BTreeMap::new(),
+            others: OnceLock::new(),
+            sought: OnceLock::new(),
+        }
+    }
+
+    /// Things of a kind and a name that were about to be made, and nobody knows whether they were.
+    pub fn sought(&self, kind: &str, name: &str) -> &[&'s Intent] {
+        let sought = self.sought.get_or_init(|| {
+            let mut sought = Sought::new();
+            for (address, Open { intent, .. }) in &self.situation.ledger.open {
+                if let (Verb::Create, Some(spec)) = (intent.verb, &intent.spec) {
+                    let named = sought.entry(&address.kind).or_default();
+                    named.entry(kinds::api(address).name(spec)).or_default().push(intent);
+                }
+            }
+            sought
+        });
+        sought.get(kind).and_then(|named| named.get(name)).map_or(&[], Vec::as_slice)
     }
 
     /// Things of a name that are not ours.

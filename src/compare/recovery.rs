@@ -61,10 +61,17 @@ impl One<'_, '_> {
             out.change.reasons.push(doubt(Vec::new()));
             return false;
         }
-        let new = self.known.others(self.address, &self.api.name(intended)).iter().copied();
+        let name = self.api.name(intended);
+        let new = self.known.others(self.address, &name).iter().copied();
         let new: Vec<&Found> = new.filter(|found| !intent.seen.contains(&found.id)).collect();
         let same = |spec: &Shared| self.known.names.by_key(self.api, spec) == *intended;
         let ours: Vec<&Found> = new.iter().copied().filter(|found| found.spec.as_ref().is_some_and(same)).collect();
+        // One that two of them may have made is nobody's until a person says whose it is.
+        let is_another = |other: &Intent, found: &Found| {
+            other.address != *self.address && other.spec == intent.spec && !other.seen.contains(&found.id)
+        };
+        let sought = self.known.sought(&self.address.kind, &name);
+        let is_shared = |found: &Found| sought.iter().any(|other| is_another(other, found));
         // What was sent is listed no longer, so that nothing says that it was not.
         let sent = self.api.runs(intended).is_some_and(|runs| runs.has_begun(*now));
         match ours[..] {
@@ -72,7 +79,7 @@ impl One<'_, '_> {
                 out.close = true;
                 true
             }
-            [one] => {
+            [one] if !is_shared(one) => {
                 *owned = Some(as_owned(one));
                 *seen = Cow::Owned(Seen::There(one.clone()));
                 out.recovered = Some(Box::new(one.clone()));

@@ -168,3 +168,23 @@ fn an_adopted_user_of_a_segment_outside_git_says_so() {
     let ran = project.good(&["plan"]);
     says(&ran.stdout, &["~ segments/east", &outside]);
 }
+
+#[test]
+fn one_thing_is_not_adopted_under_two_addresses() {
+    let project = Project::new("segments:\n  a: {display_name: A, criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n");
+    let service = project.serve();
+    let (both, own) = (service.segment("A", "a"), service.segment("b", "b"));
+    project.edit("  b:", "  a2: {display_name: A, criteria: {tag: c}}\n  b:");
+    let ran = project.run(&["adopt", "segments/a", "segments/a2"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &[&format!("{both} has the name of segments/a and of segments/a2"), "one thing has one address"]);
+    let ran = project.good(&["adopt", "--all-matching"]);
+    assert!(ran.stdout.starts_with(&format!("< segments/b  {own}\n1 resource adopted.")), "{ran}");
+    says(&ran.stderr, &[&format!("Left alone: {both} has the name of segments/a and of segments/a2")]);
+    let ran = project.run(&["adopt", "--all-matching"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["nothing was adopted", "or one that others have as well"]);
+    // Whose it is, a person says.
+    project.good(&["adopt", "segments/a"]);
+    assert_eq!(project.changes(&[]), ["+ segments/a2"]);
+}

@@ -279,3 +279,22 @@ fn of_several_that_may_be_the_lost_one_none_is_adopted_by_the_way() {
     project.good(&["resolve", "templates/t", "--created", id]);
     assert_eq!(service.templates(), ["t", "t"]);
 }
+
+#[test]
+fn one_of_two_namesakes_that_were_lost_is_not_taken_for_both() {
+    let two = PUSH.replace("  sale:\n", "  sale:\n    name: Sale\n");
+    let second = two.split_once('\n').expect("lines").1.replace("  sale:", "  second:");
+    let project = Project::new(&format!("{two}{second}"));
+    let lost = |when: &str| once(&format!("kind = \"close\"\nwhen = \"{when}\""), "/api/schedules");
+    let service = project.faulty(&format!("{}{}", lost("after"), lost("before")));
+    assert_eq!(project.run(&["apply", "--yes"]).code, 6);
+    assert_eq!(service.names("/api/schedules", "schedules", "name"), ["Sale"]);
+    let ran = project.run(&["apply", "--yes"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    let url = service.get("/api/schedules")["schedules"][0]["url"].as_str().expect("a url").to_owned();
+    let id = url.rsplit('/').next().expect("an id");
+    says(&ran.stderr, &["pushplan resolve scheduled_pushes/sale", "pushplan resolve scheduled_pushes/second", id]);
+    project.good(&["resolve", "scheduled_pushes/second", "--created", id]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.names("/api/schedules", "schedules", "name"), ["Sale", "Sale"]);
+}
