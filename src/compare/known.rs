@@ -3,10 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 
+use super::renames::unnamed;
 use super::{Names, Situation};
 use crate::address::Address;
+use crate::digest::Digest;
 use crate::kinds::{self, Found};
 use crate::ledger::{Intent, Open, Owned, Verb};
+use crate::node::Shared;
 
 /// What every comparison needs, worked out once.
 pub(super) struct Known<'s> {
@@ -18,10 +21,14 @@ pub(super) struct Known<'s> {
     pub renewed: BTreeMap<Address, String>,
     others: OnceLock<Others<'s>>,
     sought: OnceLock<Sought<'s>>,
+    alike: OnceLock<Alike<'s>>,
 }
 
 /// What is not ours, by kind and name.
 type Others<'s> = HashMap<&'static str, HashMap<&'s str, Vec<&'s Found>>>;
+
+/// What is not ours, by kind and by what it says, whatever its name.
+type Alike<'s> = HashMap<&'static str, BTreeMap<Digest, Vec<&'s Found>>>;
 
 /// What was about to be made, and nobody knows whether it was, by kind and name.
 type Sought<'s> = HashMap<&'s str, HashMap<String, Vec<&'s Intent>>>;
@@ -35,7 +42,27 @@ impl<'s> Known<'s> {
             renewed: BTreeMap::new(),
             others: OnceLock::new(),
             sought: OnceLock::new(),
+            alike: OnceLock::new(),
         }
+    }
+
+    /// Things that are not ours and say the same under another name, of kinds that message people by themselves. What was about
+    /// to be made under that name is not among them.
+    pub fn alike(&self, address: &Address, spec: &Shared) -> &[&'s Found] {
+        let alike = self.alike.get_or_init(|| {
+            let (ids, mut alike) = (self.situation.ledger.ids(), Alike::new());
+            for (kind, found) in self.situation.live.listed().filter(|(kind, _)| kind.api.has_runs()) {
+                let is_known = ids.contains(&(kind.key, found.id.as_str()));
+                let Some(spec) = found.spec.as_ref().filter(|_| !is_known) else { continue };
+                if self.sought(kind.key, &found.name).is_empty() {
+                    let says = unnamed(kind.api, &self.names.by_key(kind.api, spec));
+                    alike.entry(kind.key).or_default().entry(says).or_default().push(found);
+                }
+            }
+            alike
+        });
+        let says = || unnamed(kinds::api(address), spec);
+        alike.get(&*address.kind).and_then(|all| all.get(&says())).map_or(&[], Vec::as_slice)
     }
 
     /// Things of a kind and a name that were about to be made, and nobody knows whether they were.

@@ -64,6 +64,11 @@ impl One<'_, '_> {
         let name = self.api.name(intended);
         let new = self.known.others(self.address, &name).iter().copied();
         let new: Vec<&Found> = new.filter(|found| !intent.seen.contains(&found.id)).collect();
+        // Somebody may have given it another name since.
+        let renamed: Vec<&Found> = match self.api.has_runs() && new.is_empty() {
+            true => self.known.alike(self.address, intended).to_vec(),
+            false => Vec::new(),
+        };
         let same = |spec: &Shared| self.known.names.by_key(self.api, spec) == *intended;
         let ours: Vec<&Found> = new.iter().copied().filter(|found| found.spec.as_ref().is_some_and(same)).collect();
         // One that two of them may have made is nobody's until a person says whose it is.
@@ -75,7 +80,7 @@ impl One<'_, '_> {
         // What was sent is listed no longer, so that nothing says that it was not.
         let sent = self.api.runs(intended).is_some_and(|runs| runs.has_begun(*now));
         match ours[..] {
-            [] if new.is_empty() && !sent && live.whole.contains(&*self.address.kind) => {
+            [] if new.is_empty() && renamed.is_empty() && !sent && live.whole.contains(&*self.address.kind) => {
                 out.close = true;
                 true
             }
@@ -89,7 +94,7 @@ impl One<'_, '_> {
             // One that says something else may be ours as well: somebody may have edited it since.
             _ => {
                 out.change.action = Action::ByHand;
-                out.change.reasons.push(doubt(new.iter().map(|found| found.id.clone()).collect()));
+                out.change.reasons.push(doubt(new.iter().chain(&renamed).map(|found| found.id.clone()).collect()));
                 false
             }
         }

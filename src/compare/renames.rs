@@ -8,7 +8,7 @@ use super::{Compared, Situation, Unit, segment_address};
 use crate::address::Address;
 use crate::digest::Digest;
 use crate::kinds::remote::pointed;
-use crate::kinds::{self, Create};
+use crate::kinds::{self, Api, Create};
 use crate::ledger::Ledger;
 use crate::node::Shared;
 use crate::plan::{Action, Reason};
@@ -150,7 +150,7 @@ impl<'s> Meanings<'s> {
 
     /// The same with segments by their keys, and by what they say: either may be as it was.
     fn both(&mut self, address: &Address, spec: &Shared) -> [Digest; 2] {
-        [unnamed(address, spec), self.of(address, spec)]
+        [unnamed(kinds::api(address), spec), self.of(address, spec)]
     }
 
     fn of(&mut self, address: &Address, spec: &Shared) -> Digest {
@@ -158,7 +158,7 @@ impl<'s> Meanings<'s> {
             Some(key) => Value::from(self.named(key).as_str()),
             None => reference.clone(),
         });
-        unnamed(address, &spec)
+        unnamed(kinds::api(address), &spec)
     }
 
     fn named(&mut self, key: &str) -> Digest {
@@ -177,9 +177,9 @@ impl<'s> Meanings<'s> {
 }
 
 /// What something says, whatever its name.
-fn unnamed(address: &Address, spec: &Shared) -> Digest {
+pub(super) fn unnamed(api: &dyn Api, spec: &Shared) -> Digest {
     let mut spec = spec.tree().into_owned();
-    if let (Value::Object(map), Some(name)) = (&mut spec, kinds::api(address).name_field()) {
+    if let (Value::Object(map), Some(name)) = (&mut spec, api.name_field()) {
         map.remove(name);
     }
     Digest::of_value(&spec)

@@ -298,3 +298,24 @@ fn one_of_two_namesakes_that_were_lost_is_not_taken_for_both() {
     project.good(&["apply", "--yes"]);
     assert_eq!(service.names("/api/schedules", "schedules", "name"), ["Sale", "Sale"]);
 }
+
+#[test]
+fn a_lost_push_that_somebody_gave_another_name_is_not_made_again() {
+    let project = Project::new(PUSH);
+    let service = project.faulty(&once("kind = \"close\"\nwhen = \"after\"", "/api/schedules"));
+    assert_eq!(project.run(&["apply", "--yes"]).code, 6);
+    let mut made = service.get("/api/schedules")["schedules"][0].clone();
+    let url = made["url"].as_str().expect("a url").to_owned();
+    let id = url.rsplit('/').next().expect("an id");
+    let made = made.as_object_mut().expect("a push");
+    made.retain(|key, _| ["schedule", "push"].contains(&key.as_str()));
+    made.insert("name".into(), json!("Sale (Ann)"));
+    service.put(&format!("/api/schedules/{id}"), &json!(made));
+    let ran = project.run(&["apply", "--yes"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["scheduled_pushes/sale", id, "pushplan resolve scheduled_pushes/sale"]);
+    assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
+    project.good(&["resolve", "scheduled_pushes/sale", "--created", id]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(service.names("/api/schedules", "schedules", "name"), ["sale"]);
+}
