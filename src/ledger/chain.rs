@@ -15,8 +15,8 @@ use uuid::Uuid;
 use super::codec::{self, LIMIT, Seal, Sealed};
 use super::file::{FileStore, Folder};
 use super::record::{Entry, Record, Seq};
-use super::store::{New, Start, Store, Stored, Unread};
-use super::{AppendError, Log, Position, Unreadable};
+use super::store::{New, Sibling, Start, Store, Stored, Unread};
+use super::{AppendError, Ledger, Log, Position, Unreadable};
 use checkpoint::Behind;
 pub use checkpoint::checkpoint;
 use seen::Seen;
@@ -141,6 +141,22 @@ impl Chain {
 }
 
 impl Chain {
+    /// The ledgers of other targets in the same place, as far as it tells of them.
+    pub async fn beside(&self) -> Result<Vec<(Sibling, Ledger)>, Unreadable> {
+        let all = self.0.store.beside().await.map_err(|error| self.0.unread(error))?;
+        let state = |sibling: &Sibling| {
+            let entries = sibling.records.iter().filter_map(|stored| codec::decode(&stored.bytes).ok());
+            Ledger::replay(entries.map(|sealed| sealed.entry))
+        };
+        Ok(all
+            .into_iter()
+            .map(|sibling| {
+                let state = state(&sibling);
+                (sibling, state)
+            })
+            .collect())
+    }
+
     /// The same as [`Log::read`] from the beginning. As soon as all of it is here and before it is understood, somebody is told
     /// so: whatever they look at then shows at least what the ledger speaks of.
     pub async fn read_telling(&self, is_here: impl FnOnce() + Send) -> Result<Vec<Entry>, Unreadable> {

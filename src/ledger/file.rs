@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::AppendError;
 use super::codec;
 use super::record::Seq;
-use super::store::{New, Pending, Start, Store, Stored, Unread, going_on, last_good};
+use super::store::{New, Pending, Sibling, Start, Store, Stored, Unread, going_on, last_good};
 use crate::digest::Digest;
 use folder::NEWEST;
 pub use folder::{Folder, OWN};
@@ -71,6 +71,14 @@ impl Store for FileStore {
         })
     }
 
+    fn beside(&self) -> Pending<'_, Result<Vec<Sibling>, Unread>> {
+        let inner = Arc::clone(&self.0);
+        Box::pin(async move {
+            let read = tokio::task::spawn_blocking(move || inner.beside()).await;
+            read.unwrap_or_else(|error| Err(failed(error.to_string())))
+        })
+    }
+
     fn create<'a>(&'a self, new: New<'a>) -> Pending<'a, Result<(), AppendError>> {
         let inner = Arc::clone(&self.0);
         let New { seq, .. } = new;
@@ -87,6 +95,18 @@ fn failed(why: String) -> Unread {
 }
 
 impl Inner {
+    /// What lies beside it and is no ledger that can be read is of no use to anybody.
+    fn beside(&self) -> Result<Vec<Sibling>, Unread> {
+        let here = self.folder.shown("");
+        let folders = self.folder.beside().map_err(failed)?;
+        let sibling = |folder: Folder| {
+            let (name, shown) = (folder.target().to_owned(), folder.shown(""));
+            let records = Self { folder, is_made: AtomicBool::new(true) }.read(Start::Checkpoint).ok()?;
+            Some(Sibling { name, becomes: Some(format!("move {shown} to {here}")), shown, records })
+        };
+        Ok(folders.into_iter().filter_map(sibling).collect())
+    }
+
     fn read(&self, start: Start) -> Result<Vec<Stored>, Unread> {
         let extent = self.extent()?;
         let last = extent.last;

@@ -22,7 +22,7 @@ use tokio::sync::OnceCell;
 use super::AppendError;
 use super::codec;
 use super::record::Seq;
-use super::store::{New, Pending, Start, Store, Stored, Unread};
+use super::store::{New, Pending, Sibling, Start, Store, Stored, Unread};
 use crate::git::LIMIT;
 use home::Home;
 use objects::Tip;
@@ -151,7 +151,7 @@ impl GitStore {
 
     async fn fetch(&self, home: &Home, name: &str) -> Result<(), Trouble> {
         let here = home.git.tip(&home.seen).await?;
-        home.fetch(name, here.as_ref().map(|tip| &*tip.commit)).await
+        home.fetch(&[name], here.as_ref().map(|tip| &*tip.commit)).await
     }
 
     /// The commit before the first record of this one, with all of it here.
@@ -160,7 +160,7 @@ impl GitStore {
         let Some(before) = home.git.before(&tip.commit, first).await? else { return Ok(None) };
         let mut older = home.git.tip(&before).await?;
         if older.is_none() {
-            home.fetch(&self.refs.history(first - 1), None).await?;
+            home.fetch(&[&self.refs.history(first - 1)], None).await?;
             older = home.git.tip(&before).await?;
         }
         Ok(older.filter(|older| older.last() + 1 == first))
@@ -173,11 +173,32 @@ impl GitStore {
         let mut blobs = home.git.blobs(&ids).await?;
         if blobs.is_none() {
             // What nothing in the repository holds on to, the user's own cleaning may have removed.
-            home.fetch(&self.refs.tip, None).await?;
+            home.fetch(&[&self.refs.tip], None).await?;
             blobs = home.git.blobs(&ids).await?;
         }
         let blobs = blobs.ok_or_else(|| Trouble::new("not all of its objects can be fetched"))?;
         Ok(seqs.into_iter().zip(blobs).map(|(seq, bytes)| Stored { seq, bytes }).collect())
+    }
+
+    /// The ledgers of other targets there, all of them with one fetch.
+    async fn siblings(&self) -> Result<Vec<Sibling>, Trouble> {
+        let home = self.home().await?;
+        let mut there = home.all_there().await?;
+        there.retain(|(name, _)| *name != self.refs.tip);
+        if there.is_empty() {
+            return Ok(Vec::new());
+        }
+        home.make(&self.root).await?;
+        let names: Vec<&str> = there.iter().map(|(name, _)| name.as_str()).collect();
+        home.fetch(&names, None).await?;
+        let mut all = Vec::new();
+        for (name, commit) in there {
+            let Some(tip) = home.git.tip(&commit).await? else { continue };
+            let records = self.records(home, &tip, 1).await?;
+            let shown = format!("{name} on {}", home.shown);
+            all.push(Sibling { name: Refs::target_of(&name).to_owned(), shown, records, becomes: None });
+        }
+        Ok(all)
     }
 
     async fn read_all(&self, from: Start) -> Result<Vec<Stored>, Unread> {
@@ -269,6 +290,10 @@ impl Store for GitStore {
 
     fn read(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>> {
         Box::pin(self.read_all(from))
+    }
+
+    fn beside(&self) -> Pending<'_, Result<Vec<Sibling>, Unread>> {
+        Box::pin(async { self.siblings().await.map_err(|trouble| Unread::from(trouble.at(&self.shown()))) })
     }
 
     fn create<'a>(&'a self, new: New<'a>) -> Pending<'a, Result<(), AppendError>> {

@@ -40,6 +40,11 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// is at least as new as whatever was durable when this was called.
     fn read(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>>;
 
+    /// What the place has of other targets, where it can tell that at little cost.
+    fn beside(&self) -> Pending<'_, Result<Vec<Sibling>, Unread>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
     /// Creates a record if nobody has created one in its place. When this returns, it is durable. The same record may be created
     /// again: that it is there already is then no conflict. Where the answer was lost, it looks before it says anything, and says
     /// [`AppendError::Unknown`] only where looking did not help.
@@ -62,6 +67,19 @@ pub enum Start {
 pub struct Stored {
     pub seq: Seq,
     pub bytes: Vec<u8>,
+}
+
+/// The ledger of another target in the same place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sibling {
+    /// The target, as the place has its name.
+    pub name: String,
+    /// Where it is, as people know the place.
+    pub shown: String,
+    /// Its records from the newest checkpoint on.
+    pub records: Vec<Stored>,
+    /// How it becomes the ledger of this target, where that is a matter of names: the words after "or".
+    pub becomes: Option<String>,
 }
 
 /// A record that is to be.

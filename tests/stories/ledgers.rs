@@ -354,3 +354,103 @@ fn a_place_that_is_written_wrongly_is_a_finding() {
         assert!(!ran.stdout.contains("expected geheim"), "{ran}");
     }
 }
+
+/// A project whose target has a name of its own, with the service for it.
+struct Named {
+    project: Project,
+    service: crate::world::Service,
+}
+
+impl Named {
+    fn new() -> Self {
+        let project = Project::new(ONE);
+        let service = project.serve();
+        Self { project, service }
+    }
+
+    /// The settings of one target.
+    fn set(&self, about: &str, target: &str, ledger: &str) {
+        let origin = &self.service.origin;
+        let text = format!("{about}[targets.{target}]\nbase_url = \"{origin}\"\napi = \"extended\"\n{ledger}");
+        self.project.folder.write("pushplan.toml", text);
+    }
+
+    fn ends(&self, arguments: &[&str], code: i32) -> crate::support::Ran {
+        let ran = self.project.run_as(arguments, &self.service.credentials());
+        assert_eq!(ran.code, code, "{arguments:?}: {ran}");
+        ran
+    }
+}
+
+#[test]
+fn a_target_of_another_name_is_no_reason_to_make_everything_again() {
+    let story = Named::new();
+    story.set("", "stag", "");
+    story.ends(&["apply", "--yes"], 0);
+    story.set("", "stage", "");
+    for arguments in [&["plan"][..], &["apply", "--yes"], &["adopt", "--all-matching"]] {
+        let ran = story.ends(arguments, 7);
+        says(
+            &ran.stderr,
+            &[
+                "the ledger of `stage` has no record, and .pushplan/ledger/stag/ is about the same application",
+                "everything would be made a second time",
+                "if `stage` is another name for `stag`, give it that one back, or move .pushplan/ledger/stag/ to",
+                "move .pushplan/ledger/stag/ elsewhere",
+            ],
+        );
+    }
+    let ledgers = story.project.folder.path().join(".pushplan/ledger");
+    fs::rename(ledgers.join("stag"), ledgers.join("stage")).expect("the way that is told");
+    says(&story.ends(&["plan"], 0).stdout, &["No changes."]);
+    assert_eq!(story.service.segments(), ["a"]);
+    // Who has nothing has nothing to make a second time.
+    story.ends(&["destroy", "--confirm", "stage"], 0);
+    story.set("", "new", "");
+    story.ends(&["apply", "--yes"], 0);
+    assert_eq!(story.service.segments(), ["a"]);
+}
+
+#[test]
+fn a_target_of_another_name_is_noticed_in_git_and_in_a_shared_folder() {
+    let story = Named::new();
+    let git = |arguments: &[&str]| {
+        let ran = std::process::Command::new("git").args(arguments).current_dir(story.project.folder.path()).output();
+        assert!(ran.expect("git runs").status.success(), "{arguments:?}");
+    };
+    let there = tempfile::tempdir().expect("a folder");
+    let (shared, server) = (there.path().join("shared"), there.path().join("server.git"));
+    fs::create_dir(&shared).expect("a folder");
+    let server = server.to_str().expect("UTF-8");
+    git(&["init", "--quiet"]);
+    git(&["init", "--quiet", "--bare", server]);
+    git(&["remote", "add", "origin", server]);
+    let shared = format!("ledger = \"file:{}\"\n", shared.display());
+    for (place, [one, two], shown) in [
+        ("ledger = \"git\"\n", ["one", "two"], "refs/pushplan/one on origin"),
+        (&*shared, ["three", "four"], "/shared/three/"),
+    ] {
+        story.set("", one, place);
+        story.ends(&["apply", "--yes"], 0);
+        story.set("", two, place);
+        let ran = story.ends(&["apply", "--yes"], 7);
+        says(&ran.stderr, &[&format!("the ledger of `{two}` has no record, and "), shown, "the same application"]);
+        story.set("", one, place);
+        says(&story.ends(&["plan"], 0).stdout, &["No changes."]);
+        story.ends(&["destroy", "--confirm", one], 0);
+    }
+    assert_eq!(story.service.segments(), Vec::<String>::new());
+}
+
+#[test]
+fn another_project_in_the_same_place_has_a_ledger_of_its_own() {
+    let story = Named::new();
+    let shared = tempfile::tempdir().expect("a folder");
+    let place = format!("ledger = \"file:{}\"\n", shared.path().display());
+    story.set("[project]\nname = \"shop\"\n", "shop", &place);
+    story.ends(&["apply", "--yes"], 0);
+    story.project.edit("  a:", "  b:");
+    story.set("[project]\nname = \"cafe\"\n", "cafe", &place);
+    story.ends(&["apply", "--yes"], 0);
+    assert_eq!(story.service.segments(), ["a", "b"]);
+}

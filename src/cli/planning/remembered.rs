@@ -10,8 +10,10 @@ use crate::address::Address;
 use crate::cli::target::Opened;
 use crate::cli::{Context, turn, who};
 use crate::failure::{Exit, Failure};
+use crate::ledger::store::Sibling;
 use crate::ledger::{AppendError, Chain, Entry, Ledger, Log, Position, Record, Seq, Unreadable};
 use crate::manifest::PROJECT_FILE;
+use crate::render::one_line;
 
 /// What is remembered of a target.
 #[derive(Debug)]
@@ -46,6 +48,9 @@ impl Site {
                 None => self.ledger().await?,
             };
             same_app(&ledger, opened)?;
+            if ledger.seq == 0 {
+                self.begins(opened).await?;
+            }
             let now = Timestamp::now();
             let until = ledger.settled_at(self.settle).unwrap_or(now);
             let wait = Duration::try_from(until.duration_since(now)).unwrap_or_default();
@@ -71,6 +76,29 @@ impl Site {
             *head = Head::default();
             tokio::time::sleep(wait.min(turn::LOOK_AGAIN)).await;
         }
+    }
+
+    /// A ledger begins only where no other target of the project has one of the same application: all that is in that one would
+    /// be made a second time.
+    async fn begins(&self, opened: &Opened) -> Result<(), Failure> {
+        let beside = self.log.beside().await.map_err(unreadable)?;
+        let is_same = |(_, other): &&(Sibling, Ledger)| {
+            let has_any = !(other.owned.is_empty() && other.open.is_empty() && other.retired.is_empty());
+            let is_others = other.home.as_ref().is_some_and(|home| home.is_other(&self.home));
+            has_any && !is_others && !other.app.is_empty() && other.app == opened.app
+        };
+        let Some((Sibling { name, shown, becomes, .. }, _)) = beside.iter().find(is_same) else { return Ok(()) };
+        let target = &self.target;
+        let message = format!(
+            "the ledger of `{target}` has no record, and {shown} is about the same application: from an empty ledger, \
+             everything would be made a second time"
+        );
+        let becomes = becomes.as_ref().map(|becomes| format!(", or {becomes}")).unwrap_or_default();
+        let help = format!(
+            "if `{target}` is another name for `{name}`, give it that one back{becomes}; or, to begin anew without all that it \
+             knows, move {shown} elsewhere"
+        );
+        Err(Failure::new(one_line(&message)).exit(Exit::Refused).help(one_line(&help)))
     }
 
     /// Who holds the ledger, and has not told this machine that it is over.

@@ -54,6 +54,29 @@ impl Folder {
         Self { root: folder.to_owned(), path: folder.join(&parts[0]), parts, failed: AtomicBool::new(false) }
     }
 
+    /// The folders of other targets beside it.
+    pub fn beside(&self) -> Result<Vec<Self>, String> {
+        let Some(above) = self.path.parent().filter(|above| above.is_dir()) else { return Ok(Vec::new()) };
+        let failed = |error: io::Error| format!("{} cannot be read: {}", above.display(), describe(&error));
+        let mut all = Vec::new();
+        for entry in fs::read_dir(above).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
+            if path == self.path || name.starts_with('.') || !entry.file_type().map_err(failed)?.is_dir() {
+                continue;
+            }
+            let parts = self.parts.iter().take(self.parts.len() - 1).cloned().chain([name]).collect();
+            all.push(Self { root: self.root.clone(), parts, path, failed: AtomicBool::new(false) });
+        }
+        all.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+        Ok(all)
+    }
+
+    /// What the target is called there.
+    pub fn target(&self) -> &str {
+        self.parts.last().map(String::as_str).unwrap_or_default()
+    }
+
     /// Whether it lies in what pushplan keeps beside a project's manifests.
     fn is_own(&self) -> bool {
         self.parts[0] == OWN && self.parts.len() > 1

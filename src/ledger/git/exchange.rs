@@ -62,8 +62,20 @@ impl Home {
         Ok(there)
     }
 
-    /// Fetches a ref: only its objects, so that nothing of the user's changes. With what is here already, little comes.
-    pub async fn fetch(&self, name: &str, here: Option<&str>) -> Result<(), Trouble> {
+    /// The refs of all targets that the other end has now, each with its commit.
+    pub async fn all_there(&self) -> Result<Vec<(String, String)>, Trouble> {
+        let ran = self.git.run(&["ls-remote", "--quiet", "--", &self.remote, &Refs::every()], b"").await?;
+        if !ran.is_ok {
+            return Err(Trouble::of(&ran.err));
+        }
+        let told = String::from_utf8_lossy(&ran.out);
+        let refs = told.lines().filter_map(|line| line.split_once('\t'));
+        let own = refs.filter(|(_, name)| Refs::target_of(name) != *name);
+        Ok(own.map(|(id, name)| (name.to_owned(), id.to_owned())).collect())
+    }
+
+    /// Fetches refs: only their objects, so that nothing of the user's changes. With what is here already, little comes.
+    pub async fn fetch(&self, names: &[&str], here: Option<&str>) -> Result<(), Trouble> {
         let known = here.map(|commit| format!("--negotiation-tip={commit}"));
         // Without anything of the ledger here, telling the server what else is here is of no use.
         let mut args = if known.is_some() { Vec::new() } else { vec!["-c", "fetch.negotiationAlgorithm=noop"] };
@@ -78,7 +90,8 @@ impl Home {
         ]);
         args.extend(["--no-recurse-submodules", "--no-write-commit-graph", "--no-show-forced-updates", "--refmap="]);
         args.extend(known.as_deref());
-        args.extend(["--", &self.remote, name]);
+        args.extend(["--", &self.remote]);
+        args.extend(names);
         let ran = self.git.run(&args, b"").await?;
         if ran.is_ok { Ok(()) } else { Err(Trouble::of(&ran.err)) }
     }

@@ -74,6 +74,9 @@ pub fn is_ssh(address: &str) -> bool {
     }
 }
 
+/// What the refs of all targets begin with.
+const TIPS: &str = "refs/pushplan/";
+
 /// The names of one target's refs.
 #[derive(Clone, Debug)]
 pub struct Refs {
@@ -85,7 +88,17 @@ pub struct Refs {
 impl Refs {
     pub fn of(target: &str) -> Self {
         let target = plain(target);
-        Self { tip: format!("refs/pushplan/{target}"), target }
+        Self { tip: format!("{TIPS}{target}"), target }
+    }
+
+    /// What stands for the records of every target.
+    pub fn every() -> String {
+        format!("{TIPS}*")
+    }
+
+    /// The target whose records a ref has, as its name is written there.
+    pub fn target_of(name: &str) -> &str {
+        name.strip_prefix(TIPS).unwrap_or(name)
     }
 
     /// What the records up to this one are kept by, once a checkpoint has taken their place.
