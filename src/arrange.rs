@@ -53,6 +53,7 @@ pub fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOu
     }
     arranging.retired(&outdated);
     arranging.hand_over(&went);
+    arranging.in_place_of(&compared);
     arranging.restamp(&compared);
     arranging.references();
     arranging.deletions(&compared);
@@ -154,6 +155,19 @@ fn old_versions(compared: &[Compared], wanted: &Wanted, situation: &Situation) -
         }
     }
     old
+}
+
+/// What goes and says the same.
+fn looks_renamed(change: &Change) -> Option<&Address> {
+    change.reasons.iter().find_map(|reason| match reason {
+        Reason::LooksRenamed { from, .. } => Some(from),
+        _ => None,
+    })
+}
+
+/// Whether what is declared messages people, by itself or once something sets it off.
+fn messages(change: &Change) -> bool {
+    change.desired.as_ref().is_some_and(|desired| kinds::api(&change.address).messages(desired))
 }
 
 fn is_late(change: &Change) -> bool {
@@ -429,6 +443,18 @@ impl Arranging<'_> {
                 broadcast: false,
                 ignored: Vec::new(),
             });
+        }
+    }
+
+    /// What says the same as something that goes, and messages people, is made once that is gone.
+    fn in_place_of(&mut self, compared: &[Compared]) {
+        for change in compared.iter().map(|one| &one.change) {
+            let Some(from) = looks_renamed(change).filter(|_| messages(change)) else { continue };
+            if let (Some(goes), Some(made)) = (self.last.get(from), self.made.get(&change.address))
+                && self.drafts[*goes].step.verb == Verb::Delete
+            {
+                self.drafts[*made].after.insert(*goes);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::hand_over::Wanted;
+use super::{looks_renamed, messages};
 use crate::address::Address;
 use crate::compare::{Compared, Situation};
 use crate::kinds;
@@ -95,6 +96,13 @@ pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situati
         }
         (one.refresh, one.restamp, one.close, one.released) = (false, false, false, false);
         left.untouched.insert(one.change.address.clone());
+    }
+    for change in compared.iter_mut().map(|one| &mut one.change).filter(|change| change.action == Action::Create) {
+        let stays = looks_renamed(change).is_some_and(|from| left.untouched.contains(from));
+        // What says the same stays where it is left out, and two would message people twice.
+        if stays && messages(change) {
+            change.action = Action::ByHand;
+        }
     }
     // Old versions go with the address that they had, also where nothing else of it is left.
     let known: BTreeSet<&Address> = compared.iter().map(|one| &one.change.address).collect();

@@ -59,11 +59,10 @@ impl Arranging<'_> {
                     let made = *made;
                     self.drafts[number].after.insert(made);
                     // What is deleted to be made anew is not deleted before it can be.
-                    let same = |before: &usize| self.drafts[*before].step.address == self.drafts[number].step.address;
-                    if let Some(before) = number.checked_sub(1).filter(same)
-                        && self.drafts[before].step.verb == Verb::Delete
-                    {
-                        self.drafts[before].after.insert(made);
+                    let deletes = |before: &usize| self.drafts[*before].step.verb == Verb::Delete;
+                    let before: Vec<usize> = self.drafts[number].after.iter().copied().filter(deletes).collect();
+                    for deleted in before {
+                        self.drafts[deleted].after.insert(made);
                     }
                 } else if let Some((at, id)) = self.found_again(&target) {
                     self.drafts[number].after.insert(at);

@@ -186,6 +186,10 @@ impl Remote for Pipeline {
     fn is_off(spec: &Value) -> bool {
         spec["enabled"] != true
     }
+
+    fn messages(spec: &Value) -> bool {
+        !Self::is_off(spec)
+    }
 }
 
 fn tag_trigger(trigger: &Value) -> Option<TagTrigger> {

@@ -250,6 +250,11 @@ pub trait Remote: Resource {
         false
     }
 
+    /// Whether it messages people, by itself or once something sets it off: two that say the same would do so twice.
+    fn messages(_spec: &Value) -> bool {
+        Self::HAS_RUNS
+    }
+
     /// Whether its deletion takes it from every device that has it, whoever gave it to them.
     fn leaves_devices(_spec: &Value) -> bool {
         false
@@ -302,6 +307,7 @@ pub trait Api: Debug + Send + Sync {
     fn has_runs(&self) -> bool;
     /// Whether it says something to people.
     fn speaks(&self) -> bool;
+    fn messages(&self, spec: &Value) -> bool;
     /// The field with that name; `None` where it is its key.
     fn name_field(&self) -> Option<&'static str>;
     /// A spec as the resource that it says, segments by their keys; `None` where it is only a part of one.
@@ -419,6 +425,9 @@ impl<R: Remote> Api for Row<R> {
     }
     fn is_off(&self, spec: &Value) -> bool {
         R::is_off(spec)
+    }
+    fn messages(&self, spec: &Value) -> bool {
+        R::messages(spec)
     }
     fn leaves_devices(&self, spec: &Value) -> bool {
         R::leaves_devices(spec)

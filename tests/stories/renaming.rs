@@ -146,3 +146,67 @@ scheduled_pushes:
     project.good(&["resolve", "scheduled_pushes/old", "--absent"]);
     assert_eq!(changes(&project.good(&["apply", "--yes"])), ["+ scheduled_pushes/new"]);
 }
+
+const PUSH: &str = "\
+scheduled_pushes:
+  old:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {tag: x}, device_types: [ios], notification: {alert: Sale}}
+";
+
+#[test]
+fn while_the_old_one_is_left_out_a_new_one_that_says_the_same_waits() {
+    let welcome = "\
+pipelines:
+  old: {enabled: true, immediate_trigger: {tag_added: vip}, outcome: {push: {device_types: [ios], notification: {alert: Hi}}}}
+";
+    for manifest in [PUSH, welcome] {
+        let kind = manifest.split(':').next().expect("a kind");
+        let [old, new] = ["old", "new"].map(|key| format!("{kind}/{key}"));
+        let project = Project::new(manifest);
+        let service = project.serve();
+        project.good(&["apply", "--yes"]);
+        project.edit("  old:", "  new:");
+        for choice in [["--only", &new], ["--except", &old]] {
+            service.forget();
+            let ran = project.good(&[&["apply", "--yes"][..], &choice].concat());
+            assert_eq!(changes(&ran), [format!("! {new}")]);
+            let still =
+                format!("{old} says the same or has its name, and is still there: two would message people twice");
+            let joined = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+            says(&joined, &[&still, "lifecycle: {renamed_from: old}", "do not leave the old one out"]);
+            assert!(!joined.contains("--done"), "{ran}");
+            assert_eq!(service.writes(), Vec::<String>::new());
+        }
+        // With the old one, it is made.
+        project.good(&["apply", "--yes"]);
+        let writes = service.writes();
+        assert!(writes[0].starts_with("DELETE ") && writes[1].starts_with("POST "), "{writes:?}");
+        says(&project.good(&["plan"]).stdout, &["No changes."]);
+    }
+}
+
+#[test]
+fn what_two_of_would_do_no_harm_is_made_also_where_the_old_one_is_left_out() {
+    let project = Project::new("templates:\n  old: {push: {notification: {alert: Hello}}}\n");
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.edit("  old:", "  new:");
+    project.good(&["apply", "--yes", "--only", "templates/new"]);
+    assert_eq!(service.templates(), ["new", "old"]);
+}
+
+#[test]
+fn a_push_that_cannot_be_deleted_has_no_second_one_beside_it() {
+    let segment = "segments:\n  a: {criteria: {tag: x}}\n";
+    let project = Project::new(&[segment, &PUSH.replace("{tag: x}", "{segment: a}")].concat());
+    let rules = "[[fault]]\nkind = \"status\"\nstatus = 503\nmethod = \"DELETE\"\npath = \"/api/schedules*\"\n";
+    let service = project.faulty(rules);
+    project.good(&["apply", "--yes"]);
+    project.edit("  old:", "  new:");
+    // Also where those who get it have another key, and are made first.
+    let text = project.folder.read("messages.yaml");
+    project.write(&text.replace("  a:", "  b:").replace("segment: a", "segment: b"));
+    assert_eq!(project.run(&["apply", "--yes"]).code, 6);
+    assert_eq!(service.names("/api/schedules", "schedules", "name"), ["old"]);
+}

@@ -219,9 +219,10 @@ fn looks_renamed(view: &View, change: &Change, from: &Address, in_doubt: bool) -
             .copy(&view.again.other(&format!("resolve {from} --created ID")))
             .and(" or ")
             .copy(&view.again.other(&format!("resolve {from} --absent"))),
-        false => {
+        false if kinds::api(from).lifecycle(view.plan.level).delete == Delete::Never => {
             Words::new("if not, see to the old one first: ").copy(&view.again.other(&format!("apply --done {from}")))
         }
+        false => Words::new("if not, do not leave the old one out: it is deleted first"),
     };
     row.line(first)
 }
