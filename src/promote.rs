@@ -97,7 +97,9 @@ fn fate(address: &Address, from: Side, to: Side, own: &[String]) -> Fate {
             None => Fate::Stays(Why::NotYet),
             Some(other) => {
                 let has = has.map(|has| &*has.spec);
-                let seen = Seen { said: Some(&said.spec), there: Some(&there.spec), other: Some(&other.spec), has };
+                // What is left to the dashboard is the one target's own there, and git's for whoever does not have it yet.
+                let (there, _) = ignoring(&there.spec, &said.spec, &said.ignore);
+                let seen = Seen { said: Some(&said.spec), there: Some(&there), other: Some(&other.spec), has };
                 match carried(seen, own) {
                     Ok(spec) => Fate::Behind(Unit { spec: spec.into(), ..other.clone() }),
                     Err(path) => Fate::Stays(Why::OfTarget(path)),

@@ -1,5 +1,8 @@
 //! Git has gone on since staging was applied to: production gets what staging has, and nothing that is staging's own.
 
+use reqwest::Method;
+use serde_json::json;
+
 use super::{tag, two};
 use crate::world::says;
 
@@ -76,4 +79,26 @@ fn what_is_held_back_stays_also_where_it_has_another_key_by_now() {
     let ran = world.good(&yes());
     assert!(!ran.stdout.contains("created") && !ran.stdout.contains("deleted"), "{ran}");
     assert_eq!(world.segments("shop-us"), vec![("Lapsed".into(), tag("two-live"))]);
+}
+
+#[test]
+fn what_is_left_to_the_dashboard_of_staging_does_not_come_to_production() {
+    let with = |country: &str| {
+        format!(
+            "segments:\n  c: {{display_name: C, criteria: {{tag: {country}}}, lifecycle: {{ignore: [display_name]}}}}\n"
+        )
+    };
+    let world = two(&with("v1"));
+    world.good(&["apply", "--target", "staging", "--yes"]);
+    let all = world.ask("shop-de", Method::GET, "/api/segments", None);
+    let path = format!("/api/segments/{}", all["segments"][0]["id"].as_str().expect("an id"));
+    let edited = json!({"display_name": "Test by Bob", "criteria": {"tag": "v1"}});
+    world.ask("shop-de", Method::PUT, &path, Some(&edited));
+    world.project.write(&with("v2"));
+    world.good(&["apply", "--target", "staging", "--yes"]);
+    assert_eq!(world.segments("shop-de"), vec![("Test by Bob".into(), tag("v2"))]);
+    // Git goes on: the condition is that of staging, the name is git's.
+    world.project.write(&with("v3"));
+    world.good(&yes());
+    assert_eq!(world.segments("shop-us"), vec![("C".into(), tag("v2"))]);
 }
