@@ -352,7 +352,13 @@ impl<'u> Aligned<'u> {
 struct Service<'s> {
     opened: &'s Opened,
     live: &'s Live,
-    pruned: BTreeSet<&'static str>,
+    pruned: &'s BTreeSet<&'static str>,
+}
+
+impl<'s> Service<'s> {
+    fn new(opened: &'s Opened, live: &'s Live, pruned: &'s BTreeSet<&'static str>) -> Self {
+        Self { opened, live, pruned }
+    }
 }
 
 impl Site {
@@ -458,16 +464,24 @@ impl Site {
         let (units, held) = self.aimed(&wish.aim, &before.ledger, opened, context).await?;
         let aligned = Aligned::new(&units, &before.ledger);
         let known = (&*aligned.units, &*aligned.ledger);
-        let live = self.fetch_from(head.early, opened, known, true, &contents, context).await?;
-        let service = Service { opened, live: &live, pruned };
+        let mut live = self.fetch_from(head.early, opened, known, true, &contents, context).await?;
         if before.at_work.is_none() {
-            let plan = self.compared(&aligned, held, &before, &BTreeSet::new(), service, wish)?;
+            let none = BTreeSet::new();
+            let mut plan =
+                self.compared(&aligned, &held, &before, &none, Service::new(opened, &live, &pruned), wish)?;
+            if self.read_pointing(&plan, opened, &mut live).await? {
+                plan = self.compared(&aligned, &held, &before, &none, Service::new(opened, &live, &pruned), wish)?;
+            }
             return Ok(Planned { plan: plan.into(), ledger: before.ledger, at_work: false, digest: None });
         }
         let (after, under_way) = self.since(&before).await?;
         let (units, held) = self.aimed(&wish.aim, &after.ledger, opened, context).await?;
         let aligned = Aligned::new(&units, &after.ledger);
-        let plan = self.compared(&aligned, held, &after, &under_way, service, wish)?;
+        let mut plan =
+            self.compared(&aligned, &held, &after, &under_way, Service::new(opened, &live, &pruned), wish)?;
+        if self.read_pointing(&plan, opened, &mut live).await? {
+            plan = self.compared(&aligned, &held, &after, &under_way, Service::new(opened, &live, &pruned), wish)?;
+        }
         Ok(Planned { plan: plan.into(), at_work: after.at_work.is_some(), ledger: after.ledger, digest: None })
     }
 
@@ -475,7 +489,7 @@ impl Site {
     fn compared(
         &self,
         aligned: &Aligned,
-        held: Vec<Held>,
+        held: &[Held],
         remembered: &Remembered,
         under_way: &BTreeSet<Address>,
         service: Service,
@@ -496,8 +510,8 @@ impl Site {
             app: opened.app.clone(),
             now: opened.now(),
             last_apply: ledger.applied,
-            pruned,
+            pruned: pruned.clone(),
         };
-        self.decide(&aligned.units, held, &known, wish)
+        self.decide(&aligned.units, held.to_vec(), &known, wish)
     }
 }

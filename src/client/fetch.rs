@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
 use tokio::task::JoinSet;
 
 use super::{Reading, refusal};
@@ -67,6 +68,41 @@ pub async fn fetch_from(
         waiting.extend(fetch.on(number, &answer, Timestamp::now()).map_err(Failure::new)?);
     }
     Ok(fetch.finish())
+}
+
+/// Reads what is listed of a kind and not known beyond that, whoever made it.
+pub async fn read_listed(reading: &Reading, kind: &'static Kind, level: Level, live: &mut Live) -> Result<(), Failure> {
+    let Some(listed) = live.listed.get_mut(kind.key) else { return Ok(()) };
+    let unread = listed.values().filter(|found| found.spec.is_none()).map(|found| found.id.clone());
+    let asks = unread.filter_map(|id| Some((kind.api.get(&id, &Value::Null, level)?, id)));
+    let mut waiting: VecDeque<(Request, String)> = asks.collect();
+    let mut under_way = JoinSet::new();
+    loop {
+        while under_way.len() < CONCURRENCY
+            && let Some((request, id)) = waiting.pop_front()
+        {
+            let reading = reading.clone();
+            under_way.spawn(async move { (reading.read(&request).await, request, id) });
+        }
+        let Some(ended) = under_way.join_next().await else { return Ok(()) };
+        let (answered, request, id) = ended.map_err(|error| Failure::new(error.to_string()))?;
+        let answer = answered.map_err(|loss| lost(&request, &loss))?;
+        match answer.meaning() {
+            Meaning::Done => {
+                // What others made may be in a form that is not known here.
+                let got = kind.api.got(&id, &Value::Null, answer.body.as_ref().unwrap_or(&Value::Null));
+                if let (Some(known), Ok(Some(got))) = (listed.get_mut(&id), got) {
+                    known.spec = got.spec;
+                }
+            }
+            // It was deleted since it was listed.
+            Meaning::Missing => drop(listed.remove(&id)),
+            _ => {
+                let failed = || Failure::new(format!("{request} failed: {}", answer.error()));
+                return Err(refusal(reading.origin(), &answer).unwrap_or_else(failed));
+            }
+        }
+    }
 }
 
 /// Lists every kind, as far as that succeeds: what fails is asked for again by whoever fetches.

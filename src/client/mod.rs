@@ -17,7 +17,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 pub use credentials::{Credentials, From as FoundIn, Keyring, Secret, credentials, only_its_owner};
-pub use fetch::{fetch, fetch_from, list, seek};
+pub use fetch::{fetch, fetch_from, list, read_listed, seek};
 pub use origin::{Origin, is_plain, shown};
 pub use struck::Struck;
 pub use transport::{Clients, Patience, Timing, Transport, Whole, connections};

@@ -171,3 +171,34 @@ scheduled_pushes:
     project.good(&["destroy", "--confirm", "local"]);
     assert_eq!(service.segments(), Vec::<String>::new());
 }
+
+#[test]
+fn a_segment_that_somebody_elses_segment_names_is_kept() {
+    for (project, replaced) in [
+        (Project::new("segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n"), false),
+        (Project::documented("segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n"), true),
+    ] {
+        let service = project.serve();
+        project.good(&["apply", "--yes"]);
+        let id = service.segment_id("a");
+        let theirs = json!({"display_name": "Theirs", "criteria": {"segment": id}});
+        let made = service.post("/api/segments", &theirs)["segment_id"].as_str().expect("an id").to_owned();
+        match replaced {
+            true => project.edit("tag: a", "tag: other"),
+            false => project.edit("  a: {criteria: {tag: a}}\n", ""),
+        }
+        // Nothing is read for a plan that deletes nothing.
+        service.forget();
+        project.good(&["plan", "--only", "segments/b"]);
+        assert!(!service.asked().contains(&format!("GET /api/segments/{made}")), "{:?}", service.asked());
+        let ran = project.good(&["apply", "--yes"]);
+        let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        says(&said, &["is not deleted yet: somebody else's segment \"Theirs\"", "change that by hand"]);
+        assert_eq!(service.get(&format!("/api/segments/{id}"))["criteria"]["tag"], "a");
+        // Once it is gone, nothing holds the segment.
+        service.delete(&format!("/api/segments/{made}"));
+        project.good(&["apply", "--yes"]);
+        let left = if replaced { vec!["a", "b"] } else { vec!["b"] };
+        assert_eq!(service.segments(), left);
+    }
+}

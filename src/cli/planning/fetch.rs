@@ -6,11 +6,13 @@ use super::Site;
 use crate::address::Address;
 use crate::cli::Context;
 use crate::cli::target::Opened;
-use crate::client::fetch_from;
+use crate::client::{fetch_from, read_listed};
 use crate::compare::Unit;
 use crate::failure::Failure;
-use crate::ledger::Ledger;
+use crate::kinds::{Found, Kind, Resource, Segment, kind};
+use crate::ledger::{Ledger, Verb};
 use crate::live::{Early, Live, Look};
+use crate::plan::{Plan, Step};
 
 impl Site {
     /// What the service has, of every kind that it lists; of some also what lists do not show.
@@ -23,6 +25,19 @@ impl Site {
         context: &Context,
     ) -> Result<Live, Failure> {
         self.fetch_with(opened, units, ledger, true, contents, context).await
+    }
+
+    /// Where a plan deletes a segment, what the segments of others point at has to be known: no list shows that. Says whether
+    /// something was read that the plan did not know.
+    pub(super) async fn read_pointing(&self, plan: &Plan, opened: &Opened, live: &mut Live) -> Result<bool, Failure> {
+        let deletes = |step: &Step| step.verb == Verb::Delete && step.address.kind == Segment::KEY;
+        let is_unread = |(kind, found): (&'static Kind, &Found)| kind.key == Segment::KEY && found.spec.is_none();
+        let Some(segments) = kind(Segment::KEY) else { return Ok(false) };
+        if !plan.steps.iter().any(deletes) || !live.listed().any(is_unread) {
+            return Ok(false);
+        }
+        read_listed(&opened.reading(), segments, opened.level, live).await?;
+        Ok(true)
     }
 
     /// The same, where only some kinds may be asked for.

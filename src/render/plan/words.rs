@@ -8,7 +8,7 @@ use crate::address::Address;
 use crate::guard;
 use crate::kinds::{self, Delete, Read, Resource, Update};
 use crate::ledger::Verb;
-use crate::plan::{Action, Aim, Change, Moved, Overwritten, Reason};
+use crate::plan::{Action, Aim, Change, Moved, Overwritten, Reason, Thing};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::before;
 use crate::text::{all_of, count, minutes};
@@ -127,6 +127,7 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
         }
         Reason::Retired { id } => plain("old one", format!("an earlier version ({}) is still there", view.id(id))),
         Reason::StillUsed { id, by } => {
+            let is_theirs = by.iter().any(|who| matches!(who, Thing::Other { .. }));
             let by: Vec<String> = by.iter().map(ToString::to_string).collect();
             let point = if by.len() == 1 { "points" } else { "point" };
             let does = match view.plan.aim {
@@ -134,8 +135,9 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
                 Aim::Before(number) => format!("revert {number}"),
                 _ => "apply".to_owned(),
             };
-            // What holds up a thing to be pruned is somebody else's, which no apply changes.
-            let then = match change.reasons.iter().any(|reason| matches!(reason, Reason::Pruned { .. })) {
+            // No apply changes what is somebody else's.
+            let is_pruned = change.reasons.iter().any(|reason| matches!(reason, Reason::Pruned { .. }));
+            let then = match is_theirs || is_pruned {
                 true => format!("change that by hand, and a later {does} deletes it"),
                 false => format!("a later {does} does it"),
             };
