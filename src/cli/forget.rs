@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -7,11 +9,14 @@ use super::planning::Place;
 use super::turn::Turn;
 use super::{Context, Ended, runtime};
 use crate::address::Address;
+use crate::compare;
 use crate::failure::{Exit, Failure};
-use crate::kinds::{self, Read};
+use crate::kinds::{self, Delete, Read};
 use crate::ledger::Record;
+use crate::manifest::{Project, Target, read_project};
 use crate::model::level::Level;
-use crate::text;
+use crate::render::one_line;
+use crate::text::{self, pattern_of, quoted};
 
 /// Let go of resources: the service keeps them, and pushplan no longer changes or deletes them.
 #[derive(Debug, Args)]
@@ -69,6 +74,7 @@ impl Forget {
                  --even-if-pending"
             )));
         }
+        self.not_pruned(&open, &found, level, now)?;
         let is_over = |address: &&Address| {
             open.ledger.owned.get(*address).is_some_and(|it| it.past || has_gone_out(address, &it.spec, now))
         };
@@ -99,6 +105,51 @@ impl Forget {
             context.out.print(&format!("What is still to come of {} goes out all the same.", text::all_of(&half_out)));
         }
         Ok(Exit::Done)
+    }
+}
+
+impl Forget {
+    /// Refuses what the target would have deleted next: what is nobody's in git, of a kind that it prunes.
+    fn not_pruned(&self, open: &Open, found: &[Address], level: Level, now: Timestamp) -> Result<(), Failure> {
+        let root = self.place.root()?;
+        let pruned = Project::open(&root).target(&open.target).map(Target::pruned).unwrap_or_default();
+        let deletes = |address: &&Address| {
+            pruned.contains(&*address.kind) && kinds::api(address).lifecycle(level).delete != Delete::Never
+        };
+        let asked: Vec<&Address> = found.iter().filter(deletes).collect();
+        if asked.is_empty() {
+            return Ok(());
+        }
+        let manifests = read_project(&root, None);
+        let units = compare::units(&manifests.resolve(Some(&open.target)).0, &manifests.sources);
+        // What has a name that is declared is not deleted, but for a person to decide.
+        let declared: BTreeSet<(&str, String)> =
+            units.iter().map(|(address, unit)| (&*address.kind, kinds::api(address).name(&unit.spec))).collect();
+        let ignored = manifests.project.ignore_unmanaged(&open.target);
+        for address in asked {
+            let older = open.ledger.retired.iter().filter(|old| old.address == *address).map(|old| &old.spec);
+            for spec in open.ledger.owned.get(address).map(|owned| &owned.spec).into_iter().chain(older) {
+                let name = kinds::api(address).name(spec);
+                let meant = format!("{}/{name}", address.kind);
+                let is_ignored = ignored.iter().any(|pattern| text::is_like(&pattern.value, &meant));
+                if is_ignored || has_gone_out(address, spec, now) || declared.contains(&(&*address.kind, name.clone()))
+                {
+                    continue;
+                }
+                let target = text::short(&open.target, 80);
+                let message = format!(
+                    "{address} is not in your files, and prune.{} of {target} deletes what is in nobody's: forgotten, it goes \
+                     with the next apply",
+                    address.kind
+                );
+                let pattern = quoted(&format!("{}/{}", address.kind, pattern_of(&name)));
+                return Err(Failure::new(one_line(&message)).exit(Exit::Refused).help(one_line(&format!(
+                    "to keep it, write this into pushplan.toml first, under [project] or the target: ignore_unmanaged = \
+                     [{pattern}]"
+                ))));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -147,3 +147,29 @@ fn a_push_has_gone_out_by_the_clock_of_the_service() {
     drop(service);
     project.good(&["forget", "segments/vip"]);
 }
+
+#[test]
+fn what_the_target_would_prune_is_not_let_go_of() {
+    let project = Project::with(PUSH, "prune = {segments = true, scheduled_pushes = true}\n");
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    // What is declared is for a person to decide.
+    project.good(&["forget", "segments/vip", "scheduled_pushes/sale"]);
+    project.good(&["adopt", "--all-matching"]);
+    project.write("templates:\n  t: {push: {notification: {alert: Hi}}}\n");
+    let ran = project.run(&["forget", "segments/vip", "scheduled_pushes/sale"]);
+    assert_eq!(ran.code, 7, "{ran}");
+    says(
+        &ran.stderr,
+        &[
+            "scheduled_pushes/sale is not in your files, and prune.scheduled_pushes of local deletes",
+            "ignore_unmanaged = [\"scheduled_pushes/sale\"]",
+        ],
+    );
+    let toml = project.folder.read("pushplan.toml");
+    let ignore = "ignore_unmanaged = [\"scheduled_pushes/sale\", \"segments/vip\"]\n";
+    project.folder.write("pushplan.toml", format!("{toml}{ignore}"));
+    project.good(&["forget", "segments/vip", "scheduled_pushes/sale"]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!((service.segments(), pushes(&service)), (vec!["vip".to_owned()], 1));
+}
