@@ -83,14 +83,15 @@ impl Mv {
             runtime()?.block_on(self.turn.ledger(context, &log, &target))?;
         }
         let known = ledgers(&manifests, &root)?;
-        let own = known.iter().find(|known| known.target == name);
-        if let Some(own) = own
-            && let Err(why) = &own.ledger
-            && !self.in_git
-        {
-            return Err(Failure::new(why.clone()).help("with --in-git no ledger is touched"));
-        }
         let declared = |address: &Address| !manifests.declarations(kind, &address.key).is_empty();
+        let follows = !declared(&from) && declared(&to);
+        // Once the files are edited, a ledger that was not told plans to delete the one and to make the other.
+        let concerned = known.iter().filter(|one| !self.in_git && (one.target == name || !follows));
+        if let Some(why) = concerned.into_iter().find_map(|one| one.ledger.as_ref().err()) {
+            return Err(Failure::new(format!("{why}; nothing is moved, since that ledger would not know")).help(
+                "move it where every ledger can be read; or, with --in-git, the manifest tells each of them with its next apply",
+            ));
+        }
         match (declared(&from), declared(&to)) {
             (true, true) => return Err(taken(kind, &manifests, &to, "it is declared already")),
             (true, false) => {}
@@ -282,7 +283,10 @@ impl Mv {
         for one in known.iter().filter(|one| one.target == name).chain(known.iter().filter(|one| one.target != name)) {
             let target = text::short(&one.target, 80);
             match &one.ledger {
-                Err(why) => say(format!("The ledger of {target} cannot be read and stays as it is: {why}")),
+                Err(why) => {
+                    say(format!("The ledger of {target} cannot be read and stays as it is: {why}"));
+                    say(format!("Once it can be: pushplan mv {from} {to} --target {target}"));
+                }
                 Ok(_) if one.is_empty() => elsewhere.push(target),
                 Ok(_) if !one.has(from) => {
                     say(format!("The ledger of {target} knows nothing by {from} and stays as it is."));

@@ -312,3 +312,23 @@ fn nothing_is_moved_while_a_run_is_under_way() {
     project.good(&["apply", "--yes"]);
     assert_eq!(service.writes(), ["POST /api/schedules"], "one push is made");
 }
+
+#[test]
+fn nothing_is_moved_where_another_targets_ledger_cannot_be_read() {
+    let project = Project::new("segments:\n  a: {criteria: {tag: x}}\n");
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let toml = project.folder.read("pushplan.toml");
+    let far = "[targets.far]\nbase_url = \"https://push.example\"\nledger = \"git:no-such-repository.git\"\n";
+    project.folder.write("pushplan.toml", format!("{toml}{far}"));
+    let before = project.folder.read("messages.yaml");
+    let ran = project.run(&["mv", "segments/a", "segments/b", "--target", "local"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&ran.stderr, &["the ledger of `far` cannot be read", "nothing is moved", "--in-git"]);
+    assert_eq!(project.folder.read("messages.yaml"), before);
+    assert!(!project.good(&["plan", "--target", "local"]).stdout.contains("segments/b"));
+    // Where the files have the new key already, the one that is asked for is told, and how the other will be.
+    project.write("segments:\n  b: {criteria: {tag: x}}\n");
+    let ran = project.good(&["mv", "segments/a", "segments/b", "--target", "local"]);
+    says(&ran.stdout, &["The ledger of local knows it as", "pushplan mv segments/a segments/b --target far"]);
+}
