@@ -1,5 +1,7 @@
 //! Resources that are applied in parts, and lose some of them.
 
+use serde_json::json;
+
 use crate::schema::checked;
 use crate::world::{Project, says};
 
@@ -59,4 +61,18 @@ fn people_change_through_a_segment_only_where_a_segment_changes() {
         let push = push.expect("the push changes");
         assert_eq!(push["audiences"][0]["through_a_segment"], through, "{tag} {who} {push:#}");
     }
+}
+
+#[test]
+fn tags_that_somebody_else_gave_are_not_told_to_go() {
+    let with =
+        |members: &str| format!("tag_groups: {{g: {{tags: [a, z], members: {{named_users: {{{members}}}}}}}}}\n");
+    let project = Project::new(&with("x: [a], y: [a]"));
+    let service = project.serve_with(&["--devices", "20"]);
+    project.good(&["apply", "--yes"]);
+    service.post("/api/named_users/tags", &json!({"audience": {"named_user_id": "x"}, "add": {"g": ["z"]}}));
+    project.write(&with("y: [a]"));
+    let text = project.good(&["plan"]).stdout;
+    says(&text, &["- named_users/x  tags [a]\n", "since the last apply; what came from here goes, and"]);
+    assert!(!text.contains("it is deleted all the same"), "{text}");
 }

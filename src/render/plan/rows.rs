@@ -108,8 +108,12 @@ fn part(change: &Change) -> Row {
     let id = own.rsplit('/').next().unwrap_or_default();
     let key = address.key.split('/').next().unwrap_or_default();
     let is_said = |value: Option<&Value>| value.and_then(Value::as_str).is_some_and(|text| text == id || text == key);
-    let after = if change.action == Action::Delete { None } else { change.desired.as_deref() };
-    let found = Difference::between(before(change), after);
+    let (before, after) = match change.action {
+        // What is taken away is what came from here.
+        Action::Delete => (change.ledger.as_deref().or(before(change)), None),
+        _ => (before(change), change.desired.as_deref()),
+    };
+    let found = Difference::between(before, after);
     let fields = found.fields.iter().filter(|field| !is_said(field.old.or(field.new)));
     let mut words = Words::default();
     for (number, field) in fields.enumerate() {

@@ -346,6 +346,9 @@ fn drift(change: &Change) -> Option<Row> {
         (Moved::Git, _) => return None,
         (Moved::Service, Action::ByHand) => "changed on the service since the last apply",
         (Moved::Service, _) => "changed on the service since the last apply; this puts it back",
+        (Moved::Both, Action::Delete) if change.address.part().is_some() => {
+            "edited on the service since the last apply; what came from here goes, and nothing else"
+        }
         (Moved::Both, Action::Delete) => "edited on the service since the last apply; it is deleted all the same",
         (Moved::Both, _) => "changed in your files and on the service since the last apply",
         (Moved::Removed, Action::Create | Action::Replace) => {
