@@ -157,10 +157,10 @@ fn old_versions(compared: &[Compared], wanted: &Wanted, situation: &Situation) -
     old
 }
 
-/// What goes and says the same.
-fn looks_renamed(change: &Change) -> Option<&Address> {
+/// What says the same and is no longer declared: what goes, or has had its time.
+fn looks_renamed(change: &Change, is_past: bool) -> Option<&Address> {
     change.reasons.iter().find_map(|reason| match reason {
-        Reason::LooksRenamed { from, .. } => Some(from),
+        Reason::LooksRenamed { from, past, .. } if *past == is_past => Some(from),
         _ => None,
     })
 }
@@ -449,7 +449,7 @@ impl Arranging<'_> {
     /// What says the same as something that goes, and messages people, is made once that is gone.
     fn in_place_of(&mut self, compared: &[Compared]) {
         for change in compared.iter().map(|one| &one.change) {
-            let Some(from) = looks_renamed(change).filter(|_| messages(change)) else { continue };
+            let Some(from) = looks_renamed(change, false).filter(|_| messages(change)) else { continue };
             if let (Some(goes), Some(made)) = (self.last.get(from), self.made.get(&change.address))
                 && self.drafts[*goes].step.verb == Verb::Delete
             {

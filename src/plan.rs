@@ -270,6 +270,9 @@ pub enum Reason {
         from: Address,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         in_doubt: bool,
+        /// That has had its time: it says the same, perhaps at another time.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        past: bool,
     },
 }
 

@@ -50,13 +50,16 @@ pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situati
         open.extend(needed.get(&address).into_iter().flatten().cloned());
     }
     let wanted = Wanted::new(compared, ledger);
+    let perhaps: BTreeMap<&Address, &Address> =
+        compared.iter().filter_map(|one| Some((looks_renamed(&one.change, true)?, &one.change.address))).collect();
     loop {
         let before = taken.len();
         for one in compared.iter() {
             let address = &one.change.address;
             let missing = |needed: &Address| !taken.contains(needed) && !ledger.owned.contains_key(needed);
             // What is left out under its new address is not let go of under the old one.
-            let heir = wanted.heir(one).is_some_and(|heir| !taken.contains(heir));
+            let perhaps = perhaps.get(address).filter(|_| !is(&choice.only, address));
+            let heir = wanted.heir(one).or(perhaps.copied()).is_some_and(|heir| !taken.contains(heir));
             if taken.contains(address) && (heir || needed[address].iter().any(missing)) {
                 taken.remove(address);
             }
@@ -98,7 +101,7 @@ pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situati
         left.untouched.insert(one.change.address.clone());
     }
     for change in compared.iter_mut().map(|one| &mut one.change).filter(|change| change.action == Action::Create) {
-        let stays = looks_renamed(change).is_some_and(|from| left.untouched.contains(from));
+        let stays = looks_renamed(change, false).is_some_and(|from| left.untouched.contains(from));
         // What says the same stays where it is left out, and two would message people twice.
         if stays && messages(change) {
             change.action = Action::ByHand;

@@ -9,7 +9,7 @@ use crate::address::Address;
 use crate::digest::Digest;
 use crate::kinds::remote::pointed;
 use crate::kinds::{self, Api, Create};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Owned};
 use crate::node::Shared;
 use crate::plan::{Action, Reason};
 
@@ -68,10 +68,22 @@ struct Going<'c> {
     stays: BTreeMap<(&'c str, Digest), (&'c Address, bool)>,
     /// The same by their names.
     named: BTreeMap<(&'c str, String), (&'c Address, bool)>,
+    /// Those that have had their time, by what they said, whenever that was.
+    past: BTreeMap<(&'c str, Digest), &'c Address>,
+}
+
+/// What became of something that says the same.
+#[derive(Clone, Copy, PartialEq)]
+enum Old {
+    Goes,
+    Stays,
+    InDoubt,
+    Past,
 }
 
 /// Something new that says the same as what is no longer declared may be a rename that nobody told of. Where the old one
-/// cannot be deleted, or nobody knows whether it is there, the new one waits for a person: both would message people.
+/// cannot be deleted, or nobody knows whether it is there, the new one waits for a person: both would message people. Where it
+/// has had its time, the new one would message people once more, whatever its own time.
 fn look_alike(compared: &mut [Compared], situation: &Situation) {
     let Situation { ledger, units, .. } = situation;
     let owned = |address: &Address| ledger.owned.get(address).map(|owned| &owned.spec);
@@ -82,7 +94,15 @@ fn look_alike(compared: &mut [Compared], situation: &Situation) {
         let is_said = |is: fn(&Reason) -> bool| one.change.reasons.iter().any(is);
         let in_doubt = is_said(|reason| matches!(reason, Reason::InDoubt { .. }));
         let stays = in_doubt || is_said(|reason| matches!(reason, Reason::InDashboard { .. }));
-        if address.part().is_some() || one.change.action != Action::Delete && !stays {
+        if address.part().is_some() {
+            continue;
+        }
+        if let Some(owned) = one.owned.as_ref().filter(|owned| !stays && has_had_its_time(one, owned, situation)) {
+            for says in old.both(address, &timeless(&owned.spec)) {
+                going.past.entry((&address.kind, says)).or_insert(address);
+            }
+        }
+        if one.change.action != Action::Delete && !stays {
             continue;
         }
         let intended = ledger.open.get(address).and_then(|open| open.intent.spec.as_ref()).filter(|_| in_doubt);
@@ -100,12 +120,12 @@ fn look_alike(compared: &mut [Compared], situation: &Situation) {
             }
         }
     }
-    if going.goes.is_empty() && going.stays.is_empty() {
+    if going.goes.is_empty() && going.stays.is_empty() && going.past.is_empty() {
         return;
     }
     let declared = |address: &Address| units.get(address).map(|unit| &unit.spec);
     let mut new = Meanings::new(&declared);
-    let mut found: Vec<(usize, Address, Option<bool>)> = Vec::new();
+    let mut found: Vec<(usize, Address, Old)> = Vec::new();
     for (number, one) in compared.iter().enumerate() {
         let (address, Some(desired)) = (&one.change.address, &one.change.desired) else { continue };
         let api = kinds::api(address);
@@ -118,18 +138,47 @@ fn look_alike(compared: &mut [Compared], situation: &Situation) {
         // What stays counts before what goes: with that one, there would be two.
         let stays = going.named.get(&(&*address.kind, api.name(desired)));
         let stays = stays.or_else(|| says.iter().find_map(|says| going.stays.get(says)));
-        let stays = stays.map(|(old, in_doubt)| (*old, Some(*in_doubt)));
-        let goes = || says.iter().find_map(|says| going.goes.get(says)).map(|old| (*old, None));
-        if let Some((old, stays)) = stays.or_else(goes) {
-            found.push((number, old.clone(), stays));
+        let stays = stays.map(|(old, in_doubt)| (*old, if *in_doubt { Old::InDoubt } else { Old::Stays }));
+        let goes = || says.iter().find_map(|says| going.goes.get(says)).map(|old| (*old, Old::Goes));
+        let mut past = || {
+            let says = new.both(address, &timeless(desired)).map(|says| (&*address.kind, says));
+            says.iter().find_map(|says| going.past.get(says)).map(|old| (*old, Old::Past))
+        };
+        let past = || if going.past.is_empty() { None } else { past() };
+        if let Some((address, old)) = stays.or_else(goes).or_else(past) {
+            found.push((number, address.clone(), old));
         }
     }
-    for (number, from, stays) in found {
+    for (number, from, old) in found {
         let change = &mut compared[number].change;
-        change.reasons.push(Reason::LooksRenamed { from, in_doubt: stays == Some(true) });
-        if stays.is_some() {
+        change.reasons.push(Reason::LooksRenamed { from, in_doubt: old == Old::InDoubt, past: old == Old::Past });
+        if matches!(old, Old::Stays | Old::InDoubt) {
             change.action = Action::ByHand;
         }
+    }
+}
+
+/// Whether something has begun to message people, so that there is nothing to delete.
+fn has_had_its_time(one: &Compared, owned: &Owned, situation: &Situation) -> bool {
+    let begun = || kinds::api(&one.change.address).runs(&owned.spec).is_some_and(|runs| runs.has_begun(situation.now));
+    matches!(one.change.action, Action::Keep | Action::Forget) && (owned.past || begun())
+}
+
+/// What something says, whenever it is said.
+fn timeless(spec: &Shared) -> Shared {
+    let mut spec = spec.tree().into_owned();
+    forget_times(&mut spec);
+    spec.into()
+}
+
+fn forget_times(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|name, _| !matches!(name.as_str(), "scheduled_time" | "local_scheduled_time"));
+            fields.values_mut().for_each(forget_times);
+        }
+        Value::Array(items) => items.iter_mut().for_each(forget_times),
+        _ => {}
     }
 }
 

@@ -1,5 +1,8 @@
 //! Resources that get another key.
 
+use serde_json::json;
+
+use crate::support::Ran;
 use crate::world::{Project, changes, says};
 
 const BEFORE: &str = "\
@@ -209,4 +212,51 @@ fn a_push_that_cannot_be_deleted_has_no_second_one_beside_it() {
     project.write(&text.replace("  a:", "  b:").replace("segment: a", "segment: b"));
     assert_eq!(project.run(&["apply", "--yes"]).code, 6);
     assert_eq!(service.names("/api/schedules", "schedules", "name"), ["old"]);
+}
+
+#[test]
+fn what_says_the_same_as_what_has_gone_out_is_asked_about() {
+    let project = Project::new(PUSH);
+    let service = project.serve_with(&["--clock", "2035-01-01T00:00Z"]);
+    project.good(&["apply", "--yes"]);
+    service.post("/local/clock", &json!({"to": "2035-02-01T00:00:00Z"}));
+    project.edit("  old:", "  new:");
+    let asks = [
+        "is this a rename? scheduled_pushes/old says the same, has had its time and is no longer in your files",
+        "if so, write this beneath `new:` at messages.yaml:2: lifecycle: {renamed_from: old}",
+        "if not, it messages people once more, who may have had the same already",
+        "is this a rename? scheduled_pushes/new says the same; see there what to write",
+    ];
+    let said = |ran: &Ran| ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let ran = project.good(&["plan"]);
+    says(&ran.stdout, &["+ scheduled_pushes/new", ". scheduled_pushes/old"]);
+    says(&said(&ran), &asks);
+    says(&said(&ran), &["see below whether it is a rename; else give it a later time"]);
+    // Left out, it does not take the old one with it: the next plan could not ask any more.
+    project.good(&["apply", "--yes", "--except", "scheduled_pushes/new"]);
+    // Also with the later time that it was advised to have.
+    project.edit("2035-01-22", "2035-02-22");
+    says(&said(&project.good(&["plan"])), &asks);
+    project.edit("  new:", "  new:\n    lifecycle: {renamed_from: old}");
+    service.forget();
+    says(&project.good(&["apply", "--yes"]).stdout, &["it will not be sent again"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+}
+
+#[test]
+fn an_experiment_that_was_sent_at_once_is_asked_about_under_another_key() {
+    let project = Project::new(
+        "\
+experiments:
+  old:
+    lifecycle: {allow: [EX102]}
+    audience: {tag: x}
+    device_types: [ios]
+    variants: [{push: {notification: {alert: One}}}, {push: {notification: {alert: Two}}}]
+",
+    );
+    let _service = project.serve();
+    project.good(&["apply", "--yes", "--allow-sends"]);
+    project.edit("  old:", "  new:");
+    says(&project.good(&["plan"]).stdout, &["is this a rename? experiments/old says the same, has had its time"]);
 }

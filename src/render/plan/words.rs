@@ -119,8 +119,12 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
                     format!("its time in your files, {}, {late}: what the service has keeps its own", moment(*at));
                 return asks("too late", words).line(Words::new("give it a later time, or remove it to call it off"));
             }
-            asks("too late", format!("its time, {}, {late}: it will not be made", moment(*at)))
-                .line(Words::new("give it a later time, or remove it from your files"))
+            asks("too late", format!("its time, {}, {late}: it will not be made", moment(*at))).line(Words::new(
+                match change.reasons.iter().any(|other| matches!(other, Reason::LooksRenamed { .. })) {
+                    true => "see below whether it is a rename; else give it a later time, or remove it from your files",
+                    false => "give it a later time, or remove it from your files",
+                },
+            ))
         }
         Reason::Retired { id } if change.action == Action::Delete => {
             plain("old one", format!("an earlier version ({}) is deleted: nothing points at it any more", view.id(id)))
@@ -159,7 +163,7 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
         Reason::NothingRenamed { from } => {
             plain("renamed", format!("nothing of ours that it could be is known as {from}: this is a new one"))
         }
-        Reason::LooksRenamed { from, in_doubt } => looks_renamed(view, change, from, *in_doubt),
+        Reason::LooksRenamed { from, in_doubt, past } => looks_renamed(view, change, from, *in_doubt, *past),
         Reason::Pruned { made } => pruned(view, change, *made),
         Reason::Unprotected => {
             asks("unprotected", "lifecycle.protect is lifted: from then on it can be deleted and replaced".to_owned())
@@ -199,17 +203,22 @@ fn unseen(view: &View, change: &Change) -> Option<String> {
 }
 
 /// It may be what stood under another key.
-fn looks_renamed(view: &View, change: &Change, from: &Address, in_doubt: bool) -> Row {
+fn looks_renamed(view: &View, change: &Change, from: &Address, in_doubt: bool, past: bool) -> Row {
     let say = format!("lifecycle: {{renamed_from: {}}}", crate::text::scalar(&from.key));
     let at = change.place.as_ref().map(|place| format!(" at {}:{}", place.file, place.line)).unwrap_or_default();
     let write = format!("write this beneath `{}:`{at}: ", change.address.key);
     if change.action != Action::ByHand {
-        let words = format!("is this a rename? {from} says the same, is no longer in your files and would be deleted");
+        let words = match past {
+            true => format!("is this a rename? {from} says the same, has had its time and is no longer in your files"),
+            false => format!("is this a rename? {from} says the same, is no longer in your files and would be deleted"),
+        };
         let moves = view.again.other(&format!("mv {from} {}", change.address));
-        return Row::new(RENAME, Words::new(&words))
+        let row = Row::new(RENAME, Words::new(&words))
             .paint(Paint::Asks)
             .line(Words::new(&format!("if so, {write}")).copy(&say))
             .line(Words::new("or tell the ledger at once: ").copy(&moves));
+        let again = Words::new("if not, it messages people once more, who may have had the same already");
+        return if past { row.line(again) } else { row };
     }
     let is_there = if in_doubt { "may be there" } else { "is still there" };
     let words = format!("{from} says the same or has its name, and {is_there}: two would message people twice");
@@ -327,7 +336,7 @@ pub const RENAME: &str = "rename?";
 
 /// That what goes may be what comes under another key.
 fn may_be_renamed(view: &View, change: &Change) -> Option<Row> {
-    let to = view.successor(&change.address).filter(|_| change.action == Action::Delete)?;
+    let to = view.successor(&change.address).filter(|_| matches!(change.action, Action::Delete | Action::Forget))?;
     let words = format!("is this a rename? {} says the same; see there what to write", to.address);
     Some(Row::new(RENAME, Words::new(&words)).paint(Paint::Asks))
 }
