@@ -139,6 +139,7 @@ fn undecided_as(reason: &Reason) -> Option<Guard> {
         | Reason::NeverTwice
         | Reason::Unprotected
         | Reason::Renamed { .. }
+        | Reason::HandedOver { .. }
         | Reason::NothingRenamed { .. }
         | Reason::Pruned { .. }
         | Reason::LooksRenamed { .. } => None,

@@ -260,6 +260,8 @@ pub enum Reason {
     Unprotected,
     /// The ledger knows it by another address so far.
     Renamed { from: Address },
+    /// It is declared under another address from now on, which has the thing itself.
+    HandedOver { to: Address },
     /// It is said to be renamed, and nothing is known by that address that it could be.
     NothingRenamed { from: Address },
     /// Nobody declares it, and the target asks for the deletion of what nobody does.

@@ -9,7 +9,7 @@ use crate::compare::{Compared, Situation};
 use crate::kinds;
 use crate::kinds::remote::{may_name, segments};
 use crate::kinds::{Resource, Segment};
-use crate::ledger::Retired;
+use crate::ledger::{Owned, Retired};
 use crate::plan::{Action, Choice};
 use crate::text::is_like;
 
@@ -59,7 +59,9 @@ pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situati
             let missing = |needed: &Address| !taken.contains(needed) && !ledger.owned.contains_key(needed);
             // What is left out under its new address is not let go of under the old one.
             let perhaps = perhaps.get(address).filter(|_| !is(&choice.only, address));
-            let heir = wanted.heir(one).or(perhaps.copied()).is_some_and(|heir| !taken.contains(heir));
+            let of = |owned: Option<&Owned>| owned.and_then(|owned| kinds::api(address).identity(&owned.spec));
+            let heir = wanted.heir(one).filter(|heir| of(ledger.owned.get(*heir)) != of(one.owned.as_ref()));
+            let heir = heir.or(perhaps.copied()).is_some_and(|heir| !taken.contains(heir));
             if taken.contains(address) && (heir || needed[address].iter().any(missing)) {
                 taken.remove(address);
             }

@@ -6,7 +6,7 @@ use crate::address::Address;
 use crate::compare::Compared;
 use crate::kinds;
 use crate::ledger::{Ledger, Retired};
-use crate::plan::Action;
+use crate::plan::{Action, Reason};
 
 /// The things that are declared, by what they are on the service.
 pub struct Wanted(BTreeMap<(String, String), Address>);
@@ -38,6 +38,7 @@ impl Wanted {
         for one in compared.iter_mut() {
             if let Some(to) = self.heir(one) {
                 one.change.action = Action::Forget;
+                one.change.reasons.push(Reason::HandedOver { to: to.clone() });
                 went.insert(one.change.address.clone(), to.clone());
             }
         }

@@ -59,7 +59,7 @@ fn a_segment_stays_while_a_push_in_doubt_may_point_at_it() {
 fn what_is_declared_elsewhere_and_left_out_there_is_not_let_go_of() {
     let world = World::in_sync("tags: {old: {tag: vip}, other: {tag: x}}", Level::Documented);
     let renamed = "tags: {new: {tag: vip}, other: {tag: x}}";
-    let told = "+ tags/new\n. tags/old\n0 create tags/new PUT /api/tags/vip\n1 forget tags/old after 0\n";
+    let told = "+ tags/new\n. tags/old HandedOver\n0 create tags/new PUT /api/tags/vip\n1 forget tags/old after 0\n";
     assert_eq!(world.told(renamed), told);
     assert_eq!(except(world, "tags/new").told(renamed), "");
 }

@@ -260,3 +260,24 @@ experiments:
     project.edit("  old:", "  new:");
     says(&project.good(&["plan"]).stdout, &["is this a rename? experiments/old says the same, has had its time"]);
 }
+
+#[test]
+fn what_is_the_same_on_the_service_under_another_key_is_told_as_that() {
+    let desk = |key: &str| {
+        format!(
+            "open_channels:\n  {key}: {{address: desk, opt_in: true, open: {{open_platform_name: sms, identifiers: {{n: \"1\"}}}}}}\n"
+        )
+    };
+    let project = Project::new(&desk("old"));
+    let _service = project.serve();
+    project.good(&["apply", "--yes"]);
+    project.write(&desk("new"));
+    let ran = project.good(&["plan"]);
+    says(&ran.stdout, &[". open_channels/old", "to open_channels/new, which is the same on the service"]);
+    assert!(!ran.stdout.contains("no longer has it"), "{ran}");
+    project.good(&["apply", "--yes", "--only", "open_channels/new"]);
+    // The new key has it by now, so that the old one is let go of by itself.
+    let ran = project.good(&["apply", "--yes", "--only", "open_channels/old"]);
+    says(&ran.stdout, &["1 forgotten"]);
+    says(&project.good(&["plan"]).stdout, &["No changes."]);
+}

@@ -160,6 +160,9 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
             let stays = if change.action == Action::Keep { "; the service keeps it as it is" } else { "" };
             plain("moved", format!("from {from}{stays}"))
         }
+        Reason::HandedOver { to } => {
+            plain("moved", format!("to {to}, which is the same on the service; the ledger lets go of it here"))
+        }
         Reason::NothingRenamed { from } => {
             plain("renamed", format!("nothing of ours that it could be is known as {from}: this is a new one"))
         }
@@ -421,6 +424,8 @@ fn of_action(view: &View, change: &Change) -> Option<Row> {
             let words = format!("the service has it{id} as your files say; the ledger takes it up, nothing is sent");
             Some(Row::new("adopt", Words::new(&words)))
         }
+        // That it goes on elsewhere says so already.
+        Action::Forget if change.reasons.iter().any(|reason| matches!(reason, Reason::HandedOver { .. })) => None,
         Action::Forget => {
             let words = match &view.plan.aim {
                 Aim::Nothing => "nothing of it is left to delete; the ledger lets go",
