@@ -403,24 +403,6 @@ impl Site {
         Limits { max_deletes: self.max_deletes.unwrap_or(usual.max_deletes), ..usual }
     }
 
-    /// Whether the ledger that a merge begins will be there at the next one. Beside the manifests it goes away with the checkout of
-    /// a runner, unless somebody has written that it is to be there.
-    pub fn ledger_lasts(&self, plan: &Plan) -> Result<(), Failure> {
-        let target = &self.target;
-        let is_written = self.manifests.project.target(target).is_some_and(|target| target.ledger.is_some());
-        if is_written || plan.ledger.seq > 0 || !plan.has_news() {
-            return Ok(());
-        }
-        let message = format!(
-            "the ledger of `{target}` would begin in this checkout, which a runner forgets: the next merge would make everything a \
-             second time"
-        );
-        Err(Failure::new(message).exit(Exit::Refused).help(format!(
-            "nothing was changed; write `ledger = \"git\"`, or another place that all runs share, into [targets.{target}] of \
-             pushplan.toml; where this folder stays for all of them, write `ledger = \"file:\"`"
-        )))
-    }
-
     /// The patterns of things outside git that are left alone.
     pub fn ignored(&self) -> Vec<String> {
         let patterns = self.manifests.project.ignore_unmanaged(&self.target);

@@ -5,6 +5,7 @@
 
 pub mod census;
 mod firing;
+mod lifecycle;
 mod parts;
 mod references;
 pub mod remote;

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 pub use super::firing::{Firing, Outcome, TagTrigger, Tagging, Whose, moved};
+pub use super::lifecycle::{Create, Delete, Lifecycle, Read, Update};
 pub use super::references::{may_name, named, named_ids, names_any, point, pointed, segments};
 pub use super::runs::{Coming, Runs, moments, to_come};
 use super::{Census, Counted, Resource, Spec};
@@ -16,70 +17,6 @@ use crate::exchange::{Answer, Method, Request};
 use crate::model::level::Level;
 use crate::node::{At, Node, Reader, Shared};
 use crate::source::Span;
-
-/// What can be done with things of a kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lifecycle {
-    pub read: Read,
-    pub create: Create,
-    pub update: Update,
-    pub delete: Delete,
-}
-
-/// How it is found out what the service has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Read {
-    /// A listing holds everything.
-    Listed,
-    /// A listing holds names and version stamps, each thing is read by itself.
-    ListedThenGet,
-    /// There is no listing, but each can be looked up.
-    LookedUp,
-    /// The service does not tell: the ledger remembers.
-    LedgerOnly,
-}
-
-/// What a second creation does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Create {
-    /// The same again: its identity is ours to choose.
-    Upsert,
-    /// It makes a second thing of the same name.
-    Anew,
-    /// It makes a second thing that messages people by itself.
-    Once,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Update {
-    InPlace,
-    /// A new one is made in the place of the old.
-    Replacing,
-    /// By hand, in the dashboard.
-    Never,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Delete {
-    Anytime,
-    /// Until it has begun.
-    BeforeStart,
-    /// Until it has messaged people for the last time. What of it is still to come is called off with that.
-    BeforeEnd,
-    /// By hand, in the dashboard.
-    Never,
-}
-
-impl Delete {
-    /// Whether it can be deleted while something of it is still to come, and where it has begun or has not.
-    pub fn is_possible(self, has_begun: bool) -> bool {
-        match self {
-            Self::Anytime | Self::BeforeEnd => true,
-            Self::BeforeStart => !has_begun,
-            Self::Never => false,
-        }
-    }
-}
 
 /// A thing on the service.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -49,7 +49,7 @@ impl How {
         context: &Context,
     ) -> Result<bool, Failure> {
         let reviewed = match asking.review {
-            Some(review) => match site.ledger_lasts(plan) {
+            Some(review) => match lasts(site, plan) {
                 Ok(()) => review.check(plan, context).await,
                 forgotten => forgotten,
             },
@@ -121,4 +121,22 @@ impl How {
             .exit(Exit::Refused)
             .help(format!("the answer that goes on is `{wanted}`")))
     }
+}
+
+/// Whether the ledger that a merge begins will be there at the next one. Beside the manifests it goes away with the checkout of
+/// a runner, unless somebody has written that it is to be there.
+fn lasts(site: &Site, plan: &Plan) -> Result<(), Failure> {
+    let target = &site.target;
+    let is_written = site.manifests.project.target(target).is_some_and(|target| target.ledger.is_some());
+    if is_written || plan.ledger.seq > 0 || !plan.has_news() {
+        return Ok(());
+    }
+    let message = format!(
+        "the ledger of `{target}` would begin in this checkout, which a runner forgets: the next merge would make everything a \
+         second time"
+    );
+    Err(Failure::new(message).exit(Exit::Refused).help(format!(
+        "nothing was changed; write `ledger = \"git\"`, or another place that all runs share, into [targets.{target}] of \
+         pushplan.toml; where this folder stays for all of them, write `ledger = \"file:\"`"
+    )))
 }
