@@ -75,6 +75,7 @@ impl Adopt {
             }
         }
         let namesakes = Namesakes { found: &found, in_doubt: &in_doubt };
+        let shared = namesakes.shared();
         let chosen = if self.all_matching {
             for (address, ids) in found.iter().filter(|(_, ids)| ids.len() > 1) {
                 context.out.note(&format!("Left alone: {}", several(address, ids).message));
@@ -82,17 +83,16 @@ impl Adopt {
             for (address, ids) in &in_doubt {
                 context.out.note(&format!("Left alone: {}", doubtful(address, ids).message));
             }
-            for (id, addresses) in namesakes.shared() {
-                context.out.note(&format!("Left alone: {}", for_several(id, &addresses).message));
+            for ((_, id), addresses) in &shared {
+                context.out.note(&format!("Left alone: {}", for_several(id, addresses).message));
             }
-            let own = |address: &Address, id: &String| namesakes.claims(address, id).len() == 1;
             let alone = found.iter().filter_map(|(address, ids)| Some((address.clone(), one(ids)?)));
-            alone.filter(|(address, id)| own(address, id)).collect()
+            alone.filter(|(address, id)| !shared.contains_key(&(&*address.kind, id.as_str()))).collect()
         } else {
             self.named(site, opened.level, &planned.ledger, &namesakes)?
         };
         if chosen.is_empty() && !found.is_empty() {
-            let why = if namesakes.shared().is_empty() { "" } else { ", or one that others have as well" };
+            let why = if shared.is_empty() { "" } else { ", or one that others have as well" };
             let message = format!("nothing was adopted: each declared name that is taken has several namesakes{why}");
             return Err(Failure::new(message)
                 .exit(Exit::Refused)
@@ -201,18 +201,16 @@ struct Namesakes<'f> {
 }
 
 impl<'f> Namesakes<'f> {
-    /// Whose something may be.
-    fn claims(&self, address: &Address, id: &str) -> Vec<&'f Address> {
-        let all = self.found.iter().chain(self.in_doubt);
-        all.filter(|(other, ids)| is_of(other, address, id, ids)).map(|(other, _)| other).collect()
-    }
-
-    /// Things that may be those of several.
-    fn shared(&self) -> BTreeMap<&'f str, Vec<&'f Address>> {
-        let single =
-            self.found.iter().filter_map(|(address, ids)| Some((address, ids.first().filter(|_| ids.len() == 1)?)));
-        let claimed = single.map(|(address, id)| (id.as_str(), self.claims(address, id)));
-        claimed.filter(|(_, addresses)| addresses.len() > 1).collect()
+    /// Things that may be those of several, by kind and id. Parts are told apart by more than their ids.
+    fn shared(&self) -> BTreeMap<(&'f str, &'f str), Vec<&'f Address>> {
+        let mut claims: BTreeMap<(&str, &str), Vec<&Address>> = BTreeMap::new();
+        for (address, ids) in self.found.iter().chain(self.in_doubt).filter(|(address, _)| address.part().is_none()) {
+            for id in ids {
+                claims.entry((&*address.kind, id)).or_default().push(address);
+            }
+        }
+        claims.retain(|_, addresses| addresses.len() > 1);
+        claims
     }
 }
 
