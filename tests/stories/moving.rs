@@ -216,7 +216,12 @@ fn what_cannot_be_moved_is_refused_before_anything_is_written() {
 #[test]
 fn other_targets_that_are_here_are_told_too() {
     let project = Project::new("segments:\n  a: {criteria: {tag: x}}\n");
-    let service = project.serve();
+    let service = project.serve_with(&[
+        "--app",
+        "local-application-key0:local-master-secret-00",
+        "--app",
+        "other-application-key0:other-master-secret-00",
+    ]);
     project.good(&["apply", "--yes"]);
     let toml = project.folder.read("pushplan.toml");
     let more = format!(
@@ -226,10 +231,10 @@ fn other_targets_that_are_here_are_told_too() {
     project.folder.write("pushplan.toml", more);
     let env = [
         ("PUSHPLAN_ORIGIN", service.origin.as_str()),
-        ("PUSHPLAN_APP_KEY", "local-application-key0"),
-        ("PUSHPLAN_MASTER_SECRET", "local-master-secret-00"),
+        ("PUSHPLAN_APP_KEY", "other-application-key0"),
+        ("PUSHPLAN_MASTER_SECRET", "other-master-secret-00"),
     ];
-    let ran = project.run_as(&["adopt", "segments/a", "--target", "staging"], &env);
+    let ran = project.run_as(&["apply", "--yes", "--target", "staging"], &env);
     assert_eq!(ran.code, 0, "{ran}");
     let ran = project.good(&["mv", "segments/a", "segments/b", "--target", "local"]);
     says(
