@@ -6,6 +6,7 @@ mod meant;
 mod overwritten;
 mod place;
 mod saved;
+mod since;
 mod thing;
 mod told;
 

@@ -12,6 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::OnceCell;
 
 use super::Context;
+use super::planning::unreadable;
 use super::project::checkout;
 use super::turn::length;
 use super::who::Who;
@@ -19,6 +20,7 @@ use crate::address::Address;
 use crate::apply::{Ending, Fate, Report};
 use crate::failure::{Exit, Failure};
 use crate::forge::{self, Comment, Forge, Hidden, State, Verdict};
+use crate::ledger::{Chain, Entry};
 use crate::manifest::files::describe;
 use crate::plan::{Difference, Plan};
 use crate::render::ci::{self, Run};
@@ -113,7 +115,7 @@ pub fn beneath(root: &Path) -> String {
 
 impl Review {
     /// Goes on only with a plan that is what was reviewed. One without changes needs no review.
-    pub async fn check(&self, plan: &Plan, context: &Context) -> Result<(), Failure> {
+    pub async fn check(&self, plan: &Plan, log: &Chain, context: &Context) -> Result<(), Failure> {
         if !plan.has_news() {
             return Ok(());
         }
@@ -139,12 +141,19 @@ impl Review {
                      plan shows all that is left to do, and its merge applies that"
                 )));
         }
+        let back = plan.taken_back(&since(&hidden, plan, log).await?);
+        let stale = |what: &str, told: &[String], help: String| {
+            let lines: String = told.iter().map(|line| format!("\n       {line}")).collect();
+            let message = format!("what was reviewed in {sign} is not {what}; since then:{lines}");
+            Err(Failure::new(message).exit(Exit::Stale).help(help))
+        };
         match hidden.judge(plan) {
-            Verdict::Moved(moved) => {
-                let lines: String = told(&moved, &hidden, plan).iter().map(|line| format!("\n       {line}")).collect();
-                let message = format!("what was reviewed in {sign} is not what would be done now; since then:{lines}");
-                Err(Failure::new(message).exit(Exit::Stale).help(way_on(&moved, &hidden, noun)))
+            Verdict::Moved(mut moved) => {
+                let help = if back.is_empty() { way_on(&moved, &hidden, noun) } else { no_way_back(noun) };
+                moved.extend(back);
+                stale("what would be done now", &all_told(&moved, &hidden, plan), help)
             }
+            _ if !back.is_empty() => stale("approved any more", &told(&back), no_way_back(noun)),
             Verdict::Same | Verdict::Rest if hidden.truncated && !self.options.accept_truncated => Err(Failure::new(
                 format!("the comment in {sign} shows only a part of the plan, which is no approval"),
             )
@@ -262,13 +271,36 @@ fn way_on(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, noun: &str) ->
     )
 }
 
+/// What to do where later merges took back what was reviewed.
+fn no_way_back(noun: &str) -> String {
+    format!(
+        "nothing was changed; the job of an old merge brings nothing back. Open another {noun}: its plan shows all that is left to \
+         do, and its merge applies that"
+    )
+}
+
+/// What the ledger took down since a plan was made for review. All of it, where that was another ledger.
+async fn since(hidden: &Hidden, plan: &Plan, log: &Chain) -> Result<Vec<Entry>, Failure> {
+    if hidden.ledger == plan.ledger {
+        return Ok(Vec::new());
+    }
+    let after = if hidden.ledger.lineage == plan.ledger.lineage { hidden.ledger.seq } else { 0 };
+    log.since(after).await.map_err(unreadable)
+}
+
 /// What has moved since a review, a line each.
-fn told(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, plan: &Plan) -> Vec<String> {
+fn told(moved: &BTreeMap<Address, Difference>) -> Vec<String> {
     let mut told: Vec<String> =
         moved.iter().map(|(address, difference)| difference.words(address)).take(NAMED).collect();
     if moved.len() > NAMED {
         told.push(format!("and {} more", moved.len() - NAMED));
     }
+    told
+}
+
+/// The same, with what the comment does not tell.
+fn all_told(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, plan: &Plan) -> Vec<String> {
+    let mut told = told(moved);
     if hidden.more > 0 {
         told.push(format!("the comment has no room for {}", count(hidden.more, "more change")));
     } else if told.is_empty() {

@@ -66,6 +66,7 @@ pub fn with_footer(comment: &Comment, hidden: &Hidden, footer: &str) -> String {
 mod tests {
     use super::*;
     use crate::forge::State;
+    use crate::plan::Position;
 
     fn hidden(target: &str) -> Hidden {
         Hidden {
@@ -81,6 +82,7 @@ mod tests {
             changes: vec![],
             more: 0,
             others: None,
+            ledger: Position::default(),
         }
     }
 

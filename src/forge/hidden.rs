@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::address::Address;
 use crate::digest::Digest;
-use crate::plan::{Action, Approval, Approved, Difference, Plan, Reason, moved};
+use crate::plan::{Action, Approval, Approved, Difference, Plan, Position, Reason, moved};
 
 /// What a comment of ours begins with.
 const BEGIN: &str = "<!-- pushplan:comment ";
@@ -71,6 +71,8 @@ pub struct Hidden {
     pub more: usize,
     /// A digest of those beside, where a run that was approved has left them.
     pub others: Option<String>,
+    /// Where the ledger stood when it was planned.
+    pub ledger: Position,
 }
 
 /// Whether a plan is what was approved.
@@ -99,27 +101,24 @@ impl Hidden {
             changes: Vec::new(),
             more: 0,
             others: None,
+            ledger: plan.ledger.clone(),
         };
         hidden.more = hidden.take(changes).len();
         hidden
     }
 
-    /// The same once a part of it is done. Where the comment has no room for all that was approved, it names what is left in its
-    /// place, what was begun before what was not, and knows the others by a digest. `plan` is what was carried out: all of it was
-    /// approved. `done` and `begun` are what it changed, all of it and in part.
+    /// The same once a part of it is done: what is left of it is approved, and what is done is not any more. What was begun
+    /// stands before what was not; where the comment has no room for all of that, it knows the others by a digest. `plan` is
+    /// what was carried out: all of it was approved. `done` and `begun` are what it changed, all of it and in part.
     pub fn partly(&self, plan: &Plan, done: &BTreeSet<&Address>, begun: &BTreeSet<&Address>) -> Self {
-        let hidden = Self { state: State::Partly, ..self.clone() };
-        if self.more == 0 {
-            return hidden;
-        }
         // What replaces something may leave the old version.
         let is_left = |change: &Approved| !done.contains(&change.address) || change.action == Action::Replace;
         let left = plan.approval().changes.into_iter().filter(is_left);
         let (first, rest): (Vec<_>, Vec<_>) = left.partition(|change| begun.contains(&change.address));
-        let mut hidden = Self { changes: Vec::new(), more: 0, others: None, ..hidden };
+        let mut hidden = Self { state: State::Partly, changes: Vec::new(), more: 0, others: None, ..self.clone() };
         let others = hidden.take(first.into_iter().chain(rest).collect());
         hidden.more = others.len();
-        hidden.others = Some(listed(others.iter().collect()));
+        hidden.others = (!others.is_empty()).then(|| listed(others.iter().collect()));
         hidden
     }
 
@@ -138,11 +137,12 @@ impl Hidden {
 
     /// The line with which a comment begins. Whatever stands in it, the comment ends where it should, and nobody is called.
     pub fn line(&self) -> String {
-        let Self { project, target, state, digest, about, truncated, offline, commit, tool, changes, more, others } =
-            self;
+        let Self { project, target, state, digest, about, truncated, offline, commit, tool, changes, more, .. } = self;
+        let (Self { others, .. }, Position { lineage, seq }) = (self, &self.ledger);
         let value = json!({
             "form": FORM, "project": project, "target": target, "state": state.word(), "digest": digest, "about": about,
             "truncated": truncated, "offline": offline, "commit": commit, "tool": tool, "more": more, "others": others,
+            "lineage": lineage, "seq": seq,
             "changes": changes.iter().map(row).collect::<Vec<_>>(),
         });
         format!("{BEGIN}{}{END}", escaped(&value))
@@ -171,13 +171,18 @@ impl Hidden {
             changes: value["changes"].as_array()?.iter().map(change).collect::<Option<_>>()?,
             more: usize::try_from(value["more"].as_u64()?).ok()?,
             others: text("others"),
+            ledger: Position {
+                lineage: text("lineage").unwrap_or_default(),
+                seq: value["seq"].as_u64().unwrap_or_default(),
+            },
         })
     }
 
     /// Whether a plan is what was approved, or what is left of it after a run that ended half-way.
     pub fn judge(&self, plan: &Plan) -> Verdict {
         let now = plan.approval();
-        if now.digest.as_str() == self.digest {
+        // What is done of it is not to be done again.
+        if self.state != State::Partly && now.digest.as_str() == self.digest {
             return Verdict::Same;
         }
         if self.state == State::Partly && now.about == self.about {
@@ -199,11 +204,8 @@ impl Hidden {
     /// Whether a change was approved, or is what a run that was approved has left: an old version that is still there, an
     /// answer that was lost.
     fn began(&self, change: &Approved, reasons: &[Reason]) -> bool {
-        let is_left = |reason: &Reason| {
-            matches!(reason, Reason::Recovered { .. } | Reason::Retired { .. } | Reason::InDoubt { .. })
-        };
         let addresses: BTreeSet<&Address> = self.changes.iter().map(|change| &change.address).collect();
-        let is_of_it = addresses.contains(&change.address) && reasons.iter().any(is_left);
+        let is_of_it = addresses.contains(&change.address) && reasons.iter().any(Reason::is_left);
         self.changes.iter().any(|seen| seen.whole == change.whole && seen.address == change.address)
             || (is_of_it && change.action != Action::Create)
     }
@@ -260,6 +262,7 @@ mod tests {
             changes: Approved::read("segments/a", "±", &"0".repeat(32)).into_iter().collect(),
             more: 2,
             others: Some("d2".into()),
+            ledger: Position { lineage: "l".into(), seq: 7 },
         }
     }
 

@@ -126,6 +126,12 @@ impl Chain {
         }
     }
 
+    /// Every record after a place. Unlike with [`Log::read`], no checkpoint stands for those before it.
+    pub async fn since(&self, after: Seq) -> Result<Vec<Entry>, Unreadable> {
+        let records = self.0.read(Start::At(after.max(1))).await?;
+        Ok(records.into_iter().map(|sealed| sealed.entry).filter(|entry| entry.seq > after).collect())
+    }
+
     /// Where the ledger stands. Before its first record it has no lineage.
     pub async fn position(&self) -> Result<Position, Unreadable> {
         let newest = self.0.read(Start::Newest).await?.pop();

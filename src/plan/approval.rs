@@ -85,6 +85,10 @@ pub enum Difference {
     New(Vec<Action>),
     /// Nothing is to be done any more.
     Gone(Vec<Action>),
+    /// A run created it since, and it was removed again.
+    Removed,
+    /// A run changed it since, and it was changed back.
+    Back,
 }
 
 impl Difference {
@@ -99,6 +103,8 @@ impl Difference {
             }
             Self::New(now) => format!("{address} is new: {}", words(now)),
             Self::Gone(before) => format!("{address} is gone: it was {}", words(before)),
+            Self::Removed => format!("{address} was created by an apply, and removed again"),
+            Self::Back => format!("{address} was changed by an apply, and changed back"),
         }
     }
 }
@@ -201,7 +207,6 @@ fn first(digest: &Digest, digits: usize) -> String {
 /// What is different between the changes that somebody has seen and those of now.
 pub fn moved(seen: &[Approved], now: &[Approved]) -> BTreeMap<Address, Difference> {
     let (seen, now) = (by_address(seen), by_address(now));
-    let actions = |changes: &[&Approved]| changes.iter().map(|change| change.action).collect::<Vec<_>>();
     let mut moved = BTreeMap::new();
     for (address, now) in &now {
         let difference = match (seen.get(address).map(Vec::as_slice), now.as_slice()) {
@@ -215,6 +220,10 @@ pub fn moved(seen: &[Approved], now: &[Approved]) -> BTreeMap<Address, Differenc
     let gone = seen.iter().filter(|(address, _)| !now.contains_key(*address));
     moved.extend(gone.map(|(address, seen)| (Address::clone(address), Difference::Gone(actions(seen)))));
     moved
+}
+
+fn actions(changes: &[&Approved]) -> Vec<Action> {
+    changes.iter().map(|change| change.action).collect()
 }
 
 fn by_address(changes: &[Approved]) -> BTreeMap<&Address, Vec<&Approved>> {

@@ -88,7 +88,9 @@ impl Plan {
 
     fn changed(&self, fresh: &Self) -> Vec<String> {
         let words = |(address, difference): (&Address, &Difference)| match difference {
-            Difference::Service | Difference::Files => difference.words(address),
+            Difference::Service | Difference::Files | Difference::Removed | Difference::Back => {
+                difference.words(address)
+            }
             Difference::Gone(was) if was.contains(&Action::Delete) => {
                 format!("{address} is not there to be deleted any more")
             }

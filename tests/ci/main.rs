@@ -4,6 +4,7 @@
 #![cfg(unix)]
 
 mod action;
+mod again;
 mod approved;
 mod comments;
 mod component;

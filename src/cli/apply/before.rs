@@ -50,7 +50,7 @@ impl How {
     ) -> Result<bool, Failure> {
         let reviewed = match asking.review {
             Some(review) => match lasts(site, plan) {
-                Ok(()) => review.check(plan, context).await,
+                Ok(()) => review.check(plan, &site.log, context).await,
                 forgotten => forgotten,
             },
             None => Ok(()),

@@ -1,0 +1,97 @@
+//! Jobs of merges that are run again, late, or several at a time.
+
+use crate::hosts::{KINDS, Kind};
+use crate::team::Team;
+use crate::world::says;
+
+const PROMO: &str = "\
+scheduled_pushes:
+  promo:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {tag: vip}, device_types: [ios], notification: {alert: Promo}}
+";
+const OTHERS: &str = "\
+segments:
+  a: {criteria: {tag: a}}
+templates:
+  tb: {push: {notification: {alert: Hello}}}
+";
+
+#[test]
+fn what_a_later_merge_cancelled_is_not_sent_by_the_job_of_a_merge_that_was_applied_in_part() {
+    for kind in KINDS {
+        let both = format!("{PROMO}{OTHERS}");
+        let team = Team::fresh(kind, &both);
+        let faults =
+            "[[fault]]\nkind = \"status\"\nstatus = 500\nmethod = \"POST\"\npath = \"/api/templates\"\ntimes = 1\n";
+        let service = team.project.faulty(faults);
+        team.commented(7);
+        let first = team.host.merge(7);
+        let ran = team.apply(&first, &["--on-error", "continue"]);
+        assert_eq!(ran.code, 6, "{ran}");
+        assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
+        // A later merge cancels what was made, once the time is over in which an answer could have been late.
+        std::thread::sleep(std::time::Duration::from_secs(3));
+        team.host.open(8);
+        team.project.write(OTHERS);
+        team.commented(8);
+        let ran = team.merge_and_apply(8, &[]);
+        assert_eq!(ran.code, 0, "{ran}");
+        team.project.write(&both);
+        service.forget();
+        let ran = team.apply(&first, &[]);
+        assert_eq!(ran.code, 5, "{ran}");
+        says(
+            &ran.stderr,
+            &["scheduled_pushes/promo was created by an apply, and removed again", "brings nothing back. Open another"],
+        );
+        assert_eq!(service.writes(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn what_a_later_merge_cancelled_is_not_sent_by_the_job_of_a_merge_that_was_held() {
+    let team = Team::fresh(Kind::GitHub, OTHERS);
+    let service = team.project.serve();
+    assert_eq!(team.run(&["apply", "--yes"], &[]).code, 0);
+    let with = |promo: &str, alert: &str| team.project.write(&format!("{promo}{}", OTHERS.replace("Hello", alert)));
+    for (promo, before, after, says_so) in [
+        (PROMO, "Hello", "Hello", "scheduled_pushes/promo was created by an apply, and removed again"),
+        ("", "Hello", "Good evening", "templates/tb was changed by an apply, and changed back"),
+    ] {
+        let numbers = if promo.is_empty() { [17, 18, 19] } else { [7, 8, 9] };
+        numbers.iter().for_each(|number| team.host.open(*number));
+        with(promo, after);
+        team.commented(numbers[0]);
+        let first = team.host.merge(numbers[0]);
+        // The next merge says nothing else, and applies it.
+        team.commented(numbers[1]);
+        assert_eq!(team.merge_and_apply(numbers[1], &[]).code, 0);
+        with("", before);
+        team.commented(numbers[2]);
+        assert_eq!(team.merge_and_apply(numbers[2], &[]).code, 0);
+        with(promo, after);
+        service.forget();
+        let ran = team.apply(&first, &[]);
+        assert_eq!(ran.code, 5, "{ran}");
+        says(&ran.stderr, &["is not approved any more; since then:", says_so]);
+        assert_eq!(service.writes(), Vec::<String>::new());
+        says(&team.host.only(numbers[0]), &["**Held, not applied to** `local`", says_so]);
+        with("", before);
+        assert_eq!(team.run(&["plan", "--detailed-exitcode"], &[]).code, 0);
+    }
+}
+
+#[test]
+fn what_was_brought_back_to_what_was_reviewed_is_still_approved() {
+    let (team, service) = Team::new(Kind::GitHub);
+    team.project.edit("Hello", "Good evening");
+    team.commented(7);
+    // Somebody else's edit is undone by an apply of the main branch.
+    team.edit_in_the_dashboard(&service);
+    team.project.edit("Good evening", "Hello");
+    assert_eq!(team.run(&["apply", "--yes"], &[]).code, 0);
+    team.project.edit("Hello", "Good evening");
+    let ran = team.merge_and_apply(7, &[]);
+    assert_eq!(ran.code, 0, "{ran}");
+}
