@@ -321,7 +321,9 @@ fn footer(target: &str, became: &Became, hidden: &Hidden) -> Option<(Hidden, Str
         Became::Ran(report, plan, again) => {
             let hidden = match report.ending {
                 Ending::Done => with(State::Applied),
-                _ if report.did_anything(plan) || hidden.state == State::Partly => partly(hidden, report, plan),
+                _ if report.did_anything(plan) => partly(hidden, report, plan),
+                // Somebody else was quicker, or it was tried again in vain: what was done stays told.
+                _ if hidden.state.is_done() => return None,
                 _ => with(State::Held),
             };
             (hidden, ci::ran(report, plan, again, &run))
@@ -346,4 +348,41 @@ fn partly(hidden: &Hidden, report: &Report, plan: &Plan) -> Hidden {
     let begun = those(|fate| !matches!(fate, Fate::NotStarted | Fate::Skipped { .. }));
     let done = begun.difference(&open).copied().collect();
     hidden.partly(plan, &done, &begun)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::digest::Digest;
+    use crate::model::level::Level;
+    use crate::plan::{About, Aim, Choice, Position};
+
+    #[test]
+    fn a_run_that_did_nothing_does_not_say_that_another_one_did_nothing() {
+        let about = About {
+            target: "production".into(),
+            origin: "https://messaging.example".into(),
+            app: String::new(),
+            level: Level::Documented,
+            manifests: Digest::of(b"a"),
+            ledger: Position { lineage: "l".into(), seq: 7 },
+            aim: Aim::Manifests,
+            choice: Choice::default(),
+            min_lead_seconds: 300,
+        };
+        let plan = Plan::new(about, Vec::new(), Vec::new(), Vec::new(), Timestamp::UNIX_EPOCH);
+        let (run, digest) = (String::new(), plan.digest());
+        let report =
+            Report { run, plan: digest, ending: Ending::Conflict, ledger: 7, denied: false, steps: Vec::new() };
+        let again = Again::default();
+        let became = Became::Ran(&report, &plan, &again);
+        let after = |state| {
+            let hidden = Hidden { state, ..Hidden::new("", &plan, false, None) };
+            footer("production", &became, &hidden).map(|(hidden, _)| hidden.state)
+        };
+        assert_eq!(after(State::Planned), Some(State::Held));
+        assert_eq!(after(State::Held), Some(State::Held));
+        assert_eq!(after(State::Applied), None);
+        assert_eq!(after(State::Partly), None);
+    }
 }
