@@ -114,15 +114,26 @@ pub fn beneath(root: &Path) -> String {
 }
 
 impl Review {
-    /// Goes on only with a plan that is what was reviewed. One without changes needs no review.
+    /// Goes on only with a plan that is what was reviewed. One without changes needs no review, unless what was reviewed came too
+    /// late.
     pub async fn check(&self, plan: &Plan, log: &Chain, context: &Context) -> Result<(), Failure> {
-        if !plan.has_news() {
+        let has_news = plan.has_news();
+        if !has_news && !plan.has_late() {
             return Ok(());
         }
         let say = |words: &str| context.out.note(&one_line(words));
         let forge = Forge::new(host()?, patience(None), &say)?;
-        let (_, hidden, sign) = self.find(&forge, &plan.target).await?;
+        let (_, hidden, sign) = match self.find(&forge, &plan.target).await {
+            Ok(found) => found,
+            Err(failure) if has_news => return Err(failure),
+            // Nobody has reviewed anything.
+            Err(_) => return Ok(()),
+        };
         let noun = forge.place.api.noun();
+        let late = if hidden.state == State::Applied { BTreeMap::new() } else { plan.late(&hidden.changes) };
+        if !has_news && late.is_empty() {
+            return Ok(());
+        }
         if hidden.offline {
             return Err(Failure::new(format!(
                 "the plan that {sign} shows was not compared with the service: it is for reading, and approves nothing"
@@ -148,11 +159,15 @@ impl Review {
             Err(Failure::new(message).exit(Exit::Stale).help(help))
         };
         match hidden.judge(plan) {
+            _ if !has_news => stale("to be done any more", &told(&late), too_late(noun)),
             Verdict::Moved(mut moved) => {
                 let help = if back.is_empty() { way_on(&moved, &hidden, noun) } else { no_way_back(noun) };
+                moved.extend(late);
                 moved.extend(back);
                 stale("what would be done now", &all_told(&moved, &hidden, plan), help)
             }
+            // What is left of it is not all that was agreed to.
+            _ if !late.is_empty() => stale("what would be done now", &told(&late), too_late(noun)),
             _ if !back.is_empty() => stale("approved any more", &told(&back), no_way_back(noun)),
             Verdict::Same | Verdict::Rest if hidden.truncated && !self.options.accept_truncated => Err(Failure::new(
                 format!("the comment in {sign} shows only a part of the plan, which is no approval"),
@@ -276,6 +291,14 @@ fn no_way_back(noun: &str) -> String {
     format!(
         "nothing was changed; the job of an old merge brings nothing back. Open another {noun}: its plan shows all that is left to \
          do, and its merge applies that"
+    )
+}
+
+/// What to do where what was reviewed had its time before it was applied.
+fn too_late(noun: &str) -> String {
+    format!(
+        "nothing was changed; what has gone out stays as it was, whatever the files say. What else is left to do, the plan of another \
+         {noun} shows, and its merge applies it"
     )
 }
 

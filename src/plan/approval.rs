@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::meant::{Meant, named};
-use super::{Action, Change, News, Plan};
+use super::{Action, Change, News, Plan, Reason};
 use crate::address::Address;
 use crate::cores;
 use crate::digest::{Digest, Keyed, Listed};
@@ -85,6 +85,8 @@ pub enum Difference {
     New(Vec<Action>),
     /// Nothing is to be done any more.
     Gone(Vec<Action>),
+    /// The same, because it had its time before.
+    Late(Vec<Action>),
     /// A run created it since, and it was removed again.
     Removed,
     /// A run changed it since, and it was changed back.
@@ -103,6 +105,7 @@ impl Difference {
             }
             Self::New(now) => format!("{address} is new: {}", words(now)),
             Self::Gone(before) => format!("{address} is gone: it was {}", words(before)),
+            Self::Late(before) => format!("{address} has had its time: it was {}", words(before)),
             Self::Removed => format!("{address} was created by an apply, and removed again"),
             Self::Back => format!("{address} was changed by an apply, and changed back"),
         }
@@ -130,6 +133,17 @@ impl Change {
             _ => true,
         }
     }
+
+    /// Whether nothing is done though the files say otherwise, because it has had its time.
+    fn is_late(&self) -> bool {
+        let is_late = |reason: &Reason| matches!(reason, Reason::TooLate { .. } | Reason::Went { edited: true, .. });
+        match self.action {
+            Action::Past => self.reasons.iter().any(is_late),
+            // What is not declared any more, and went out before it could be deleted.
+            Action::Keep => !self.is_told() && self.desired.is_none() && self.ledger.is_some(),
+            _ => false,
+        }
+    }
 }
 
 impl Plan {
@@ -150,6 +164,19 @@ impl Plan {
     /// What the plan does: two plans of the same changes have the same digest, whenever they were made.
     pub fn digest(&self) -> Digest {
         whole(self.about(), &self.told_digests())
+    }
+
+    /// Whether something is not done because it has had its time.
+    pub fn has_late(&self) -> bool {
+        self.changes.iter().any(Change::is_late)
+    }
+
+    /// What somebody has seen as a change, and what had its time before it could be made.
+    pub fn late(&self, seen: &[Approved]) -> BTreeMap<Address, Difference> {
+        let late = self.changes.iter().filter(|change| change.is_late()).map(|change| &change.address);
+        let seen = by_address(seen);
+        let of_it = |address: &Address| Some((address.clone(), Difference::Late(actions(seen.get(address)?))));
+        late.filter_map(of_it).collect()
     }
 
     /// For what it is.

@@ -94,7 +94,7 @@ impl Plan {
             Difference::Gone(was) if was.contains(&Action::Delete) => {
                 format!("{address} is not there to be deleted any more")
             }
-            Difference::Other(..) | Difference::New(_) | Difference::Gone(_) => {
+            Difference::Other(..) | Difference::New(_) | Difference::Gone(_) | Difference::Late(_) => {
                 format!("{address} comes to something else now")
             }
         };

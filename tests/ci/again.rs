@@ -1,5 +1,9 @@
 //! Jobs of merges that are run again, late, or several at a time.
 
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
 use crate::hosts::{KINDS, Kind};
 use crate::team::Team;
 use crate::world::says;
@@ -31,7 +35,7 @@ fn what_a_later_merge_cancelled_is_not_sent_by_the_job_of_a_merge_that_was_appli
         assert_eq!(ran.code, 6, "{ran}");
         assert_eq!(service.names("/api/schedules", "schedules", "name").len(), 1);
         // A later merge cancels what was made, once the time is over in which an answer could have been late.
-        std::thread::sleep(std::time::Duration::from_secs(3));
+        std::thread::sleep(Duration::from_secs(3));
         team.host.open(8);
         team.project.write(OTHERS);
         team.commented(8);
@@ -94,4 +98,37 @@ fn what_was_brought_back_to_what_was_reviewed_is_still_approved() {
     team.project.edit("Hello", "Good evening");
     let ran = team.merge_and_apply(7, &[]);
     assert_eq!(ran.code, 0, "{ran}");
+}
+
+#[test]
+fn a_reviewed_change_that_came_too_late_is_not_told_as_applied() {
+    for (edit, was) in [(true, "to update"), (false, "to delete")] {
+        let due = Timestamp::now() + SignedDuration::from_secs(12);
+        let sale = format!(
+            "scheduled_pushes:\n  sale:\n    schedule: {{scheduled_time: \"{}\"}}\n    push: {{audience: {{tag: vip}}, device_types: \
+             [ios], notification: {{alert: 90% off}}}}\n",
+            due.strftime("%Y-%m-%dT%H:%M:%S")
+        );
+        let team = Team::fresh(Kind::GitHub, &format!("{sale}{OTHERS}"));
+        team.project.folder.write("pushplan.toml", "[targets.local]\nmin_lead = \"0s\"\n");
+        let service = team.project.serve();
+        let ran = team.run(&["apply", "--yes"], &[]);
+        assert_eq!(ran.code, 0, "{ran}");
+        team.project.write(&if edit { format!("{}{OTHERS}", sale.replace("90%", "9%")) } else { OTHERS.to_owned() });
+        team.commented(7);
+        std::thread::sleep(Duration::from_secs(13));
+        service.forget();
+        let ran = team.merge_and_apply(7, &[]);
+        assert_eq!(ran.code, 5, "{ran}");
+        says(&ran.stderr, &["scheduled_pushes/sale"]);
+        if edit {
+            let says_so = format!("scheduled_pushes/sale has had its time: it was {was}");
+            says(
+                &ran.stderr,
+                &["is not to be done any more; since then:", &says_so, "what has gone out stays as it was"],
+            );
+            says(&team.host.only(7), &["**Held, not applied to** `local`", &says_so]);
+        }
+        assert_eq!(service.writes(), Vec::<String>::new());
+    }
 }
