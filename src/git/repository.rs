@@ -85,10 +85,17 @@ impl Repository {
         Ok(Commit::new(self.git.clone(), &said.out))
     }
 
-    /// The branch that the remote `origin` takes for the main one, where this clone knows it.
+    /// The branch that the remote `origin` takes for the main one, where this clone knows it; if not, the one that is checked out,
+    /// unless the remote has one that is called so.
     pub fn main_branch(&self) -> Option<String> {
-        let said = self.git.ask(&["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"])?;
-        said.strip_prefix("origin/").filter(|branch| !branch.is_empty()).map(str::to_owned)
+        let said = self.git.ask(&["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"]);
+        let told = said.as_ref().and_then(|said| said.strip_prefix("origin/")).map(str::to_owned);
+        let is_there = || self.git.ask(&["rev-parse", "--verify", "--quiet", "refs/remotes/origin/main"]).is_some();
+        let here = || match is_there() {
+            true => Some("main".to_owned()),
+            false => self.git.ask(&["symbolic-ref", "--quiet", "--short", "HEAD"]),
+        };
+        told.or_else(here).filter(|branch| !branch.is_empty())
     }
 
     /// Whether something in a folder comes with the repository.

@@ -365,3 +365,23 @@ fn no_expression_reaches_a_shell_and_every_action_is_pinned() {
     assert!(scripts(&document(evil)).iter().any(|(_, script)| script.contains("${{")));
     assert!(!is_pinned("actions/checkout@v4") && !is_pinned("actions/checkout"));
 }
+
+#[test]
+fn without_a_remote_the_branch_is_the_one_that_is_checked_out() {
+    let folder = Folder::new();
+    let git = |arguments: &[&str]| {
+        let ran = ran(outside("git").args(arguments).current_dir(folder.path()));
+        assert_eq!(ran.code, 0, "{ran}");
+    };
+    git(&["init", "-q", "-b", "trunk"]);
+    folder.write("pushplan.toml", "[targets.production]\nbase_url = \"https://production.example\"\n");
+    let branch = || {
+        let ran = folder.run_in(".", &["ci", "init", "github", "--force"], b"");
+        assert_eq!(ran.code, 0, "{ran}");
+        document(&folder.read(".github/workflows/pushplan.yml"))["on"]["push"]["branches"][0].clone()
+    };
+    assert_eq!(branch(), "trunk");
+    // Where the remote tells, it does.
+    git(&["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/develop"]);
+    assert_eq!(branch(), "develop");
+}

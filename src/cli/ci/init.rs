@@ -37,7 +37,8 @@ pub struct Init {
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
 
-    /// The branch whose pushes are applied, on GitHub [default: the main branch of `origin`, or `main`]
+    /// The branch whose pushes are applied, on GitHub [default: the main branch of `origin`; where that is not known, the one
+    /// that is checked out]
     #[arg(long, value_name = "NAME")]
     branch: Option<String>,
 
