@@ -132,7 +132,8 @@ impl<'n> Forge<'n> {
             // A commit that the host does not know yet, or does not have.
             let is_unknown = matches!(reply.answer.status, 404 | 422);
             let found = if is_unknown { Vec::new() } else { self.pulls(&request, reply)? };
-            let found = merged_with(commit, found).map_err(|numbers| self.several(commit, &numbers))?;
+            let found = merged_with(commit, self.place.branch.as_deref(), found)
+                .map_err(|numbers| self.several(commit, &numbers))?;
             if found.is_some() || look >= LOOKS {
                 return Ok(found);
             }

@@ -83,6 +83,9 @@ impl Api for GitHub {
         Some(Pull {
             number: item["number"].as_u64()?,
             merged: item["merged_at"].is_string(),
+            closed: item["state"] == "closed" || item["merged_at"].is_string(),
+            head: item["head"]["sha"].as_str().map(str::to_owned),
+            into: item["base"]["ref"].as_str().map(str::to_owned),
             commits: commits.into_iter().collect(),
         })
     }

@@ -82,6 +82,10 @@ impl Api for GitLab {
         Some(Pull {
             number: item["iid"].as_u64()?,
             merged: item["state"] == "merged",
+            // One that is just being merged is locked.
+            closed: ["merged", "closed", "locked"].iter().any(|state| item["state"] == *state),
+            head: item["sha"].as_str().map(str::to_owned),
+            into: item["target_branch"].as_str().map(str::to_owned),
             commits: commits.iter().filter_map(|name| item[*name].as_str()).map(str::to_owned).collect(),
         })
     }

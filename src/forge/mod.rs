@@ -110,19 +110,25 @@ impl Reply {
 pub struct Pull {
     pub number: u64,
     pub merged: bool,
+    /// It was closed, merged or not.
+    pub closed: bool,
+    /// The newest commit of it, where the host tells.
+    pub head: Option<String>,
+    /// The branch that it is merged into, where the host tells.
+    pub into: Option<String>,
     /// The commits that stand for it once it is merged.
     pub commits: Vec<String>,
 }
 
-/// The pull request with which a commit came, of all that have to do with it; or those between which cannot be told.
-pub fn merged_with(commit: &str, pulls: Vec<Pull>) -> Result<Option<Pull>, Vec<u64>> {
-    let mut merged: Vec<Pull> = pulls.into_iter().filter(|pull| pull.merged).collect();
-    if let Some(at) = merged.iter().position(|pull| pull.commits.iter().any(|other| other == commit)) {
-        return Ok(Some(merged.swap_remove(at)));
-    }
-    match merged.len() {
-        0 | 1 => Ok(merged.pop()),
-        _ => Err(merged.iter().map(|pull| pull.number).collect()),
+/// The pull request with which a commit came to a branch, of all that have to do with it; or those between which cannot be told.
+pub fn merged_with(commit: &str, branch: Option<&str>, pulls: Vec<Pull>) -> Result<Option<Pull>, Vec<u64>> {
+    let is_here = |pull: &Pull| branch.is_none() || pull.into.is_none() || pull.into.as_deref() == branch;
+    let merged = pulls.into_iter().filter(|pull| pull.merged && is_here(pull));
+    let (as_it, others): (Vec<Pull>, Vec<Pull>) = merged.partition(|pull| pull.commits.iter().any(|it| it == commit));
+    let mut found = if as_it.is_empty() { others } else { as_it };
+    match found.len() {
+        0 | 1 => Ok(found.pop()),
+        _ => Err(found.iter().map(|pull| pull.number).collect()),
     }
 }
 
@@ -183,12 +189,21 @@ mod tests {
 
     #[test]
     fn a_commit_came_with_the_pull_request_that_was_merged_as_it() {
-        let pull = |number, merged, commit: &str| Pull { number, merged, commits: vec![commit.to_owned()] };
-        let found = |pulls: Vec<Pull>| merged_with("c", pulls).map(|pull| pull.map(|pull| pull.number));
+        let to = |number, merged, commit: &str, into: Option<&str>| {
+            let (commits, into) = (vec![commit.to_owned()], into.map(str::to_owned));
+            Pull { number, merged, closed: merged, head: None, into, commits }
+        };
+        let pull = |number, merged, commit: &str| to(number, merged, commit, None);
+        let found = |pulls: Vec<Pull>| merged_with("c", Some("main"), pulls).map(|pull| pull.map(|pull| pull.number));
         assert_eq!(found(vec![]), Ok(None));
         assert_eq!(found(vec![pull(1, false, "c")]), Ok(None), "one that is open has not been agreed to");
         assert_eq!(found(vec![pull(1, true, "x"), pull(2, true, "c")]), Ok(Some(2)));
         assert_eq!(found(vec![pull(1, true, "x"), pull(2, false, "c")]), Ok(Some(1)));
         assert_eq!(found(vec![pull(1, true, "x"), pull(2, true, "y")]), Err(vec![1, 2]));
+        assert_eq!(found(vec![pull(1, true, "c"), pull(2, true, "c")]), Err(vec![1, 2]), "both have this commit");
+        let (other, main) = (to(1, true, "c", Some("release")), to(2, true, "c", Some("main")));
+        assert_eq!(found(vec![other.clone(), main.clone()]), Ok(Some(2)));
+        assert_eq!(found(vec![other.clone()]), Ok(None), "it came to another branch");
+        assert_eq!(merged_with("c", None, vec![other, main]), Err(vec![1, 2]), "which branch it is, is not known");
     }
 }

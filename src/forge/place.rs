@@ -50,6 +50,10 @@ pub struct Place {
     pub number: Option<u64>,
     /// The commit that this run is for.
     pub commit: Option<String>,
+    /// The newest commit of the pull request when this run began, where that is known for certain.
+    pub head: Option<String>,
+    /// The branch that this run is for.
+    pub branch: Option<String>,
     /// What of the environment could not be read, and what is done without it.
     pub doubt: Option<String>,
 }
@@ -109,7 +113,10 @@ fn github(env: &dyn Fn(&str) -> Option<String>, event: Reading) -> Result<Place,
         token,
         author: env(AUTHOR),
         number: pull["number"].as_u64().or_else(of_issue).or_else(of_ref),
-        commit: commit(head.or_else(|| env("GITHUB_SHA"))),
+        commit: commit(head.clone().or_else(|| env("GITHUB_SHA"))),
+        // The commit of the run is one that a merge would make.
+        head: commit(head),
+        branch: env("GITHUB_REF").and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned)),
         doubt,
     })
 }
@@ -118,6 +125,9 @@ fn gitlab(env: &dyn Fn(&str) -> Option<String>) -> Result<Place, Failure> {
     let api = &GitLab;
     let repository = env("CI_PROJECT_ID").ok_or_else(|| Failure::usage("CI_PROJECT_ID is not set"))?;
     let token = token(env, "GITLAB_TOKEN", api, api.rights())?;
+    // The commit of a run for the result of a merge is none of the merge request.
+    let is_plain = env("CI_MERGE_REQUEST_EVENT_TYPE").is_some_and(|kind| kind == "detached");
+    let plain = || env("CI_COMMIT_SHA").filter(|_| is_plain);
     Ok(Place {
         api,
         base: base(env("CI_API_V4_URL"), "CI_API_V4_URL", None)?,
@@ -126,6 +136,8 @@ fn gitlab(env: &dyn Fn(&str) -> Option<String>) -> Result<Place, Failure> {
         author: env(AUTHOR),
         number: env("CI_MERGE_REQUEST_IID").and_then(|number| number.parse().ok()),
         commit: commit(env("CI_COMMIT_SHA")),
+        head: commit(env("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA").or_else(plain)),
+        branch: env("CI_COMMIT_BRANCH"),
         doubt: None,
     })
 }

@@ -128,7 +128,8 @@ fn what_fails_keeps_its_exit_code_and_says_why() {
         used.output("failure-reason")
     );
     says(&team.host.only(7), &["**Held, not applied to** `local`"]);
-    // A token without rights.
+    // A token without rights, on one that is still open.
+    team.host.unmerge(7);
     team.host.state().writes = false;
     let used = runner.run(&[("command", "plan")], &pull);
     assert_eq!((used.code, used.output("changes")), (4, "1"), "{}", used.log);

@@ -132,3 +132,92 @@ fn a_reviewed_change_that_came_too_late_is_not_told_as_applied() {
         assert_eq!(service.writes(), Vec::<String>::new());
     }
 }
+
+#[test]
+fn a_plan_that_nobody_could_see_before_the_merge_is_not_approved() {
+    for kind in KINDS {
+        let (team, service) = Team::new(kind);
+        team.project.edit("Hello", "Reviewed");
+        team.commented(7);
+        let shown = team.host.only(7);
+        // The job of another commit ends after the merge.
+        team.project.edit("Reviewed", "Unseen");
+        let commit = team.host.merge(7);
+        let ran = team.commented(7);
+        says(&ran.stderr, &["is merged, and what is planned now approves nothing. Its comment stays as it is."]);
+        assert_eq!(team.host.only(7), shown);
+        service.forget();
+        let ran = team.apply(&commit, &[]);
+        assert_eq!(ran.code, 5, "{ran}");
+        says(&ran.stderr, &["the files say something else of templates/winback"]);
+        assert_eq!(service.writes(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn an_older_job_that_ends_last_leaves_the_plan_of_the_newer_commit() {
+    let (old, new) = ("1".repeat(40), "2".repeat(40));
+    for kind in KINDS {
+        let (team, _service) = Team::new(kind);
+        let comment = |commit: &str, more: &[(&'static str, String)]| {
+            let ran = team.run(&["plan", "--out", "plan.json"], &[]);
+            assert_eq!(ran.code, 0, "{ran}");
+            let event = format!(r#"{{"pull_request": {{"number": 7, "head": {{"sha": "{commit}"}}}}}}"#);
+            team.project.folder.write("event.json", &event);
+            let mut env = team.on_pull(7);
+            match kind {
+                Kind::GitHub => env.push(("GITHUB_EVENT_PATH", "event.json".to_owned())),
+                Kind::GitLab => {
+                    env.push(("CI_COMMIT_SHA", commit.to_owned()));
+                    env.push(("CI_MERGE_REQUEST_EVENT_TYPE", "detached".to_owned()));
+                }
+            }
+            env.extend_from_slice(more);
+            let ran = team.run(&["ci", "comment", "--plan", "plan.json"], &env);
+            assert_eq!(ran.code, 0, "{ran}");
+            ran
+        };
+        team.host.state().pulls.get_mut(&7).expect("a pull request").head = Some(new.clone());
+        team.project.edit("Hello", "New");
+        says(&comment(&new, &[]).stderr, &["Wrote the plan for local"]);
+        let shown = team.host.only(7);
+        team.project.edit("New", "Old");
+        let ran = comment(&old, &[]);
+        says(&ran.stderr, &["has another commit by now, 222222222222, and this plan is for 111111111111"]);
+        assert_eq!(team.host.only(7), shown);
+        if kind == Kind::GitLab {
+            // The commit of a run for the result of a merge is none of the merge request.
+            let of = |name: &str| ("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA", name.to_owned());
+            let result = ("CI_MERGE_REQUEST_EVENT_TYPE", "merged_result".to_owned());
+            says(&comment(&old, &[result.clone(), of(&old)]).stderr, &["has another commit by now"]);
+            says(&comment(&old, &[result.clone(), of(&new)]).stderr, &["Updated the plan for local"]);
+            says(&comment(&old, &[result]).stderr, &["shows this plan for local already"]);
+        }
+    }
+}
+
+#[test]
+fn a_commit_that_came_with_two_merges_is_that_of_the_branch_of_the_run() {
+    for kind in KINDS {
+        let (team, service) = Team::new(kind);
+        team.host.open(6);
+        team.project.edit("Hello", "Good evening");
+        team.commented(7);
+        let commit = team.host.merge(7);
+        let other = |into: &str| {
+            let mut state = team.host.state();
+            let pull = state.pulls.get_mut(&6).expect("a pull request");
+            (pull.merged, pull.into) = (Some(commit.clone()), Some(into.to_owned()));
+        };
+        other("main");
+        service.forget();
+        let ran = team.apply(&commit, &[]);
+        assert_eq!(ran.code, 5, "{ran}");
+        says(&ran.stderr, &["came with one of several", "--pull-request NUMBER"]);
+        assert_eq!(service.writes(), Vec::<String>::new());
+        other("release");
+        let ran = team.apply(&commit, &[]);
+        assert_eq!(ran.code, 0, "{ran}");
+        says(&team.host.only(7), &["**Applied to** `local`"]);
+    }
+}

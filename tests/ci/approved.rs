@@ -23,6 +23,7 @@ fn a_comment_of_somebody_else_approves_nothing_whatever_it_says() {
         says(&ran.stderr, &["has no comment of plan-bot with a plan for `local`", "`pushplan ci comment` writes one"]);
         assert_eq!(service.writes(), Vec::<String>::new());
         // Nor is it edited: there is one of our own then.
+        team.host.unmerge(7);
         team.commented(7);
         assert_eq!(team.host.comments(7).len(), 4);
         assert_eq!(team.host.comments(7)[0].body, forged);
@@ -374,6 +375,7 @@ fn a_comment_made_from_an_offline_plan_is_no_approval() {
         assert_eq!(service.writes(), Vec::<String>::new());
         says(&team.host.only(7), &["**Held, not applied to** `local`", "was not compared with the service"]);
         // The same changes, compared with the service, are another plan, which can be approved.
+        team.host.unmerge(7);
         let body = comment(&["plan", "--out", "plan.json"]);
         says(&body, &["1 to update", "is applied, or nothing"]);
         assert!(!body.contains("Compared with"), "{body}");

@@ -82,6 +82,7 @@ fn the_component_follows_the_rules_of_its_host() {
             assert!(!script.contains(name), "{place}: {name}");
         }
     }
+    assert_eq!(jobs["pushplan-plan"]["interruptible"], true, "a newer commit has a plan of its own");
     // What only one job may do at a time.
     assert_eq!(
         (&jobs["pushplan-apply"]["resource_group"], &jobs["pushplan-apply"]["interruptible"]),

@@ -44,23 +44,31 @@ fn a_pull_request_is_opened_pushed_to_merged_and_applied() {
         );
         assert_eq!(service.writes(), Vec::<String>::new());
         says(&team.host.only(7), &["Good evening", "**Held, not applied to** `local`", "was changed on the service"]);
-        // The plan of now is reviewed, and is applied.
-        team.commented(7);
-        says(&team.host.only(7), &["Theirs", "is applied, or nothing."]);
+        // What is planned after the merge approves nothing.
+        let held = team.host.only(7);
+        says(&team.commented(7).stderr, &["is merged, and what is planned now approves nothing"]);
+        assert_eq!(team.host.only(7), held);
+        // The plan of now is reviewed in another one, and is applied.
+        team.host.open(8);
+        team.commented(8);
+        says(&team.host.only(8), &["Theirs", "is applied, or nothing."]);
+        let commit = team.host.merge(8);
         let ran = team.apply(&commit, &[]);
         assert_eq!(ran.code, 0, "{ran}");
-        let body = team.host.only(7);
+        let body = team.host.only(8);
         says(&body, &["Good evening", "**Applied to** `local`", "1 updated."]);
         assert!(!body.contains("**Held"), "{body}");
         assert!(!body.contains("or nothing."), "{body}");
         // Once more there is nothing left, and what was told stays.
         team.host.writes();
         assert_eq!(team.apply(&commit, &[]).code, 0);
-        assert_eq!(team.host.only(7), body);
+        assert_eq!(team.host.only(8), body);
         assert_eq!(team.host.writes(), Vec::<String>::new());
-        // A late run for the pull request does not take the result away.
-        says(&team.commented(7).stderr, &["tells what was applied to local: that stays"]);
-        assert_eq!(team.host.only(7), body);
+        // A late run for the pull request does not take the result away, also where the host does not know of the merge.
+        says(&team.commented(8).stderr, &["is merged, and what is planned now approves nothing"]);
+        team.host.unmerge(8);
+        says(&team.commented(8).stderr, &["tells what was applied to local: that stays"]);
+        assert_eq!(team.host.only(8), body);
     }
 }
 

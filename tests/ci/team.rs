@@ -18,7 +18,7 @@ templates:
 ";
 
 /// What tells a command that a CI system runs it. The machine that tests run on may have its own.
-const CI: [&str; 23] = [
+const CI: [&str; 26] = [
     "GITHUB_ACTIONS",
     "GITHUB_API_URL",
     "GITHUB_REPOSITORY",
@@ -38,6 +38,9 @@ const CI: [&str; 23] = [
     "CI_PROJECT_DIR",
     "CI_MERGE_REQUEST_IID",
     "CI_COMMIT_SHA",
+    "CI_COMMIT_BRANCH",
+    "CI_MERGE_REQUEST_EVENT_TYPE",
+    "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA",
     "CI_MERGE_REQUEST_TARGET_BRANCH_NAME",
     "PUSHPLAN_ORIGIN",
     "PUSHPLAN_APP_KEY",
@@ -141,9 +144,10 @@ impl Team {
     /// That of a run for a commit on the main branch.
     pub fn on_main(&self, commit: &str) -> Env {
         let mut env = self.env(commit);
-        if self.kind == Kind::GitHub {
-            env.push(("GITHUB_REF", "refs/heads/main".to_owned()));
-        }
+        env.push(match self.kind {
+            Kind::GitHub => ("GITHUB_REF", "refs/heads/main".to_owned()),
+            Kind::GitLab => ("CI_COMMIT_BRANCH", "main".to_owned()),
+        });
         env
     }
 

@@ -17,7 +17,8 @@ use crate::render::{self, ci, one_line};
 ///
 /// Run it in a workflow for pull requests, behind `pushplan plan --out FILE`. The comment is created once and edited from then on; it
 /// is found by what is hidden in it and by its author, never by its heading. It carries the digest of the plan: after the merge,
-/// `pushplan apply --approved` applies exactly this or nothing, and writes into the comment what became of it.
+/// `pushplan apply --approved` applies exactly this or nothing, and writes into the comment what became of it. On a pull request that is
+/// merged or closed, or that has another commit by now, the comment stays as it is.
 ///
 /// The host, the repository, the pull request and the token come from the environment of GitHub Actions (GITHUB_TOKEN) or of GitLab CI
 /// (GITLAB_TOKEN). The comment counts where its author is the user of the token, or `github-actions[bot]` for the token of a
@@ -89,6 +90,10 @@ impl Comment {
         let say = |words: &str| context.out.note(&one_line(words));
         let forge = Forge::new(place, patience(self.patient.wait), &say)?;
         forge.tell_doubt();
+        if let Some(why) = kept(&forge, number).await? {
+            say(&format!("{why}. Its comment stays as it is."));
+            return Ok(Exit::Done);
+        }
         let author = forge.author().await?;
         let sign = api.sign(number);
         let mut failures = Vec::new();
@@ -120,6 +125,31 @@ impl Comment {
             None => Ok(Exit::Done),
         }
     }
+}
+
+/// Why this run has nothing to say on a pull request: what is agreed to there was agreed to already, or a later run shows a newer
+/// commit. `None` also where the host does not tell.
+async fn kept(forge: &Forge<'_>, number: u64) -> Result<Option<String>, Failure> {
+    let (api, place) = (forge.place.api, &forge.place);
+    let pull = match forge.pull(number).await {
+        Ok(pull) => pull,
+        // Whether comments can be written says the next request.
+        Err(failure) if failure.exit == Exit::Credentials => return Ok(None),
+        Err(failure) => return Err(failure),
+    };
+    let sign = format!("{} {}", capital(api.noun()), api.sign(number));
+    if pull.closed {
+        let word = if pull.merged { "merged" } else { "closed" };
+        return Ok(Some(format!("{sign} is {word}, and what is planned now approves nothing")));
+    }
+    let first = |commit: &str| commit.chars().take(12).collect::<String>();
+    let planned = place.head.as_deref().filter(|_| place.number == Some(number));
+    Ok(match (planned, pull.head.as_deref()) {
+        (Some(planned), Some(head)) if planned != head => {
+            Some(format!("{sign} has another commit by now, {}, and this plan is for {}", first(head), first(planned)))
+        }
+        _ => None,
+    })
 }
 
 /// The commit that the clone stands at, where the environment names none.

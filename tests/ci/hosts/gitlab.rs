@@ -88,7 +88,11 @@ fn refused() -> Answered {
 
 fn shown(number: u64, pull: &Pull) -> Value {
     let state = if pull.merged.is_some() { "merged" } else { "opened" };
-    json!({"iid": number, "state": state, "merge_commit_sha": pull.merged, "squash_commit_sha": null, "sha": "f".repeat(40)})
+    let (head, into) = (pull.head.clone().unwrap_or_else(|| "f".repeat(40)), pull.into.as_deref().unwrap_or("main"));
+    json!({
+        "iid": number, "state": state, "merge_commit_sha": pull.merged, "squash_commit_sha": null, "sha": head,
+        "target_branch": into,
+    })
 }
 
 fn note(comment: &Comment) -> Value {

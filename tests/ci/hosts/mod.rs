@@ -43,6 +43,10 @@ pub struct Pull {
     pub comments: Vec<Comment>,
     /// The commit that it was merged as.
     pub merged: Option<String>,
+    /// Its newest commit.
+    pub head: Option<String>,
+    /// The branch that it is merged into, where that is not `main`.
+    pub into: Option<String>,
 }
 
 /// What goes wrong with the next request that fits.
@@ -238,6 +242,11 @@ impl Host {
         let commit = format!("{number:040x}");
         self.state().pulls.get_mut(&number).expect("a pull request").merged = Some(commit.clone());
         commit
+    }
+
+    /// As if it had not been merged yet.
+    pub fn unmerge(&self, number: u64) {
+        self.state().pulls.get_mut(&number).expect("a pull request").merged = None;
     }
 
     /// What goes wrong with the next such request.
