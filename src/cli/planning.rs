@@ -349,6 +349,7 @@ impl<'u> Aligned<'u> {
 }
 
 /// The service, and what was found there.
+#[derive(Clone, Copy)]
 struct Service<'s> {
     opened: &'s Opened,
     live: &'s Live,

@@ -35,7 +35,7 @@ impl Plan {
                         let is_made = matches!((verb, result), (Verb::Create | Verb::Update, Done::Done { .. }));
                         let is_other =
                             |change: &&Change| meant.get(&(address, *verb)).copied().flatten() != change.live.as_ref();
-                        if is_made && open.get(address).is_some_and(|change| is_other(change)) {
+                        if is_made && open.get(address).is_some_and(is_other) {
                             let change = open.remove(address);
                             let is_gone = change.is_some_and(|change| change.live.is_none());
                             let difference = if is_gone { Difference::Removed } else { Difference::Back };
