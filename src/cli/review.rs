@@ -122,12 +122,18 @@ impl Review {
             return Ok(());
         }
         let say = |words: &str| context.out.note(&one_line(words));
-        let forge = Forge::new(host()?, patience(None), &say)?;
+        let place = match host() {
+            Ok(place) => place,
+            // Nothing is done, and nobody can be asked what was reviewed.
+            Err(_) if !has_news => return Ok(()),
+            Err(failure) => return Err(failure),
+        };
+        let forge = Forge::new(place, patience(None), &say)?;
         let (_, hidden, sign) = match self.find(&forge, &plan.target).await {
             Ok(found) => found,
-            Err(failure) if has_news => return Err(failure),
             // Nobody has reviewed anything.
-            Err(_) => return Ok(()),
+            Err(failure) if !has_news && failure.exit == Exit::Stale => return Ok(()),
+            Err(failure) => return Err(failure),
         };
         let noun = forge.place.api.noun();
         let late = if hidden.state == State::Applied { BTreeMap::new() } else { plan.late(&hidden.changes) };

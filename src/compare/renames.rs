@@ -68,8 +68,8 @@ struct Going<'c> {
     stays: BTreeMap<(&'c str, Digest), (&'c Address, bool)>,
     /// The same by their names.
     named: BTreeMap<(&'c str, String), (&'c Address, bool)>,
-    /// Those that have had their time, by what they said, whenever that was.
-    past: BTreeMap<(&'c str, Digest), &'c Address>,
+    /// Those that have begun, by what they said, whenever that was: they have had their time, or the rest of them is called off.
+    begun: BTreeMap<(&'c str, Digest), (&'c Address, Old)>,
 }
 
 /// What became of something that says the same.
@@ -97,9 +97,16 @@ fn look_alike(compared: &mut [Compared], situation: &Situation) {
         if address.part().is_some() {
             continue;
         }
-        if let Some(owned) = one.owned.as_ref().filter(|owned| !stays && has_had_its_time(one, owned, situation)) {
-            for says in old.both(address, &timeless(&owned.spec)) {
-                going.past.entry((&address.kind, says)).or_insert(address);
+        if let Some(owned) = one.owned.as_ref().filter(|owned| !stays && has_begun(one, owned, situation)) {
+            let is = match one.change.action {
+                Action::Delete => Some(Old::Goes),
+                Action::Keep | Action::Forget => Some(Old::Past),
+                _ => None,
+            };
+            for (is, says) in
+                is.into_iter().flat_map(|is| old.both(address, &timeless(&owned.spec)).map(|says| (is, says)))
+            {
+                going.begun.entry((&address.kind, says)).or_insert((address, is));
             }
         }
         if one.change.action != Action::Delete && !stays {
@@ -120,7 +127,7 @@ fn look_alike(compared: &mut [Compared], situation: &Situation) {
             }
         }
     }
-    if going.goes.is_empty() && going.stays.is_empty() && going.past.is_empty() {
+    if going.goes.is_empty() && going.stays.is_empty() && going.begun.is_empty() {
         return;
     }
     let declared = |address: &Address| units.get(address).map(|unit| &unit.spec);
@@ -140,12 +147,12 @@ fn look_alike(compared: &mut [Compared], situation: &Situation) {
         let stays = stays.or_else(|| says.iter().find_map(|says| going.stays.get(says)));
         let stays = stays.map(|(old, in_doubt)| (*old, if *in_doubt { Old::InDoubt } else { Old::Stays }));
         let goes = || says.iter().find_map(|says| going.goes.get(says)).map(|old| (*old, Old::Goes));
-        let mut past = || {
+        let mut begun = || {
             let says = new.both(address, &timeless(desired)).map(|says| (&*address.kind, says));
-            says.iter().find_map(|says| going.past.get(says)).map(|old| (*old, Old::Past))
+            says.iter().find_map(|says| going.begun.get(says)).copied()
         };
-        let past = || if going.past.is_empty() { None } else { past() };
-        if let Some((address, old)) = stays.or_else(goes).or_else(past) {
+        let begun = || if going.begun.is_empty() { None } else { begun() };
+        if let Some((address, old)) = stays.or_else(goes).or_else(begun) {
             found.push((number, address.clone(), old));
         }
     }
@@ -158,10 +165,10 @@ fn look_alike(compared: &mut [Compared], situation: &Situation) {
     }
 }
 
-/// Whether something has begun to message people, so that there is nothing to delete.
-fn has_had_its_time(one: &Compared, owned: &Owned, situation: &Situation) -> bool {
-    let begun = || kinds::api(&one.change.address).runs(&owned.spec).is_some_and(|runs| runs.has_begun(situation.now));
-    matches!(one.change.action, Action::Keep | Action::Forget) && (owned.past || begun())
+/// Whether something has begun to message people.
+fn has_begun(one: &Compared, owned: &Owned, situation: &Situation) -> bool {
+    let begun = |runs: kinds::Runs| runs.has_begun(situation.now);
+    owned.past || kinds::api(&one.change.address).runs(&owned.spec).is_some_and(begun)
 }
 
 /// What something says, whenever it is said.
@@ -174,7 +181,7 @@ fn timeless(spec: &Shared) -> Shared {
 fn forget_times(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            fields.retain(|name, _| !matches!(name.as_str(), "scheduled_time" | "local_scheduled_time"));
+            fields.retain(|name, _| !matches!(name.as_str(), "schedule" | "scheduled_time" | "local_scheduled_time"));
             fields.values_mut().for_each(forget_times);
         }
         Value::Array(items) => items.iter_mut().for_each(forget_times),

@@ -123,8 +123,11 @@ pub struct Pull {
 /// The pull request with which a commit came to a branch, of all that have to do with it; or those between which cannot be told.
 pub fn merged_with(commit: &str, branch: Option<&str>, pulls: Vec<Pull>) -> Result<Option<Pull>, Vec<u64>> {
     let is_here = |pull: &Pull| branch.is_none() || pull.into.is_none() || pull.into.as_deref() == branch;
-    let merged = pulls.into_iter().filter(|pull| pull.merged && is_here(pull));
-    let (as_it, others): (Vec<Pull>, Vec<Pull>) = merged.partition(|pull| pull.commits.iter().any(|it| it == commit));
+    // A branch may be brought on to a commit that came with a pull request into another one.
+    let (here, elsewhere): (Vec<Pull>, Vec<Pull>) = pulls.into_iter().filter(|pull| pull.merged).partition(is_here);
+    let merged = if here.is_empty() { elsewhere } else { here };
+    let (as_it, others): (Vec<Pull>, Vec<Pull>) =
+        merged.into_iter().partition(|pull| pull.commits.iter().any(|it| it == commit));
     let mut found = if as_it.is_empty() { others } else { as_it };
     match found.len() {
         0 | 1 => Ok(found.pop()),
@@ -203,7 +206,7 @@ mod tests {
         assert_eq!(found(vec![pull(1, true, "c"), pull(2, true, "c")]), Err(vec![1, 2]), "both have this commit");
         let (other, main) = (to(1, true, "c", Some("release")), to(2, true, "c", Some("main")));
         assert_eq!(found(vec![other.clone(), main.clone()]), Ok(Some(2)));
-        assert_eq!(found(vec![other.clone()]), Ok(None), "it came to another branch");
+        assert_eq!(found(vec![other.clone()]), Ok(Some(1)), "this branch was brought on to it");
         assert_eq!(merged_with("c", None, vec![other, main]), Err(vec![1, 2]), "which branch it is, is not known");
     }
 }

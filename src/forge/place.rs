@@ -56,6 +56,8 @@ pub struct Place {
     pub branch: Option<String>,
     /// What of the environment could not be read, and what is done without it.
     pub doubt: Option<String>,
+    /// It is a run of a merge train, which plans what others have not applied yet with what was agreed to.
+    pub is_train: bool,
 }
 
 /// Reads a file that the environment names, or says why it cannot be read.
@@ -118,6 +120,7 @@ fn github(env: &dyn Fn(&str) -> Option<String>, event: Reading) -> Result<Place,
         head: commit(head),
         branch: env("GITHUB_REF").and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned)),
         doubt,
+        is_train: false,
     })
 }
 
@@ -126,7 +129,9 @@ fn gitlab(env: &dyn Fn(&str) -> Option<String>) -> Result<Place, Failure> {
     let repository = env("CI_PROJECT_ID").ok_or_else(|| Failure::usage("CI_PROJECT_ID is not set"))?;
     let token = token(env, "GITLAB_TOKEN", api, api.rights())?;
     // The commit of a run for the result of a merge is none of the merge request.
-    let is_plain = env("CI_MERGE_REQUEST_EVENT_TYPE").is_some_and(|kind| kind == "detached");
+    let kind = env("CI_MERGE_REQUEST_EVENT_TYPE");
+    let is_plain = kind.as_deref() == Some("detached");
+    let is_train = kind.as_deref() == Some("merge_train");
     let plain = || env("CI_COMMIT_SHA").filter(|_| is_plain);
     Ok(Place {
         api,
@@ -139,6 +144,7 @@ fn gitlab(env: &dyn Fn(&str) -> Option<String>) -> Result<Place, Failure> {
         head: commit(env("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA").or_else(plain)),
         branch: env("CI_COMMIT_BRANCH"),
         doubt: None,
+        is_train,
     })
 }
 

@@ -194,7 +194,8 @@ impl GitStore {
         let mut all = Vec::new();
         for (name, commit) in there {
             let Some(tip) = home.git.tip(&commit).await? else { continue };
-            let records = self.records(home, &tip, 1).await?;
+            // What of another target cannot be read is no reason to stop this one.
+            let Ok(records) = self.records(home, &tip, 1).await else { continue };
             let shown = format!("{name} on {}", home.shown);
             all.push(Sibling { name: Refs::target_of(&name).to_owned(), shown, records, becomes: None });
         }

@@ -213,13 +213,24 @@ impl Plan {
             let decided = if behind.is_empty() { decided } else { decided.sorted("meant", &behind) };
             let decided = decided
                 .sorted("protect", &change.protect)
-                .field("reasons", &change.reasons)
+                .field("reasons", &decided_on(change))
                 .field("sends", &change.sends)
                 .sorted("steps", &steps.get(&change.address).map_or(&[][..], Vec::as_slice));
             decided.digest()
         };
         cores::each_of(named, |(change, named)| (change, digest(change, &named)))
     }
+}
+
+/// Why a change comes to what it does, as far as somebody decides on it. What only tells of the moment is left out: what of it is
+/// still to come, and what it may have been called before, which is gone once that is deleted.
+fn decided_on(change: &Change) -> Vec<Reason> {
+    let of_all_times = |reason: &Reason| match reason {
+        Reason::LooksRenamed { .. } => None,
+        Reason::Went { at, edited, .. } => Some(Reason::Went { at: *at, edited: *edited, rest: Vec::new() }),
+        reason => Some(reason.clone()),
+    };
+    change.reasons.iter().filter_map(of_all_times).collect()
 }
 
 fn whole(about: Listed, told: &[(&Change, Digest)]) -> Digest {

@@ -180,3 +180,16 @@ fn a_line_break_that_takes_the_place_of_a_blank_is_seen() {
     says(&markdown, &["Hello dear[- -]reader of ours", "Hello dear{+\\n+}reader of ours"]);
     says(&project.good(&["plan", "--format", "html"]).stdout, &["<del> </del><ins>\\n</ins>"]);
 }
+
+#[test]
+fn an_alert_is_no_page_whatever_it_looks_like() {
+    let project =
+        Project::new("templates:\n  sale: {push: {notification: {alert: \"<p>Sale today</p> <!-- 10% off -->\"}}}\n");
+    let _service = project.serve();
+    says(&project.good(&["plan"]).stdout, &["<p>Sale today</p> <!-- 10% off -->"]);
+    project.good(&["apply", "--yes"]);
+    project.edit("10%", "90%");
+    let ran = project.good(&["plan"]);
+    says(&ran.stdout, &["90%"]);
+    assert!(!ran.stdout.contains("markup"), "{ran}");
+}

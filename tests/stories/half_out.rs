@@ -221,3 +221,29 @@ fn a_creation_that_is_reverted_half_way_is_called_off() {
     says(&flat(&ran), &["it no longer goes out on Sat 20 Jan 2035 14:00 UTC"]);
     assert_eq!(service.names("/api/schedules", "schedules", "name"), Vec::<String>::new());
 }
+
+#[test]
+fn a_new_key_for_what_is_half_out_is_asked_about_and_waits_for_the_old_one_to_go() {
+    let project = Project::new(SALE);
+    let service = half_out(&project, "extended");
+    project.edit("  sale:\n", "  again:\n");
+    project.edit(
+        "[{scheduled_time: 2035-01-18T14:00}, {scheduled_time: 2035-01-20T14:00}]",
+        "{scheduled_time: 2035-01-20T14:00}",
+    );
+    says(&flat(&project.good(&["plan"])), &["is this a rename? scheduled_pushes/sale says the same", "calls off"]);
+    project.good(&["apply", "--yes"]);
+    let writes = service.writes();
+    let place = |method: &str| writes.iter().position(|write| write.starts_with(&format!("{method} /api/schedules")));
+    assert!(place("DELETE").expect("the old one goes") < place("POST").expect("the new one comes"), "{writes:?}");
+}
+
+#[test]
+fn a_comment_tells_what_was_edited_after_its_time() {
+    let project = Project::new(SALE);
+    let service = half_out(&project, "extended");
+    service.post("/local/clock", &json!({ "by": "96h" }));
+    project.edit("2035-01-20T14:00", "2035-02-20T14:00");
+    let ran = project.good(&["plan", "--format", "markdown"]);
+    says(&ran.stdout, &["No changes.", "### Past", "it will not be sent again, whatever was edited since"]);
+}

@@ -142,6 +142,9 @@ async fn kept(forge: &Forge<'_>, number: u64) -> Result<Option<String>, Failure>
         let word = if pull.merged { "merged" } else { "closed" };
         return Ok(Some(format!("{sign} is {word}, and what is planned now approves nothing")));
     }
+    if place.is_train {
+        return Ok(Some(format!("{sign} is in a merge train, and what was shown before that is what is agreed to")));
+    }
     let first = |commit: &str| commit.chars().take(12).collect::<String>();
     let planned = place.head.as_deref().filter(|_| place.number == Some(number));
     Ok(match (planned, pull.head.as_deref()) {

@@ -82,10 +82,15 @@ impl Site {
     /// be made a second time.
     async fn begins(&self, opened: &Opened) -> Result<(), Failure> {
         let beside = self.log.beside().await.map_err(unreadable)?;
-        let is_same = |(_, other): &&(Sibling, Ledger)| {
+        // One application's key may be used on two services, by two targets that are both there.
+        let project = &self.manifests.project;
+        let url = |name: &str| project.target(name).map(|target| target.base_url.as_ref().map(|url| &url.value));
+        let is_elsewhere = |name: &str| url(name).is_some_and(|there| Some(there) != url(&self.target));
+        let is_same = |(sibling, other): &&(Sibling, Ledger)| {
             let has_any = !(other.owned.is_empty() && other.open.is_empty() && other.retired.is_empty());
             let is_others = other.home.as_ref().is_some_and(|home| home.is_other(&self.home));
-            has_any && !is_others && !other.app.is_empty() && other.app == opened.app
+            let is_app = !other.app.is_empty() && other.app == opened.app;
+            has_any && !is_others && is_app && !is_elsewhere(&sibling.name)
         };
         let Some((Sibling { name, shown, becomes, .. }, _)) = beside.iter().find(is_same) else { return Ok(()) };
         let target = &self.target;

@@ -161,7 +161,7 @@ fn whole(change: &Change, spec: Option<&Value>, paint: Paint) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for (path, value) in &found {
         let name = label(path);
-        match value.as_str().filter(|text| is_page(text)) {
+        match value.as_str().filter(|text| is_body(path) && is_page(text)) {
             Some(body) => rows.extend(page(&name, &Page::default(), &Page::of(body), paint)),
             None => rows.push(Row::new(&name, Words::default().paint(&said(path, value), paint))),
         }
@@ -184,6 +184,11 @@ fn is_of_people(path: &str) -> bool {
         || name.ends_with("_time")
 }
 
+/// Whether a text may be a page. Any other is shown to people as it is, whatever signs it has.
+fn is_body(path: &str) -> bool {
+    path.rsplit_once('.').map_or(path, |(_, name)| name) == "body"
+}
+
 fn faint(words: &str) -> Row {
     Row::new("", Words::default().paint(words, Paint::Faint))
 }
@@ -202,7 +207,7 @@ fn difference(change: &Change) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for field in found.fields.iter().filter(|field| !is_told(change, &field.path)) {
         let texts = text_of(field.old).zip(text_of(field.new));
-        match texts.filter(|(_, new)| is_page(new)) {
+        match texts.filter(|(_, new)| is_body(&field.path) && is_page(new)) {
             Some((old, new)) => rows.extend(page(&label(&field.path), &Page::of(old), &Page::of(new), Paint::New)),
             None if comes_or_goes(field) => rows.extend(opened(change, field)),
             None => rows.push(row(field, last_applied(change, field).into_iter().collect())),

@@ -56,7 +56,13 @@ pub fn coming(rest: &[Coming]) -> String {
 pub(super) fn half_out(view: &View, change: &Change, at: Option<Timestamp>, edited: bool, rest: &[Coming]) -> Row {
     if change.action == Action::Delete {
         let sent = at.map_or("has gone out".to_owned(), |at| format!("was due on {}", moment(at)));
-        let words = format!("what {sent} is not taken back; it no longer goes out {}", coming(rest));
+        let begun = |time: &Coming| {
+            time.from.is_none().then(|| format!("to those whose clocks come to it until {}", moment(time.to)))
+        };
+        let (now, later): (Vec<_>, Vec<_>) = rest.iter().copied().partition(|time| time.from.is_none());
+        let later = (!later.is_empty()).then(|| coming(&later));
+        let called_off: Vec<String> = now.iter().filter_map(begun).chain(later).collect();
+        let words = format!("what {sent} is not taken back; it no longer goes out {}", all_of(&called_off));
         return Row::new("calls off", Words::new(&words));
     }
     let row = Row::new("half out", Words::new(&still(at, rest)));

@@ -233,12 +233,21 @@ fn looks_renamed(view: &View, change: &Change, from: &Address, in_doubt: bool, p
             .copy(&view.again.other(&format!("resolve {from} --created ID")))
             .and(" or ")
             .copy(&view.again.other(&format!("resolve {from} --absent"))),
-        false if kinds::api(from).lifecycle(view.plan.level).delete == Delete::Never => {
+        false if is_by_hand(view, from) => {
             Words::new("if not, see to the old one first: ").copy(&view.again.other(&format!("apply --done {from}")))
         }
         false => Words::new("if not, do not leave the old one out: it is deleted first"),
     };
     row.line(first)
+}
+
+/// Whether something is there until a person takes it away.
+fn is_by_hand(view: &View, address: &Address) -> bool {
+    if kinds::api(address).lifecycle(view.plan.level).delete == Delete::Never {
+        return true;
+    }
+    let of_it = view.plan.changes.iter().filter(|change| change.address == *address);
+    of_it.flat_map(|change| &change.reasons).any(|reason| matches!(reason, Reason::InDashboard { .. }))
 }
 
 /// Something that is not ours has the name that ours is to get.
@@ -328,7 +337,8 @@ fn no_way_back(view: &View, change: &Change) -> Option<Row> {
     let words = match (making, lifecycle.delete, lifecycle.update) {
         (true, Delete::Never, Update::Never) => "once it is made, this API can neither change nor remove it",
         (true, Delete::Never, _) => "once it is made, this API cannot remove it",
-        (true, Delete::BeforeStart | Delete::BeforeEnd, _) => "it can be removed until it starts",
+        (true, Delete::BeforeStart, _) => "it can be removed until it starts",
+        (true, Delete::BeforeEnd, _) => "it can be removed until it has gone out for the last time",
         _ => return None,
     };
     Some(Row::new("undo", Words::new(words)))

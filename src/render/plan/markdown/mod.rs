@@ -70,15 +70,10 @@ fn page_of(view: &View, ahead: &Ahead, most: usize) -> Page {
     if view.blocks.is_empty() && view.drift.is_empty() {
         let said = [Some(nothing(view)), ignored(view)].into_iter().flatten().collect::<Vec<_>>().join(" ");
         let said = markdown::text(&short(&said, 600));
-        let compared = rest::compared_with(view.plan);
-        return Page {
-            text: format!(
-                "{compared}{said}
-{}",
-                rest::unmanaged(view)
-            ),
-            truncated: false,
-        };
+        let (compared, past) =
+            (rest::compared_with(view.plan), rest::past(view, most.saturating_sub(said.len()).min(PAST)));
+        let past = if past.text.is_empty() { past.text } else { format!("\n{}", past.text) };
+        return Page { text: format!("{compared}{said}\n{past}{}", rest::unmanaged(view)), truncated: false };
     }
     let (heading, footer) = (rest::heading(view), rest::footer(view, ahead));
     let mut room = Room { left: most };
