@@ -221,3 +221,19 @@ fn a_commit_that_came_with_two_merges_is_that_of_the_branch_of_the_run() {
         says(&team.host.only(7), &["**Applied to** `local`"]);
     }
 }
+
+#[test]
+fn a_merge_train_leaves_what_was_agreed_to() {
+    let (team, _service) = Team::new(Kind::GitLab);
+    team.project.edit("Hello", "Agreed");
+    team.commented(7);
+    let shown = team.host.only(7);
+    team.project.edit("Agreed", "With those of others");
+    assert_eq!(team.run(&["plan", "--out", "plan.json"], &[]).code, 0);
+    let mut env = team.on_pull(7);
+    env.push(("CI_MERGE_REQUEST_EVENT_TYPE", "merge_train".to_owned()));
+    let ran = team.run(&["ci", "comment", "--plan", "plan.json"], &env);
+    assert_eq!(ran.code, 0, "{ran}");
+    says(&ran.stderr, &["is in a merge train, and what was shown before that is what is agreed to"]);
+    assert_eq!(team.host.only(7), shown);
+}

@@ -190,6 +190,6 @@ fn an_alert_is_no_page_whatever_it_looks_like() {
     project.good(&["apply", "--yes"]);
     project.edit("10%", "90%");
     let ran = project.good(&["plan"]);
-    says(&ran.stdout, &["90%"]);
+    says(&ran.stdout, &["<!-- [-10-]{+90+}% off -->"]);
     assert!(!ran.stdout.contains("markup"), "{ran}");
 }

@@ -91,6 +91,8 @@ fn health_is_lost_with_a_service_that_hangs_and_comes_back_with_it() {
     let origin = &service.origin;
     let target = format!("[targets.far]\nbase_url = \"{origin}\"\napi = \"extended\"\nsettle = \"1s\"\n");
     project.folder.write("pushplan.toml", target);
+    // A target of another name begins anew only where nothing of the same application is known.
+    std::fs::remove_dir_all(project.folder.path().join(".pushplan/ledger/local")).expect("the ledger of before");
     let rounds = Loop::start_as(&project, &["--within", "1s"], &service.credentials());
     rounds.round("drift");
     let (status, body) = rounds.get("/healthz");
