@@ -21,10 +21,11 @@ use hand_over::Wanted;
 use order::Draft;
 use references::blocked;
 
-pub use choose::{LeftOut, choose, matches};
+pub use choose::matches;
+pub(crate) use choose::{LeftOut, choose};
 
 /// The changes in the order of their addresses, and the steps that carry them out. What is left out is not touched.
-pub fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOut) -> (Vec<Change>, Vec<Step>) {
+pub(crate) fn arrange(mut compared: Vec<Compared>, situation: &Situation, left: &LeftOut) -> (Vec<Change>, Vec<Step>) {
     cascade(&mut compared, situation, left);
     let wanted = Wanted::new(&compared, situation.ledger);
     let went = wanted.hand_over(&mut compared);

@@ -34,7 +34,7 @@ use known::Known;
 pub use applied::Applied;
 pub use fields::ignoring;
 pub use renames::moves;
-pub use situation::Situation;
+pub(crate) use situation::Situation;
 pub use units::{Unit, by_key, digest, taken, units};
 
 /// One address as it comes out of the comparison.
@@ -58,7 +58,7 @@ pub struct Compared {
 }
 
 /// Every address that is declared, ours or in doubt.
-pub fn compare(situation: &Situation) -> Vec<Compared> {
+pub(crate) fn compare(situation: &Situation) -> Vec<Compared> {
     let Situation { units, ledger, .. } = situation;
     let addresses: BTreeSet<&Address> = units.keys().chain(ledger.owned.keys()).chain(ledger.open.keys()).collect();
     let mut known = Known::new(situation);

@@ -43,6 +43,7 @@ pub mod manifest;
 pub mod model;
 pub mod node;
 pub mod plan;
+pub mod planner;
 pub mod promote;
 pub mod pull;
 pub mod query;

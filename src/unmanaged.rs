@@ -20,7 +20,8 @@ use crate::model::level::Level;
 use crate::plan::{Change, Reason, Thing, Told, Unmanaged};
 use crate::text::is_like;
 
-pub use prune::{contents, prune};
+pub use prune::contents;
+pub(crate) use prune::prune;
 
 /// Something on the service that is not in git.
 #[derive(Clone, Debug)]

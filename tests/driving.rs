@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
 use pushplan::apply::{Ending, Fate, Notice, Report, Settings as Applying, drive};
-use pushplan::arrange::{LeftOut, arrange};
 use pushplan::client::{Credentials, Origin, Patience, Reading, Transport, Writing, fetch};
-use pushplan::compare::{Situation, Unit, compare, digest, units};
+use pushplan::compare::{Unit, units};
 use pushplan::finding::Findings;
 use pushplan::ledger::{AppendError, Begin, Chain, Entry, Ledger, Log, Record, Seq, Unreadable};
 use pushplan::live::Look;
 use pushplan::manifest::{self, From, Input, Project};
 use pushplan::model::level::Level;
-use pushplan::plan::{About, Plan};
+use pushplan::plan::Plan;
+use pushplan::planner::{self, Aligned, Rules};
 use pushplan::service::{Running, Settings, faults};
 use pushplan::source::{Source, Sources};
 use tempfile::TempDir;
@@ -73,39 +73,10 @@ impl World {
             confirm_absence: true,
         };
         let live = fetch(&self.reading, look, &|_| {}).await.unwrap_or_else(|failure| panic!("{failure}"));
-        let (now, min_lead) = (Timestamp::now(), SignedDuration::from_mins(5));
-        let (units, ledger_now, live) = (&units, &ledger, &live);
-        let done = &BTreeSet::new();
-        let situation = Situation {
-            units,
-            ledger: ledger_now,
-            live,
-            level,
-            now,
-            min_lead,
-            deletes: true,
-            done,
-            adopt: true,
-            own_only: true,
-            under_way: &BTreeSet::new(),
-            moves: &BTreeMap::new(),
-        };
-        let (changes, steps) = arrange(compare(&situation), &situation, &LeftOut::default());
         let position = self.log().position().await.expect("a place");
-        let (target, manifests) = ("local".to_owned(), digest(units));
-        let aim = pushplan::plan::Aim::Manifests;
-        let about = About {
-            target,
-            origin,
-            app: String::new(),
-            level,
-            manifests,
-            ledger: position,
-            aim,
-            choice: Default::default(),
-            min_lead_seconds: min_lead.as_secs(),
-        };
-        (Plan::new(about, changes, steps, Vec::new(), now), ledger)
+        let rules = Rules { origin, position, ..Rules::new("local", level) };
+        let plan = planner::plan(&Aligned::new(&units, &ledger), &live, &rules, Timestamp::now()).expect("a plan");
+        (plan, ledger)
     }
 
     async fn apply(&self, yaml: &str, interrupt: impl Future<Output = ()>) -> (Report, Vec<usize>) {

@@ -22,6 +22,7 @@ const LAYERS: &[&[&str]] = &[
         "guard",
         "look",
         "plan",
+        "planner",
         "promote",
         "pull",
         "reach",

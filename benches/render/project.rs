@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use pushplan::address::Address;
-use pushplan::arrange::{LeftOut, arrange};
-use pushplan::compare::{Situation, Unit, compare, digest, moves, units};
+use pushplan::compare::{Unit, units};
 use pushplan::finding::Findings;
 use pushplan::kinds::remote::{point, segments};
 use pushplan::kinds::{self, Found, Read};
@@ -15,7 +14,8 @@ use pushplan::ledger::{Ledger, Owned, Position};
 use pushplan::live::{Live, Seen};
 use pushplan::manifest::{self, From, Input, Manifests, Project};
 use pushplan::model::level::Level;
-use pushplan::plan::{About, Aim, Choice, Plan};
+use pushplan::plan::Plan;
+use pushplan::planner::{self, Aligned, Rules};
 use pushplan::source::Sources;
 use serde_json::Value;
 
@@ -103,34 +103,12 @@ impl World {
 
     /// The plan that brings the service to where the manifests are.
     pub fn plan(&self, units: &BTreeMap<Address, Unit>) -> Plan {
-        let (moves, min_lead) = (moves(units, &self.ledger), SignedDuration::from_mins(5));
-        let situation = Situation {
-            units,
-            ledger: &self.ledger,
-            live: &self.live,
-            moves: &moves,
-            level: LEVEL,
-            now: self.now,
-            min_lead,
-            deletes: true,
-            done: &BTreeSet::new(),
-            adopt: true,
-            own_only: true,
-            under_way: &BTreeSet::new(),
-        };
-        let (changes, steps) = arrange(compare(&situation), &situation, &LeftOut::default());
-        let about = About {
-            target: "production".into(),
+        let rules = Rules {
             origin: "https://messaging.example".into(),
-            app: String::new(),
-            level: LEVEL,
-            manifests: digest(units),
-            ledger: Position { lineage: "l".into(), seq: 7 },
-            aim: Aim::Manifests,
-            choice: Choice::default(),
-            min_lead_seconds: min_lead.as_secs(),
+            position: Position { lineage: "l".into(), seq: 7 },
+            ..Rules::new("production", LEVEL)
         };
-        Plan::new(about, changes, steps, Vec::new(), self.now)
+        planner::plan(&Aligned::new(units, &self.ledger), &self.live, &rules, self.now).expect("a plan")
     }
 }
 

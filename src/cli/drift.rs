@@ -15,6 +15,7 @@ use crate::failure::{Exit, Failure};
 use crate::ledger::Ledger;
 use crate::live::Look;
 use crate::plan::{About, Aim, Choice, Plan};
+use crate::planner;
 use crate::render::plan::drift::{Shown, json, markdown, text};
 use crate::text;
 
@@ -137,7 +138,8 @@ pub(super) async fn look(site: &Site, opened: &Opened, choice: &Choice, context:
         min_lead_seconds: site.min_lead.as_secs(),
     };
     let changes = drift.changes.clone();
-    let told = site.told(&changes, &site.units, &live);
+    let mut told = site.told();
+    planner::annotate(&mut told, &changes, &site.units, &live, site.composites());
     let plan = Plan { told, ..Plan::new(about, changes, Vec::new(), Vec::new(), now) };
     Ok((drift, plan))
 }

@@ -13,17 +13,18 @@ use jiff::Timestamp;
 
 use super::forms::{Format, Forms};
 use super::many::{self, Became, Does, Places, Which};
-use super::planning::{self, Known, Planned, Site, Wish, unreadable};
+use super::planning::{self, Planned, Site, Wish, no_match, unreadable};
 use super::{Context, Ended, ledger, plan, runtime, target, turn};
 use crate::client::Origin;
-use crate::compare::{self, Applied};
+use crate::compare::Applied;
 use crate::failure::{Exit, Failure};
 use crate::git::{Repository, Revision};
 use crate::ledger::{Chain, Ledger, Log, Position};
 use crate::live::Live;
 use crate::manifest::Manifests;
 use crate::model::level::Level;
-use crate::plan::{Basis, Plan};
+use crate::plan::{Basis, Plan, Told};
+use crate::planner::{self, Aligned, Rules};
 use crate::render::findings::Report;
 use crate::render::one_line;
 use base::Base;
@@ -239,31 +240,26 @@ fn decided(
     let pinned = settings.and_then(|settings| settings.app_key_fingerprint.as_ref());
     let app = if ledger.app.is_empty() { pinned.map(|print| print.value.clone()) } else { Some(ledger.app.clone()) };
     let level = settings.map_or(Level::Documented, |settings| target::wanted(settings, is_built_in));
-    let units = compare::by_key(&site.units, ledger);
-    let moves = compare::moves(&units, ledger);
-    let mut known = ledger.clone();
-    moves.iter().for_each(|(to, from)| known.rename(from, to));
-    let live = Live::remembered(&known, level);
-    // The clock of this machine says who is at work, and not the time that the plan is for.
+    let aligned = Aligned::new(&site.units, ledger);
+    let live = Live::remembered(&aligned.ledger, level);
+    // This machine's clock decides who holds the lock, not the time that the plan is for.
     let at_work = turn::holder(ledger, Timestamp::now()).map(turn::at_work);
-    let under_way = if at_work.is_some() { known.open.keys().cloned().collect() } else { BTreeSet::new() };
-    let known = Known {
-        ledger: &known,
-        live: &live,
-        moves: &moves,
-        under_way: &under_way,
-        at_work,
-        position,
-        basis,
-        level,
+    let under_way = match at_work {
+        Some(_) => aligned.ledger.open.keys().cloned().collect(),
+        None => BTreeSet::new(),
+    };
+    let rules = site.rules_offline(wish);
+    let rules = Rules {
         origin: origin.unwrap_or_else(|| if is_built_in { "built-in" } else { "nowhere" }.to_owned()),
         app: app.unwrap_or_default(),
-        now,
-        last_apply: ledger.applied,
-        // What nobody declares is known to the service alone.
-        pruned: Default::default(),
+        level,
+        position,
+        basis,
+        under_way,
+        told: Told { last_apply: ledger.applied, at_work, ..rules.told },
+        ..rules
     };
-    site.decide(&units, Vec::new(), &known, wish)
+    planner::plan(&aligned, &live, &rules, now).map_err(no_match)
 }
 
 /// The failure for a plan that was not compared with the service, where one is to be applied.

@@ -2,13 +2,12 @@
 
 mod aim;
 mod before;
-mod decide;
 mod fetch;
 mod home;
 mod remembered;
+mod rules;
 mod scout;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -34,13 +33,14 @@ use crate::model::level::Level;
 use crate::model::on_drift::OnDrift;
 use crate::model::quiet::Quiet;
 use crate::node::At;
-use crate::plan::{Aim, Basis, Choice, Held, Plan};
+use crate::plan::{Aim, Choice, Plan};
+use crate::planner::{self, Aligned, Rules};
 use crate::render::findings::{self, Found, Report};
 use crate::render::{Again, one_line};
 use crate::unmanaged;
 
-pub use decide::Known;
 pub use remembered::{Remembered, append, same_app, unreadable};
+pub use rules::no_match;
 pub use scout::{Glimpse, Head, Scout};
 
 /// Which project, and which of its targets.
@@ -331,37 +331,6 @@ pub struct Planned {
     pub digest: Option<Digest>,
 }
 
-/// What is declared and what is remembered, under the same keys and names.
-struct Aligned<'u> {
-    units: Cow<'u, BTreeMap<Address, Unit>>,
-    moves: BTreeMap<Address, Address>,
-    ledger: Cow<'u, Ledger>,
-}
-
-impl<'u> Aligned<'u> {
-    fn new(units: &'u BTreeMap<Address, Unit>, ledger: &'u Ledger) -> Self {
-        let units = compare::by_key(units, ledger);
-        let moves = compare::moves(&units, ledger);
-        let mut ledger = Cow::Borrowed(ledger);
-        moves.iter().for_each(|(to, from)| ledger.to_mut().rename(from, to));
-        Self { units, moves, ledger }
-    }
-}
-
-/// The service, and what was found there.
-#[derive(Clone, Copy)]
-struct Service<'s> {
-    opened: &'s Opened,
-    live: &'s Live,
-    pruned: &'s BTreeSet<&'static str>,
-}
-
-impl<'s> Service<'s> {
-    fn new(opened: &'s Opened, live: &'s Live, pruned: &'s BTreeSet<&'static str>) -> Self {
-        Self { opened, live, pruned }
-    }
-}
-
 impl Site {
     pub(super) fn new(root: &Path, name: String, desired: Desired, manifests: Arc<Manifests>) -> Result<Self, Failure> {
         let (units, composites) = compare::taken(desired, &manifests.sources);
@@ -441,60 +410,38 @@ impl Site {
         for (address, owned) in &mut before.ledger.owned {
             self.units.get(address).into_iter().for_each(|unit| owned.spec.join(&unit.spec));
         }
-        // What the files say of things outside git is for plans of what the files say.
-        let pruned = if wish.aim == Aim::Manifests { self.prune() } else { BTreeSet::new() };
-        let contents = unmanaged::contents(&pruned, opened.level);
+        // Only a plan of the files prunes: its rules are those of the files.
+        let prunes = wish.aim == Aim::Manifests;
+        let contents = if prunes { unmanaged::contents(&self.prune(), opened.level) } else { BTreeSet::new() };
         let (units, held) = self.aimed(&wish.aim, &before.ledger, opened, context).await?;
         let aligned = Aligned::new(&units, &before.ledger);
         let known = (&*aligned.units, &*aligned.ledger);
         let mut live = self.fetch_from(head.early, opened, known, true, &contents, context).await?;
         if before.at_work.is_none() {
-            let none = BTreeSet::new();
-            let mut plan =
-                self.compared(&aligned, &held, &before, &none, Service::new(opened, &live, &pruned), wish)?;
-            if self.read_pointing(&plan, opened, &mut live).await? {
-                plan = self.compared(&aligned, &held, &before, &none, Service::new(opened, &live, &pruned), wish)?;
-            }
+            let rules = Rules { prunes, ..self.rules(wish, opened, &before, held) };
+            let plan = self.planned(&aligned, &mut live, &rules, opened).await?;
             return Ok(Planned { plan: plan.into(), ledger: before.ledger, at_work: false, digest: None });
         }
         let (after, under_way) = self.since(&before).await?;
         let (units, held) = self.aimed(&wish.aim, &after.ledger, opened, context).await?;
         let aligned = Aligned::new(&units, &after.ledger);
-        let mut plan =
-            self.compared(&aligned, &held, &after, &under_way, Service::new(opened, &live, &pruned), wish)?;
-        if self.read_pointing(&plan, opened, &mut live).await? {
-            plan = self.compared(&aligned, &held, &after, &under_way, Service::new(opened, &live, &pruned), wish)?;
-        }
+        let rules = Rules { prunes, under_way, ..self.rules(wish, opened, &after, held) };
+        let plan = self.planned(&aligned, &mut live, &rules, opened).await?;
         Ok(Planned { plan: plan.into(), at_work: after.at_work.is_some(), ledger: after.ledger, digest: None })
     }
 
-    /// The plan for what was fetched.
-    fn compared(
+    /// Plans from what was fetched; once more if the plan deletes a segment that unread segments may name.
+    async fn planned(
         &self,
-        aligned: &Aligned,
-        held: &[Held],
-        remembered: &Remembered,
-        under_way: &BTreeSet<Address>,
-        service: Service,
-        wish: &Wish,
+        aligned: &Aligned<'_>,
+        live: &mut Live,
+        rules: &Rules<'_>,
+        opened: &Opened,
     ) -> Result<Plan, Failure> {
-        let Remembered { ledger, position, at_work } = remembered;
-        let Service { opened, live, pruned } = service;
-        let known = Known {
-            ledger: &aligned.ledger,
-            live,
-            moves: &aligned.moves,
-            under_way,
-            at_work: at_work.clone(),
-            position: position.clone(),
-            basis: Basis::Service,
-            level: opened.level,
-            origin: opened.place.clone(),
-            app: opened.app.clone(),
-            now: opened.now(),
-            last_apply: ledger.applied,
-            pruned: pruned.clone(),
-        };
-        self.decide(&aligned.units, held.to_vec(), &known, wish)
+        let plan = planner::plan(aligned, live, rules, opened.now()).map_err(no_match)?;
+        if !self.read_pointing(&plan, opened, live).await? {
+            return Ok(plan);
+        }
+        planner::plan(aligned, live, rules, opened.now()).map_err(no_match)
     }
 }

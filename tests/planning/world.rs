@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use pushplan::address::Address;
-use pushplan::arrange::{arrange, choose};
-use pushplan::compare::{Situation, Unit, compare, moves, units};
+use pushplan::compare::{Unit, units};
 use pushplan::finding::Findings;
 use pushplan::kinds::remote::{point, segments};
 use pushplan::kinds::{self, Found, Read};
@@ -15,8 +14,8 @@ use pushplan::live::{Live, Seen};
 use pushplan::manifest::{self, From, Input, Project};
 use pushplan::model::level::Level;
 use pushplan::plan::{Change, Choice, Reason, Step};
+use pushplan::planner::{self, Aligned, Rules};
 use pushplan::source::Sources;
-use pushplan::unmanaged::prune;
 use serde_json::Value;
 
 pub struct World {
@@ -122,31 +121,26 @@ impl World {
 
     pub fn plan(&self, yaml: &str) -> (Vec<Change>, Vec<Step>) {
         let units = declared(yaml);
-        let moves = moves(&units, &self.ledger);
-        let (mut ledger, mut live) = (self.ledger.clone(), self.live.clone());
-        for (to, from) in &moves {
-            ledger.rename(from, to);
+        let aligned = Aligned::new(&units, &self.ledger);
+        let mut live = self.live.clone();
+        for (to, from) in &aligned.moves {
             let renamed = |address: Address| address.renamed(from, to).unwrap_or(address);
             live.units = live.units.into_iter().map(|(address, seen)| (renamed(address), seen)).collect();
         }
-        let situation = Situation {
-            units: &units,
-            ledger: &ledger,
-            live: &live,
-            moves: &moves,
-            level: self.level,
-            now: self.now,
-            min_lead: SignedDuration::from_mins(5),
-            deletes: !units.is_empty(),
-            done: &self.done,
-            adopt: true,
-            own_only: true,
-            under_way: &BTreeSet::new(),
+        let mut rules = Rules {
+            done: self.done.clone(),
+            choice: self.choice.clone(),
+            pruned: self.prune.clone(),
+            prunes: true,
+            ignored: self.ignore.clone(),
+            ..Rules::new("local", self.level)
         };
-        let mut compared = compare(&situation);
-        prune(&mut compared, &situation, &self.prune, &self.ignore);
-        let left = choose(&self.choice, &mut compared, &situation);
-        arrange(compared, &situation, &left)
+        let plan = planner::plan(&aligned, &live, &rules, self.now).unwrap_or_else(|_| {
+            // A pattern that matches nothing is refused. A random world may have nothing for it to match.
+            rules.choice = Choice::default();
+            planner::plan(&aligned, &live, &rules, self.now).expect("a plan of everything")
+        });
+        (plan.changes, plan.steps)
     }
 
     /// The plan as lines: changes with why, then steps with what they wait for.

@@ -7,9 +7,8 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
 use pushplan::apply::{Ending, Report, Settings as Applying, drive};
-use pushplan::arrange::{LeftOut, arrange};
 use pushplan::client::{Credentials, Origin, Patience, Reading, Transport, Writing, fetch};
-use pushplan::compare::{Situation, Unit, compare, digest, units};
+use pushplan::compare::{Unit, units};
 use pushplan::exchange::Request;
 use pushplan::finding::Findings;
 use pushplan::kinds;
@@ -17,7 +16,8 @@ use pushplan::ledger::{Chain, Ledger, Log};
 use pushplan::live::Look;
 use pushplan::manifest::{self, From, Input, Manifests, Project};
 use pushplan::model::level::Level;
-use pushplan::plan::{About, Action, Aim, Change, Plan};
+use pushplan::plan::{Action, Change, Plan};
+use pushplan::planner::{self, Aligned, Rules};
 use pushplan::service::{self, Running, Settings};
 use pushplan::source::Sources;
 use serde_json::{Value, json};
@@ -98,38 +98,10 @@ impl World {
             confirm_absence: true,
         };
         let live = fetch(&self.reading, look, &|_| {}).await.unwrap_or_else(|failure| panic!("{failure}"));
-        let (now, min_lead) = (Timestamp::now(), SignedDuration::from_mins(5));
-        let done = &BTreeSet::new();
-        let situation = Situation {
-            units,
-            ledger: &ledger,
-            live: &live,
-            level,
-            now,
-            min_lead,
-            deletes: true,
-            done,
-            adopt: true,
-            own_only: true,
-            under_way: &BTreeSet::new(),
-            moves: &BTreeMap::new(),
-        };
-        let (changes, steps) = arrange(compare(&situation), &situation, &LeftOut::default());
         let position = log.position().await.expect("a place");
-        let (target, manifests) = ("local".to_owned(), digest(units));
-        let (aim, min_lead_seconds) = (Aim::Manifests, min_lead.as_secs());
-        let about = About {
-            target,
-            origin,
-            app: String::new(),
-            level,
-            manifests,
-            ledger: position,
-            aim,
-            choice: Default::default(),
-            min_lead_seconds,
-        };
-        (Plan::new(about, changes, steps, Vec::new(), now), ledger)
+        let rules = Rules { origin, position, ..Rules::new("local", level) };
+        let plan = planner::plan(&Aligned::new(units, &ledger), &live, &rules, Timestamp::now()).expect("a plan");
+        (plan, ledger)
     }
 
     async fn apply(&self, units: &BTreeMap<Address, Unit>) -> Report {

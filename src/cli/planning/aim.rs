@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::{Aligned, Site};
+use super::Site;
 use crate::address::Address;
 use crate::cli::Context;
 use crate::cli::target::{self, Opened};
@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::ledger::Ledger;
 use crate::manifest::Target;
 use crate::plan::{Aim, Held};
+use crate::planner::Aligned;
 use crate::promote::{Promoted, Side, promote};
 
 impl Site {

@@ -9,19 +9,18 @@ use tokio::net::TcpListener;
 
 use crate::address::Address;
 use crate::apply::{self, Fate, OnError, Protections};
-use crate::arrange::{arrange, choose};
 use crate::cases::Case;
 use crate::cli::local::APP;
-use crate::cli::planning::Site;
+use crate::cli::planning::{Site, no_match};
 use crate::cli::target;
 use crate::client::{Credentials, Origin, Patience, Reading, Transport, Writing, fetch};
-use crate::compare::{self, Situation, Unit, compare};
+use crate::compare::Unit;
 use crate::failure::Failure;
 use crate::kinds::{self, Runs};
-use crate::ledger::{AppendError, Entry, Ledger, Log, Position, Seq, Unreadable};
+use crate::ledger::{AppendError, Entry, Ledger, Log, Seq, Unreadable};
 use crate::live::Look;
 use crate::model::level::Level;
-use crate::plan::{About, Aim, Choice, Plan};
+use crate::planner::{self, Aligned, Rules};
 use crate::service::local::form::Form;
 use crate::service::request::understood;
 use crate::service::state::devices::Device;
@@ -158,37 +157,13 @@ async fn apply(site: &Site, level: Level, start: Timestamp, running: &Running) -
         confirm_absence: false,
     };
     let live = fetch(&Reading::new(transport.clone()), look, &|_| {}).await?;
-    let (moves, none) = (BTreeMap::new(), BTreeSet::new());
-    let situation = Situation {
-        units: &units,
-        ledger: &ledger,
-        live: &live,
-        moves: &moves,
-        level,
-        now: before,
-        min_lead: SignedDuration::ZERO,
-        deletes: false,
-        done: &none,
-        under_way: &none,
-        adopt: true,
-        own_only: true,
-    };
-    let mut compared = compare(&situation);
-    let choice = Choice::default();
-    let left = choose(&choice, &mut compared, &situation);
-    let (changes, steps) = arrange(compared, &situation, &left);
-    let about = About {
-        target: site.target.clone(),
+    let rules = Rules {
         origin: place,
         app: credentials.fingerprint(),
-        level,
-        manifests: compare::digest(&units),
-        ledger: Position { lineage: String::new(), seq: 0 },
-        aim: Aim::Manifests,
-        choice,
-        min_lead_seconds: 0,
+        min_lead: SignedDuration::ZERO,
+        ..Rules::new(&site.target, level)
     };
-    let plan = Plan::new(about, changes, steps, left.addresses, start);
+    let plan = planner::plan(&Aligned::new(&units, &ledger), &live, &rules, before).map_err(no_match)?;
     let log = Arc::new(Memory::default());
     let settings = apply::Settings {
         on_error: OnError::Continue,

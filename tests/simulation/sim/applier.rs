@@ -8,13 +8,13 @@ use std::sync::{Arc, LazyLock};
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
 use pushplan::apply::{Effect, Event, Fate, OnError, Protections, Report, Run, Settings};
-use pushplan::arrange::{LeftOut, arrange};
-use pushplan::compare::{Situation, compare};
 use pushplan::digest::Digest;
 use pushplan::exchange::{Loss, Meaning, Request};
+use pushplan::ledger::Position;
 use pushplan::ledger::{Begin, Ledger, Record};
 use pushplan::live::{Ask, Fetch, Live, Look};
-use pushplan::plan::{About, Aim, Choice, Plan, Position};
+use pushplan::plan::Plan;
+use pushplan::planner::{self, Aligned, Rules};
 
 use super::Protection;
 use super::network::{question, verb_word};
@@ -227,33 +227,16 @@ impl Own {
     pub fn plan(&self, units: &Units, ledger: &Ledger, live: &Live, done: &BTreeSet<Address>) -> Plan {
         let world = self.world.borrow();
         let now = world.clock(self.process).wall;
-        let situation = Situation {
-            units,
-            ledger,
-            live,
-            level: world.level,
-            now,
+        let rules = Rules {
+            origin: super::ORIGIN.to_owned(),
+            position: Position { lineage: "simulated".to_owned(), seq: ledger.seq },
             min_lead: SignedDuration::from_secs(LEAD),
-            deletes: !units.is_empty(),
-            done,
+            done: done.clone(),
             adopt: world.is_on(Protection::Adopt),
             own_only: world.is_on(Protection::Unowned),
-            under_way: &BTreeSet::new(),
-            moves: &BTreeMap::new(),
+            ..Rules::new("simulated", world.level)
         };
-        let (changes, steps) = arrange(compare(&situation), &situation, &LeftOut::default());
-        let about = About {
-            target: "simulated".to_owned(),
-            origin: super::ORIGIN.to_owned(),
-            app: String::new(),
-            level: world.level,
-            manifests: NOTHING.clone(),
-            ledger: Position { lineage: "simulated".to_owned(), seq: ledger.seq },
-            min_lead_seconds: LEAD,
-            aim: Aim::Manifests,
-            choice: Choice::default(),
-        };
-        Plan::new(about, changes, steps, Vec::new(), now)
+        planner::plan(&Aligned::new(units, ledger), live, &rules, now).expect("everything is chosen")
     }
 
     fn settings(&self) -> Settings {

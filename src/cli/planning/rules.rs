@@ -1,0 +1,78 @@
+//! The rules of a plan, from the settings of a target and what a command asks for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Remembered, Site, Wish};
+use crate::address::Address;
+use crate::cli::target::Opened;
+use crate::failure::Failure;
+use crate::model::level::Level;
+use crate::plan::{Basis, Held, Place, Told};
+use crate::planner::{NoMatch, Rules};
+
+impl Site {
+    /// The rules of a plan that is compared with the service.
+    pub(super) fn rules(&self, wish: &Wish, opened: &Opened, remembered: &Remembered, held: Vec<Held>) -> Rules<'_> {
+        let rules = Rules {
+            origin: opened.place.clone(),
+            app: opened.app.clone(),
+            level: opened.level,
+            position: remembered.position.clone(),
+            ..self.rules_offline(wish)
+        };
+        let (last_apply, at_work) = (remembered.ledger.applied, remembered.at_work.clone());
+        Rules { told: Told { last_apply, at_work, held, ..rules.told }, ..rules }
+    }
+
+    /// The rules that hold whatever the plan is compared with.
+    pub fn rules_offline(&self, wish: &Wish) -> Rules<'_> {
+        Rules {
+            target: self.target.clone(),
+            origin: String::new(),
+            app: String::new(),
+            level: Level::Documented,
+            position: Default::default(),
+            basis: Basis::Service,
+            aim: wish.aim.clone(),
+            choice: wish.choice.clone(),
+            done: wish.done.clone(),
+            under_way: BTreeSet::new(),
+            min_lead: self.min_lead,
+            on_drift: wish.on_drift.unwrap_or(self.on_drift),
+            declares: self.declares(),
+            pruned: self.prune(),
+            prunes: false,
+            ignored: self.ignored(),
+            told: self.told(),
+            home: self.home.clone(),
+            composites: &self.composites,
+            adopt: true,
+            own_only: true,
+        }
+    }
+
+    /// Places of resources that are applied in parts.
+    pub fn composites(&self) -> &BTreeMap<Address, Place> {
+        &self.composites
+    }
+
+    /// What the readers of every plan of this target should know.
+    pub fn told(&self) -> Told {
+        let named = self.manifests.project.file.project.as_ref().and_then(|about| about.name.as_ref());
+        Told {
+            project: named.map(|name| name.value.clone()),
+            quiet: self.quiet,
+            apart_seconds: self.apart.map(|apart| apart.as_secs()),
+            ..Told::default()
+        }
+    }
+}
+
+/// The failure for a pattern that matches nothing.
+pub fn no_match(none: NoMatch) -> Failure {
+    let failure = Failure::usage(format!("`{}` means nothing that is declared or ours", none.pattern));
+    match none.nearest {
+        Some(near) => failure.help(format!("did you mean {near}?")),
+        None => failure.help("an address is such as segments/lapsed-buyers; `*` stands for any letters"),
+    }
+}
