@@ -36,7 +36,7 @@ fn given<'g>(origin: &'g str, key: &'g str, secret: &'g str) -> Vec<(&'static st
 
 fn project(settings: &str) -> Folder {
     let folder = Folder::project("segments: {vip: {criteria: {tag: vip}}}\n");
-    folder.write("pushplan.toml", format!("[targets.production]\n{settings}\n"));
+    folder.write("pushplan.toml", format!("[targets.production]\nledger = \"file:\"\n{settings}\n"));
     folder
 }
 

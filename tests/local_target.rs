@@ -261,7 +261,11 @@ async fn a_target_is_chosen_by_name_by_default_or_because_it_is_the_only_one() {
 async fn a_target_that_cannot_be_opened_says_why() {
     for (toml, exit, says) in [
         ("[targets.staging]\n", Exit::Failed, "the target `staging` has no base_url"),
-        ("[targets.p]\nbase_url = \"http://messaging.example\"\n", Exit::Failed, "the target `p` has a wrong base_url"),
+        (
+            "[targets.p]\nbase_url = \"http://messaging.example\"\nledger = \"file:\"\n",
+            Exit::Failed,
+            "the target `p` has a wrong base_url",
+        ),
         (
             "[targets.local]\napp_key_fingerprint = \"0123456789ab\"\n",
             Exit::Refused,

@@ -260,7 +260,7 @@ fn overlays_defaults_and_variables_of_the_target_hold_for_previews() {
     let folder = Folder::new();
     folder.write(
         "pushplan.toml",
-        "[targets.local]\n[targets.other]\nbase_url = \"https://example.com\"\nvariables = {sale = \"half\"}\n",
+        "[targets.local]\n[targets.other]\nbase_url = \"https://example.com\"\nledger = \"file:\"\nvariables = {sale = \"half\"}\n",
     );
     folder.write("a.yaml", "templates:\n  a:\n    variables: [{key: NAME, default_value: you}]\n    push: {notification: {alert: \"{{NAME}}: ${var.sale:-20 %} off\"}}\n    previews: {one: {NAME: One}}\n");
     folder.write("b.yaml", "overlays:\n  other:\n    templates:\n      a: {previews: {two: {NAME: Two}}}\n");

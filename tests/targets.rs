@@ -245,6 +245,7 @@ fn settings_of_a_target_that_mean_nothing_are_told_where_they_stand() {
         ("base_url = \"messaging.example\"", "`messaging.example` is not a URL"),
         ("app_key_fingerprint = \"3F2A\"", "`3F2A` is not the fingerprint of an app key"),
         ("app_key_fingerprint = \"zzzzzzzzzzzz\"", "expected 12 digits from 0 to 9 and a to f"),
+        ("base_url = \"https://messaging.example\"", "error[YM304]: target `p` does not name its ledger"),
         ("max_deletes = -1", "`-1` is not a number of deletions"),
         ("max_deletes = \"many\"", "expected a whole number"),
         ("min_lead = \"soon\"", "`soon` is not a length of time"),
@@ -283,7 +284,7 @@ fn targets(toml: &str, manifest: &str) -> (Vec<String>, impl Fn(&str, &str) -> s
 #[test]
 fn a_matrix_makes_a_target_of_each_combination_with_its_values_as_variables() {
     let manifest = "segments: {a: {criteria: {tag: \"${var.brand}-${var.country}-${var.more}\"}}}\n";
-    let more = "exclude = [{brand = \"cafe\", country = \"us\"}]\n[matrix.target]\nbase_url = \"https://${country}.messaging.example\"\n\
+    let more = "exclude = [{brand = \"cafe\", country = \"us\"}]\n[matrix.target]\nbase_url = \"https://${country}.messaging.example\"\nledger = \"file:\"\n\
                 [matrix.target.variables]\nmore = \"of ${brand}\"\n[targets.shop-us.variables]\nmore = \"own\"\n";
     let (names, get) = targets(&format!("{MATRIX}{more}"), manifest);
     assert_eq!(names, ["cafe-de", "shop-de", "shop-us"]);
@@ -340,12 +341,16 @@ fn what_is_wrong_with_a_matrix_or_a_group_is_told_where_it_stands() {
             "the matrix makes no target",
         ),
         (
-            format!("{MATRIX}[matrix.target]\nbase_url = \"https://${{land}}.example\"\n"),
+            format!("{MATRIX}[matrix.target]\nbase_url = \"https://${{land}}.example\"\nledger = \"file:\"\n"),
             "5:12",
             "the matrix has no axis `land`",
         ),
         (format!("{MATRIX}[matrix.target]\nmin_led = \"5m\"\n"), "5:1", "did you mean `min_lead`?"),
-        (format!("{MATRIX}[matrix.target]\nbase_url = \"http://${{country}}.example\"\n"), "5:12", "is not https"),
+        (
+            format!("{MATRIX}[matrix.target]\nbase_url = \"http://${{country}}.example\"\nledger = \"file:\"\n"),
+            "5:12",
+            "is not https",
+        ),
         ("[matrix]\nname = \"x\"\n".to_owned(), "1:2", "the matrix has no axis"),
         ("[matrix]\nbrand = \"shop\"\ncountry = []\n".to_owned(), "3:11", "the list is empty"),
         (format!("{MATRIX}[groups.g]\ntargets = [\"*-fr\"]\n"), "5:12", "no target is called `*-fr`"),

@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     let origin = format!("http://{}", running.address);
     let environment = [("PUSHPLAN_ORIGIN", &*origin), ("PUSHPLAN_APP_KEY", KEY), ("PUSHPLAN_MASTER_SECRET", SECRET)];
     let folder = tempfile::tempdir().expect("a folder");
-    let project = format!("[targets.there]\nbase_url = \"{origin}\"\napi = \"extended\"\n");
+    let project = format!("[targets.there]\nbase_url = \"{origin}\"\nledger = \"file:\"\napi = \"extended\"\n");
     let (mut pulls, mut plans) = (Vec::new(), Vec::new());
     let (mut edits, mut drifted) = (Vec::new(), Vec::new());
     let (mut said, mut edited) = (String::new(), String::new());

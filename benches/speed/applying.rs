@@ -42,7 +42,8 @@ impl Applying {
     }
 
     fn pushplan(&self, origin: &str) -> Command {
-        let project_file = format!("[targets.there]\nbase_url = \"{origin}\"\napi = \"extended\"\n");
+        let project_file =
+            format!("[targets.there]\nbase_url = \"{origin}\"\nledger = \"file:\"\napi = \"extended\"\n");
         let wording = Wording { resources: self.resources, layout: Layout::One, before: false };
         project::write(&self.folder, &project_file, wording);
         // Files that were just removed are looked at by the file system for each new one, for seconds.

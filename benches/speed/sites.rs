@@ -24,7 +24,7 @@ pub struct Site {
 
 /// A target whose things are settled at once: nobody else changes them.
 pub fn project_file(origin: &str) -> String {
-    format!("[targets.there]\nbase_url = \"{origin}\"\napi = \"extended\"\nsettle = 0\n")
+    format!("[targets.there]\nbase_url = \"{origin}\"\nledger = \"file:\"\napi = \"extended\"\nsettle = 0\n")
 }
 
 /// Makes all projects, and makes the service so that they have nothing to change.

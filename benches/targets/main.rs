@@ -52,11 +52,15 @@ fn main() -> ExitCode {
     let (many, one) = (folder.path().join("many"), folder.path().join("one"));
     let list: Vec<String> = (0..targets).map(|number| format!("\"{number:03}\"")).collect();
     let matrix = format!(
-        "[matrix]\nnumber = [{}]\nname = \"app-${{number}}\"\n[matrix.target]\nbase_url = \"{origin}\"\napi = \"extended\"\n",
+        "[matrix]\nnumber = [{}]\nname = \"app-${{number}}\"\n[matrix.target]\nbase_url = \"{origin}\"\nledger = \"file:\"\napi = \"extended\"\n",
         list.join(", ")
     );
     project(&many, &matrix, EACH);
-    project(&one, &format!("[targets.one]\nbase_url = \"{origin}\"\napi = \"extended\"\n"), targets * EACH);
+    project(
+        &one,
+        &format!("[targets.one]\nbase_url = \"{origin}\"\nledger = \"file:\"\napi = \"extended\"\n"),
+        targets * EACH,
+    );
     run(&many, &environment, &["apply", "--all-targets", "--yes", "--concurrency", "64"]);
     run(&one, &environment, &["apply", "--yes", "--concurrency", "64"]);
     let (mut all, mut alone, mut checks, mut check) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());

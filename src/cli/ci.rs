@@ -1,5 +1,6 @@
 mod comment;
 mod init;
+mod naming;
 mod outputs;
 mod summary;
 mod words;

@@ -22,6 +22,7 @@ mod graph;
 mod help;
 mod history;
 mod init;
+mod lasting;
 mod ledger;
 mod local;
 mod lookup;

@@ -12,7 +12,7 @@ use super::many::{self, Does, Places, Which};
 use super::offline::Offline;
 use super::planning::{Chosen, Glimpse, Head, Place, Scout, Site, Wish, unreadable};
 use super::turn::length;
-use super::{Context, Ended, ledger, private, runtime};
+use super::{Context, Ended, lasting, ledger, private, runtime};
 use crate::address::is_key;
 use crate::failure::{Exit, Failure};
 use crate::guard::{Guard, guards};
@@ -110,6 +110,9 @@ fn make_from(
     forms: &Forms,
     context: &Context,
 ) -> Result<Arc<Planned>, Failure> {
+    if forms.saved.is_some() && lasting::is_in_ci() {
+        lasting::check(site)?;
+    }
     if let Some(words) = ledger::pending(&site.log.kept().map_err(unreadable)?) {
         context.out.note(&words);
     }

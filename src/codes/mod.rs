@@ -81,6 +81,7 @@ codes! {
     YM301 Error Fixed "the project file is not valid TOML"
     YM302 Error Fixed "a file or folder cannot be read"
     YM303 Error Fixed "a target's name has other characters than letters, digits, -, _ and ."
+    YM304 Error Fixed "a target with a base_url does not name its ledger"
     RF101 Error Fixed "no segment has this name"
     RF102 Error Fixed "no template has this name"
     RF103 Error Free "no tag group has this name"

@@ -47,8 +47,7 @@ const SCHEMES: [Scheme; 6] = [
 pub fn open(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dyn Store>, String> {
     let place = place.unwrap_or(HOME);
     let Some(scheme) = SCHEMES.iter().find(|scheme| place.starts_with(scheme.start)) else {
-        let forms: Vec<&str> = SCHEMES.iter().map(|scheme| scheme.form).collect();
-        let forms = forms.join(", ");
+        let forms = choices();
         return Err(match shown(place) {
             hidden if hidden == HIDDEN => {
                 format!("it is none of {forms}, and is not repeated here: it may hold a password")
@@ -57,6 +56,12 @@ pub fn open(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dyn St
         });
     };
     (scheme.open)(place, root, target)
+}
+
+/// How each sort of place is written.
+pub fn choices() -> String {
+    let forms: Vec<&str> = SCHEMES.iter().map(|scheme| scheme.form).collect();
+    forms.join(", ")
 }
 
 /// The same for somebody who only looks. What has to be fetched to be looked at lies in a folder that is taken away afterwards.

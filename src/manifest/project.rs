@@ -78,8 +78,8 @@ shape! {
         /// The vendor's word in the media type: `application/vnd.<vendor>+json`.
         vendor: Option<At<String>>,
         /// Where it is remembered what was applied: `git` (commits on a ref of the project's own remote; `git:REMOTE` for another), `s3://`,
-        /// `gs://` or `az://` with a bucket and a prefix, `postgres://host/database/schema`, or `file:` with a folder. Where this is left
-        /// out, it is a folder beside the manifests, which is for one machine. Credentials come from the environment. A server of
+        /// `gs://` or `az://` with a bucket and a prefix, `postgres://host/database/schema`, or `file:` with a folder; `file:` alone is
+        /// `.pushplan/` beside the manifests, for one machine. Required with a `base_url`. Credentials come from the environment. A server of
         /// PostgreSQL on another machine is checked by its certificate: `?sslmode=` says how (`verify-full` unless something else is
         /// said; `verify-ca`, `require`, `prefer`, `disable`), and `&sslrootcert=` names the file of the authority that vouches for
         /// it; where they are left out, `PGSSLMODE` and `PGSSLROOTCERT` count.
@@ -340,6 +340,7 @@ impl Project {
         for (name, target) in &file.targets {
             findings.extend(target::wrong_name(name, &names));
             target.inspect(findings);
+            findings.extend(target::no_ledger(name, target));
             for name in target.variables.keys().filter(|name| !is_name(name)) {
                 findings.push(
                     Finding::new(&codes::RF112, name.span, format!("`{name}` cannot be the name of a variable"))

@@ -164,25 +164,48 @@ pub fn long() -> String {
 }
 
 #[test]
-fn a_ledger_that_the_next_run_does_not_have_is_not_begun() {
+fn a_ledger_that_the_next_job_does_not_have_is_refused() {
     for kind in KINDS {
-        let team = Team::fresh(kind, TWO);
-        let service = team.project.serve();
-        let settings = team.project.folder.read("pushplan.toml");
-        team.project.folder.write("pushplan.toml", settings.replace("ledger = \"file:\"\n", ""));
-        team.commented(7);
-        let commit = team.host.merge(7);
-        let ran = team.apply(&commit, &[]);
-        assert_eq!(ran.code, 7, "{ran}");
-        says(&ran.stderr, &["would begin in this checkout, which a runner forgets", "make everything a second time"]);
-        says(
-            &ran.stderr,
-            &["write `ledger = \"git\"`", "into [targets.local] of pushplan.toml", "`ledger = \"file:\"`"],
-        );
+        let (team, service) = crate::targets::team(kind);
+        let credentials = team.project.folder.path().join("credentials.toml").display().to_string();
+        let run = |arguments: &[&str], env: Vec<(&'static str, String)>| {
+            team.run(arguments, &[env, vec![("PUSHPLAN_CREDENTIALS", credentials.clone())]].concat())
+        };
+        let one = |arguments: &[&'static str]| [arguments, &["--target", "first"]].concat();
+        let in_ci = || vec![("CI", "true".to_owned())];
+        assert_eq!(run(&one(&["plan", "--out", "plan.json"]), vec![]).code, 0);
+        assert_eq!(run(&["ci", "comment", "--plan", "plan.json"], team.on_pull(7)).code, 0);
+        let mut merged = team.on_main(&team.host.merge(7));
+        merged.retain(|(name, _)| !name.starts_with("PUSHPLAN_"));
+        service.forget();
+        for (arguments, env) in [
+            (one(&["plan", "--out", "later.json"]), in_ci()),
+            (vec!["plan", "--all-targets", "--out", "later"], in_ci()),
+            (one(&["apply", "--yes"]), in_ci()),
+            (vec!["apply", "--all-targets", "--yes"], in_ci()),
+            (vec!["apply", "plan.json"], in_ci()),
+            (one(&["apply", "--yes"]), merged.clone()),
+            (
+                one(&["apply", "--approved", "--yes"]),
+                merged.iter().filter(|(name, _)| *name != "GITHUB_ACTIONS" && *name != "GITLAB_CI").cloned().collect(),
+            ),
+            (one(&["reconcile", "--once"]), in_ci()),
+            (one(&["reconcile", "--once", "--drift", "fix"]), in_ci()),
+        ] {
+            let ran = run(&arguments, env);
+            assert_eq!(ran.code, 7, "{arguments:?}: {ran}");
+            let said = ran.to_string();
+            says(&said, &["is in `.pushplan` of this checkout, which a CI runner deletes after the job"]);
+            says(&said, &["send everything a second time"]);
+            if arguments[0] != "reconcile" {
+                says(&said, &["write `ledger = \"git\"`", "into [targets.first]", "PUSHPLAN_PERSISTENT_CHECKOUT=1"]);
+            }
+        }
         assert_eq!(service.writes(), Vec::<String>::new());
-        // Somebody has decided that the folder stays.
-        team.project.folder.write("pushplan.toml", settings);
-        let ran = team.apply(&commit, &[]);
+        assert!(!team.project.folder.path().join("later.json").exists());
+        // Looking is allowed, and so is all of it where the checkout stays.
+        assert_eq!(run(&one(&["plan"]), in_ci()).code, 0);
+        let ran = run(&one(&["apply", "--approved", "--yes"]), team.on_main(&team.host.merge(7)));
         assert_eq!(ran.code, 0, "{ran}");
     }
 }

@@ -8,7 +8,7 @@ use crate::team::{outside, ran};
 use crate::world::says;
 use crate::yaml::{document, documents, own, scripts, texts};
 
-/// A project with a target on a service, in a folder of a repository.
+/// A project with a target on a service, in a folder of a repository. `ledger` is the line that names its ledger.
 pub fn project(ledger: &str) -> Folder {
     let folder = Folder::new();
     folder.write(".git/HEAD", "ref: refs/heads/main\n");
@@ -96,7 +96,6 @@ fn a_workflow_of_few_lines_is_written_once() {
 fn ledgers_move_as_the_steps_say_in_their_order() {
     let (team, _service) = crate::targets::team(Kind::GitHub);
     let folder = &team.project.folder;
-    folder.write("pushplan.toml", folder.read("pushplan.toml").replace("ledger = \"file:\"\n", ""));
     let credentials = [("PUSHPLAN_CREDENTIALS", folder.path().join("credentials.toml").display().to_string())];
     let run = |arguments: &[&str]| team.run(arguments, &credentials);
     let server = Folder::new();
@@ -117,7 +116,7 @@ fn ledgers_move_as_the_steps_say_in_their_order() {
         let told = run(&["ci", "init", host, "--force", "--target", "second"]).stdout;
         says(&told, &[&format!("applied already: {}\n", moving("second"))]);
         if host == "gitlab" {
-            let settings = folder.read("pushplan.toml").replace("api = ", "ledger = \"git\"\napi = ");
+            let settings = folder.read("pushplan.toml").replace("\"file:\"", "\"git\"");
             folder.write("pushplan.toml", settings);
             // Without the place that it is in, the command is told which one to use.
             let ran = run(&["ledger", "move", "--to", "git", "--target", "first"]);
@@ -134,6 +133,42 @@ fn ledgers_move_as_the_steps_say_in_their_order() {
     let ran = run(&["ledger", "move", "--from", "git", "--to", "git", "--target", "first"]);
     assert_eq!(ran.code, 64, "{ran}");
     says(&ran.stderr, &["--from and --to of the ledger of `first` are the same place"]);
+}
+
+#[test]
+fn a_target_without_a_ledger_gets_one_in_the_project_file() {
+    for host in ["github", "gitlab"] {
+        let folder = project("");
+        let matrix = "[matrix]\ncountry = [\"de\", \"us\"]\n[matrix.target]\n\
+                      base_url = \"https://${country}.example\" # each has its own\napi = \"extended\"\n";
+        folder.write("all/pushplan.toml", matrix);
+        folder.write("all/a.yaml", "segments: {a: {criteria: {tag: a}}}\n");
+        let ran = folder.run_in("all", &["validate"], b"");
+        assert_eq!(ran.code, 3, "{ran}");
+        says(
+            &ran.stdout,
+            &[
+                "error[YM304]: target `de` does not name its ledger",
+                "pushplan.toml:4:12",
+                "create and send everything a second time",
+                "git or git:REMOTE, file:FOLDER, postgres://HOST/DATABASE/SCHEMA, s3://BUCKET/PREFIX",
+            ],
+        );
+        let ran = folder.run_in("all", &["ci", "init", host], b"");
+        assert_eq!(ran.code, 0, "{ran}");
+        says(
+            &ran.stdout,
+            &["pushplan.toml now says ledger = \"git\" for de and us: commit it.", "--from file: --to git"],
+        );
+        let written = matrix.replace("own\n", "own\nledger = \"git\"\n");
+        assert_eq!(folder.read("all/pushplan.toml"), written);
+        let ran = folder.run_in("all", &["validate"], b"");
+        assert_eq!(ran.code, 0, "{ran}");
+        // A file that is there is not written over, and then the project file stays as it is too.
+        let before = folder.read("shop/pushplan.toml");
+        assert_eq!(folder.run_in("shop", &["ci", "init", host], b"").code, 64);
+        assert_eq!(folder.read("shop/pushplan.toml"), before);
+    }
 }
 
 #[test]
@@ -241,7 +276,9 @@ fn no_name_becomes_an_expression_in_a_workflow() {
 
 #[test]
 fn a_workflow_asks_for_no_more_than_it_needs() {
-    for (ledger, contents) in [("", "read"), ("ledger = \"git\"", "write"), ("ledger = \"s3://bucket/x\"", "read")] {
+    for (ledger, contents) in
+        [("ledger = \"file:\"", "read"), ("ledger = \"git\"", "write"), ("ledger = \"s3://bucket/x\"", "read")]
+    {
         let folder = project(ledger);
         let ran = folder.run_in("shop", &["ci", "init", "github", "--branch", "trunk"], b"");
         assert_eq!(ran.code, 0, "{ran}");
@@ -278,7 +315,9 @@ fn a_workflow_asks_for_no_more_than_it_needs() {
 
 #[test]
 fn what_is_set_by_hand_on_gitlab_is_told() {
-    for (ledger, pushes) in [("", false), ("ledger = \"git\"", true), ("ledger = \"s3://bucket/x\"", false)] {
+    for (ledger, pushes) in
+        [("ledger = \"file:\"", false), ("ledger = \"git\"", true), ("ledger = \"s3://bucket/x\"", false)]
+    {
         let folder = project(ledger);
         let ran = folder.run_in("shop", &["ci", "init", "gitlab"], b"");
         assert_eq!(ran.code, 0, "{ran}");

@@ -18,7 +18,8 @@ templates:
 ";
 
 /// What tells a command that a CI system runs it. The machine that tests run on may have its own.
-const CI: [&str; 26] = [
+const CI: [&str; 27] = [
+    "CI",
     "GITHUB_ACTIONS",
     "GITHUB_API_URL",
     "GITHUB_REPOSITORY",
@@ -91,7 +92,7 @@ impl Team {
 
     /// The same, with nothing applied yet.
     pub fn fresh(kind: Kind, manifest: &str) -> Self {
-        // What is applied on a merge lasts: the folder is there for all runs.
+        // What is applied on a merge lasts: the folder is there for all runs, as `env` says.
         let project = Project::with(manifest, "ledger = \"file:\"\n");
         let team = Self { project, host: Host::start(kind), kind };
         team.host.open(7);
@@ -113,7 +114,7 @@ impl Team {
     /// The environment of a run for anything.
     fn env(&self, commit: &str) -> Env {
         let origin = &self.host.origin;
-        match self.kind {
+        let mut env = match self.kind {
             Kind::GitHub => vec![
                 ("GITHUB_ACTIONS", "true".to_owned()),
                 ("GITHUB_API_URL", format!("{origin}/api/v3")),
@@ -128,7 +129,9 @@ impl Team {
                 ("GITLAB_TOKEN", TOKEN.to_owned()),
                 ("CI_COMMIT_SHA", commit.to_owned()),
             ],
-        }
+        };
+        env.push(("PUSHPLAN_PERSISTENT_CHECKOUT", "1".to_owned()));
+        env
     }
 
     /// That of a run for a pull request.

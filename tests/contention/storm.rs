@@ -196,7 +196,7 @@ impl Team {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pushplan"));
         command.current_dir(folder).stdin(Stdio::null());
         command.env("GITHUB_ACTOR", format!("{member}-{round}")).env("HOSTNAME", "host");
-        for job in ["GITHUB_RUN_ID", "CI_JOB_URL"] {
+        for job in ["GITHUB_RUN_ID", "CI_JOB_URL", "CI", "GITHUB_ACTIONS", "GITLAB_CI"] {
             command.env_remove(job);
         }
         command.env("PUSHPLAN_ORIGIN", format!("http://127.0.0.1:{port}"));

@@ -118,7 +118,7 @@ fn variables_and_overlays_are_those_of_the_target() {
     let folder = Folder::new();
     folder.write(
         "pushplan.toml",
-        "[project]\ndefault_target = \"local\"\n[targets.local.variables]\nword = \"Hi\"\n[targets.production]\nbase_url = \"https://messaging.example\"\n[targets.production.variables]\nword = \"Hello\"\n",
+        "[project]\ndefault_target = \"local\"\n[targets.local.variables]\nword = \"Hi\"\n[targets.production]\nbase_url = \"https://messaging.example\"\nledger = \"file:\"\n[targets.production.variables]\nword = \"Hello\"\n",
     );
     folder.write(
         "m.yaml",

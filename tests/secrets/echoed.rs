@@ -55,12 +55,15 @@ fn a_service_that_repeats_credentials_in_an_error_makes_nobody_tell_them() {
         let project = Project::new(ONE);
         project.folder.write(
             "pushplan.toml",
-            format!("[targets.local]\nbase_url = \"{origin}\"\nsettle = \"1s\"\ntest_sends = true\n"),
+            format!(
+                "[targets.local]\nbase_url = \"{origin}\"\nledger = \"file:\"\nsettle = \"1s\"\ntest_sends = true\n"
+            ),
         );
         let host = Host::start(Kind::GitHub);
         host.open(7);
         let api = format!("{}/api/v3", host.origin);
         let on_pull = [
+            ("PUSHPLAN_PERSISTENT_CHECKOUT", "1"),
             ("PUSHPLAN_ORIGIN", origin.as_str()),
             ("PUSHPLAN_APP_KEY", KEY),
             ("PUSHPLAN_MASTER_SECRET", CANARY),
@@ -76,7 +79,7 @@ fn a_service_that_repeats_credentials_in_an_error_makes_nobody_tell_them() {
         assert_eq!(ran.code, 0, "{ran}");
         let commit = host.merge(7);
         refuses.store(status, Ordering::SeqCst);
-        let on_main = [&on_pull[..6], &[("GITHUB_REF", "refs/heads/main"), ("GITHUB_SHA", commit.as_str())]].concat();
+        let on_main = [&on_pull[..7], &[("GITHUB_REF", "refs/heads/main"), ("GITHUB_SHA", commit.as_str())]].concat();
         let words = format!("HTTP {status}: Denied for Basic [hidden] [hidden] [hidden]");
         for arguments in [
             &["plan"][..],
@@ -108,7 +111,7 @@ fn a_service_with_a_problem_that_repeats_credentials_makes_nobody_tell_them() {
     let (origin, refuses) = service();
     refuses.store(500, Ordering::SeqCst);
     let project = Project::new(ONE);
-    project.folder.write("pushplan.toml", format!("[targets.local]\nbase_url = \"{origin}\"\n"));
+    project.folder.write("pushplan.toml", format!("[targets.local]\nbase_url = \"{origin}\"\nledger = \"file:\"\n"));
     let env = [("PUSHPLAN_ORIGIN", origin.as_str()), ("PUSHPLAN_APP_KEY", KEY), ("PUSHPLAN_MASTER_SECRET", CANARY)];
     for arguments in [&["plan"][..], &["doctor"]] {
         let ran = quiet(&project, arguments, &env);
@@ -124,7 +127,7 @@ fn an_answer_that_is_no_error_is_not_altered() {
     let origin = format!("http://{}", listener.local_addr().expect("an address"));
     serve(listener, |_| Some(Answered::new(200, json!({"segments": [], "note": "local-master-secret-00"}))));
     let project = Project::new(ONE);
-    project.folder.write("pushplan.toml", format!("[targets.local]\nbase_url = \"{origin}\"\n"));
+    project.folder.write("pushplan.toml", format!("[targets.local]\nbase_url = \"{origin}\"\nledger = \"file:\"\n"));
     let env = [
         ("PUSHPLAN_ORIGIN", origin.as_str()),
         ("PUSHPLAN_APP_KEY", "local-application-0000"),

@@ -35,7 +35,7 @@ fn an_address_with_a_secret_in_the_project_file_is_refused_and_not_repeated() {
         format!("ftp://{secret}@messaging.example"),
         format!("http://ada:{secret}@messaging.example"),
     ] {
-        let project = with_target(&format!("base_url = '{base_url}'"));
+        let project = with_target(&format!("base_url = '{base_url}'\nledger = \"file:\""));
         for arguments in [
             &["validate"][..],
             &["validate", "--format", "sarif"],
@@ -65,7 +65,7 @@ fn an_address_with_a_secret_in_the_project_file_is_refused_and_not_repeated() {
 
 #[test]
 fn variables_that_hold_what_belongs_into_others_are_not_repeated() {
-    let project = with_target("base_url = \"https://messaging.example\"");
+    let project = with_target("base_url = \"https://messaging.example\"\nledger = \"file:\"");
     let secret = escaped(CANARY);
     let own = [("PUSHPLAN_APP_KEY", KEY), ("PUSHPLAN_MASTER_SECRET", CANARY)];
     for origin in [
@@ -140,7 +140,7 @@ fn a_command_line_with_a_secret_is_refused_and_the_secret_not_repeated() {
 
 #[test]
 fn a_credentials_file_that_is_wrong_is_told_without_what_stands_in_it() {
-    let project = with_target("base_url = \"https://messaging.example\"");
+    let project = with_target("base_url = \"https://messaging.example\"\nledger = \"file:\"");
     for text in [
         format!(
             "[\"https://messaging.example\"]\napp_key = \"{}\nmaster_secret = '{CANARY}'\n",
@@ -166,7 +166,7 @@ fn services_that_refuse_or_are_gone_are_told_without_credentials() {
     let refusing =
         stand_in(|_| ("401 Unauthorized", "application/json", "{\"ok\": false, \"error\": \"Unauthorized\"}"));
     for origin in [format!("http://127.0.0.1:{closed}"), refusing] {
-        let project = with_target(&format!("base_url = \"{origin}\"\ntest_sends = true"));
+        let project = with_target(&format!("base_url = \"{origin}\"\nledger = \"file:\"\ntest_sends = true"));
         let env = [("PUSHPLAN_ORIGIN", origin.as_str()), ("PUSHPLAN_APP_KEY", KEY), ("PUSHPLAN_MASTER_SECRET", CANARY)];
         for arguments in [
             &["plan"][..],

@@ -15,7 +15,7 @@ fn project() -> (Folder, TcpListener) {
     folder.write(
         "pushplan.toml",
         format!(
-            "[targets.staging]\n[targets.shop-de]\nbase_url = \"{origin}\"\n[targets.shop-us]\nbase_url = \"{origin}\"\n\
+            "[targets.staging]\n[targets.shop-de]\nbase_url = \"{origin}\"\nledger = \"file:\"\n[targets.shop-us]\nbase_url = \"{origin}\"\nledger = \"file:\"\n\
              [groups.shops]\ntargets = [\"shop-*\"]\n"
         ),
     );

@@ -56,8 +56,10 @@ fn each_target_is_told_of_by_itself_whatever_the_others_do() {
         ("slow", stand_in("200 OK", date(-90), good)),
         ("webpage", stand_in("200 OK", date(0), "<html>")),
     ];
-    let targets: String =
-        origins.iter().map(|(name, origin)| format!("[targets.{name}]\nbase_url = \"{origin}\"\n")).collect();
+    let targets: String = origins
+        .iter()
+        .map(|(name, origin)| format!("[targets.{name}]\nbase_url = \"{origin}\"\nledger = \"file:\"\n"))
+        .collect();
     let folder = project(&targets);
     let known = origins.iter().filter(|(name, _)| *name != "missing");
     let section = |(name, origin): &(&str, String)| {

@@ -11,7 +11,7 @@ const BROKEN: &str = "segments:\n  a: {criteria: {tagg: [\n";
 
 /// A project whose only target is a server that answers as it is told, and the credentials for it.
 fn far(project: &Project, origin: &str, arguments: &[&str]) -> Ran {
-    project.folder.write("pushplan.toml", format!("[targets.far]\nbase_url = \"{origin}\"\n"));
+    project.folder.write("pushplan.toml", format!("[targets.far]\nbase_url = \"{origin}\"\nledger = \"file:\"\n"));
     let env = [("PUSHPLAN_ORIGIN", origin), ("PUSHPLAN_APP_KEY", "key"), ("PUSHPLAN_MASTER_SECRET", "hunter2-hunter2")];
     let ran = project.run_as(arguments, &env);
     for secret in ["hunter2", "a2V5Omh1bnRlcjI"] {

@@ -20,7 +20,7 @@ fn exit_0_and_2_tell_whether_there_are_changes_where_that_is_asked() {
 #[test]
 fn exit_1_when_the_service_does_not_answer() {
     let project = Project::new(ONE);
-    project.folder.write("pushplan.toml", "[targets.far]\nbase_url = \"http://127.0.0.1:9\"\n");
+    project.folder.write("pushplan.toml", "[targets.far]\nbase_url = \"http://127.0.0.1:9\"\nledger = \"file:\"\n");
     let env =
         [("PUSHPLAN_ORIGIN", "http://127.0.0.1:9"), ("PUSHPLAN_APP_KEY", "key"), ("PUSHPLAN_MASTER_SECRET", "secret")];
     let ran = project.run_as(&["plan"], &env);
@@ -63,7 +63,7 @@ fn programs_are_told_what_is_wrong_with_the_manifests() {
 fn exit_1_when_a_page_for_people_answers() {
     let project = Project::new(ONE);
     let origin = stand_in(|_| ("200 OK", "text/html", "<html>Welcome</html>"));
-    project.folder.write("pushplan.toml", format!("[targets.far]\nbase_url = \"{origin}\"\n"));
+    project.folder.write("pushplan.toml", format!("[targets.far]\nbase_url = \"{origin}\"\nledger = \"file:\"\n"));
     let env = [("PUSHPLAN_ORIGIN", origin.as_str()), ("PUSHPLAN_APP_KEY", "key"), ("PUSHPLAN_MASTER_SECRET", "secret")];
     let ran = project.run_as(&["plan"], &env);
     assert_eq!(ran.code, 1, "{ran}");
@@ -74,7 +74,9 @@ fn exit_1_when_a_page_for_people_answers() {
 fn exit_4_when_credentials_are_missing_or_refused() {
     let project = Project::new(ONE);
     let service = project.serve();
-    project.folder.write("pushplan.toml", format!("[targets.far]\nbase_url = \"{}\"\n", service.origin));
+    project
+        .folder
+        .write("pushplan.toml", format!("[targets.far]\nbase_url = \"{}\"\nledger = \"file:\"\n", service.origin));
     let ran = project.run(&["plan"]);
     assert_eq!(ran.code, 4, "{ran}");
     assert_eq!(service.asked(), Vec::<String>::new());
@@ -100,7 +102,10 @@ fn exit_4_when_a_change_is_refused_for_its_credentials() {
             true => ("200 OK", "application/json", r#"{"segments": []}"#),
             false => (status, "application/json", r#"{"ok": false, "error": "Unauthorized"}"#),
         });
-        project.folder.write("pushplan.toml", format!("[targets.far]\nbase_url = \"{origin}\"\nsettle = \"1s\"\n"));
+        project.folder.write(
+            "pushplan.toml",
+            format!("[targets.far]\nbase_url = \"{origin}\"\nledger = \"file:\"\nsettle = \"1s\"\n"),
+        );
         let env =
             [("PUSHPLAN_ORIGIN", origin.as_str()), ("PUSHPLAN_APP_KEY", "key"), ("PUSHPLAN_MASTER_SECRET", "secret")];
         let ran = project.run_as(&["apply", "--yes"], &env);

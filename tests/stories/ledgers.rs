@@ -355,6 +355,9 @@ fn a_place_that_is_written_wrongly_is_a_finding() {
     }
 }
 
+/// A ledger next to the manifests.
+const HERE: &str = "ledger = \"file:\"\n";
+
 /// A project whose target has a name of its own, with the service for it.
 struct Named {
     project: Project,
@@ -385,9 +388,9 @@ impl Named {
 #[test]
 fn a_target_of_another_name_is_no_reason_to_make_everything_again() {
     let story = Named::new();
-    story.set("", "stag", "");
+    story.set("", "stag", HERE);
     story.ends(&["apply", "--yes"], 0);
-    story.set("", "stage", "");
+    story.set("", "stage", HERE);
     for arguments in [&["plan"][..], &["apply", "--yes"], &["adopt", "--all-matching"]] {
         let ran = story.ends(arguments, 7);
         says(
@@ -406,7 +409,7 @@ fn a_target_of_another_name_is_no_reason_to_make_everything_again() {
     assert_eq!(story.service.segments(), ["a"]);
     // Who has nothing has nothing to make a second time.
     story.ends(&["destroy", "--confirm", "stage"], 0);
-    story.set("", "new", "");
+    story.set("", "new", HERE);
     story.ends(&["apply", "--yes"], 0);
     assert_eq!(story.service.segments(), ["a"]);
 }

@@ -194,7 +194,7 @@ fn what_goes_wrong_at_the_service_is_told() {
         ("200 OK", "application/json", "[]", 1, "cannot be understood"),
     ] {
         let origin = stand_in(move |_| (status, kind, body));
-        project.folder.write("pushplan.toml", format!("[targets.far]\nbase_url = \"{origin}\"\n"));
+        project.folder.write("pushplan.toml", format!("[targets.far]\nbase_url = \"{origin}\"\nledger = \"file:\"\n"));
         let env =
             [("PUSHPLAN_ORIGIN", origin.as_str()), ("PUSHPLAN_APP_KEY", "key"), ("PUSHPLAN_MASTER_SECRET", "hunter2")];
         for arguments in [&["lookup", "location", "x"][..], &["lookup", "channel", "x"], &["report", "sends"]] {

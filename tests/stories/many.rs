@@ -80,7 +80,7 @@ impl World {
     fn settle(&self, matrix: &str, more: &str) {
         let origin = &self.service.origin;
         let target = format!(
-            "[matrix.target]\nbase_url = \"{origin}\"\napi = \"extended\"\nsettle = \"1s\"\nsend_within = \"2s\"\n"
+            "[matrix.target]\nbase_url = \"{origin}\"\nledger = \"file:\"\napi = \"extended\"\nsettle = \"1s\"\nsend_within = \"2s\"\n"
         );
         self.project.folder.write("pushplan.toml", format!("{matrix}{target}{more}"));
     }
@@ -390,7 +390,7 @@ fn two(manifest: &str) -> World {
     let origin = &world.service.origin;
     let target = |name: &str, of: &str| {
         format!(
-            "[targets.{name}]\nbase_url = \"{origin}\"\napi = \"extended\"\nsettle = \"1s\"\nsend_within = \"2s\"\n[targets.{name}.variables]\nof = \"{of}\"\n"
+            "[targets.{name}]\nbase_url = \"{origin}\"\nledger = \"file:\"\napi = \"extended\"\nsettle = \"1s\"\nsend_within = \"2s\"\n[targets.{name}.variables]\nof = \"{of}\"\n"
         )
     };
     world.project.folder.write("pushplan.toml", target("staging", "test") + &target("production", "live"));

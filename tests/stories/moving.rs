@@ -225,7 +225,7 @@ fn other_targets_that_are_here_are_told_too() {
     project.good(&["apply", "--yes"]);
     let toml = project.folder.read("pushplan.toml");
     let more = format!(
-        "{toml}[targets.staging]\nbase_url = \"{}\"\nsettle = \"1s\"\n[targets.far]\nbase_url = \"https://push.example\"\n",
+        "{toml}[targets.staging]\nbase_url = \"{}\"\nledger = \"file:\"\nsettle = \"1s\"\n[targets.far]\nbase_url = \"https://push.example\"\nledger = \"file:\"\n",
         service.origin
     );
     project.folder.write("pushplan.toml", more);

@@ -8,7 +8,7 @@ const TWO: &str = "segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b
 fn two_targets(manifest: &str) -> (Project, Service) {
     let project = Project::new(manifest);
     let service = project.serve();
-    let far = format!("[targets.prod]\nbase_url = \"{}\"\napi = \"extended\"\n", service.origin);
+    let far = format!("[targets.prod]\nbase_url = \"{}\"\nledger = \"file:\"\napi = \"extended\"\n", service.origin);
     project.folder.write(
         "pushplan.toml",
         format!("[project]\ndefault_target = \"local\"\n[targets.local]\n{far}settle = \"1s\"\n"),

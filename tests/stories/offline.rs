@@ -18,7 +18,7 @@ segments:
 ";
 
 /// A target far away, for which nobody here has credentials.
-const AWAY: &str = "[targets.production]\nbase_url = \"https://messaging.example\"\n";
+const AWAY: &str = "[targets.production]\nbase_url = \"https://messaging.example\"\nledger = \"file:\"\n";
 
 /// The built-in service.
 const LOCAL: &str = "[targets.local]\n";
@@ -279,13 +279,16 @@ fn a_project_or_a_target_that_is_new_has_only_new_things() {
     };
     new("production");
     commit(folder.path(), "the project");
-    folder.write("mail/pushplan.toml", format!("{AWAY}[targets.other]\nbase_url = \"https://other.example\"\n"));
+    folder.write(
+        "mail/pushplan.toml",
+        format!("{AWAY}[targets.other]\nbase_url = \"https://other.example\"\nledger = \"file:\"\n"),
+    );
     new("other");
 }
 
 #[test]
 fn several_targets_are_compared_at_once() {
-    let two = format!("{AWAY}[targets.staging]\nbase_url = \"https://staging.example\"\n");
+    let two = format!("{AWAY}[targets.staging]\nbase_url = \"https://staging.example\"\nledger = \"file:\"\n");
     let folder = repository(&two, SEGMENTS);
     folder.write("messages.yaml", SEGMENTS.replace("tag: visitor", "tag: guest"));
     for arguments in [&["plan", "--against-git", "main", "--all-targets"][..], &["diff", "main", "--all-targets"]] {

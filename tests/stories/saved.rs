@@ -109,7 +109,10 @@ fn a_plan_is_for_one_target() {
     let project = Project::new(TWO);
     let service = project.serve();
     project.good(&["plan", "--out", "p.plan"]);
-    let other = format!("[targets.local]\n[targets.other]\nbase_url = \"{}\"\napi = \"extended\"\n", service.origin);
+    let other = format!(
+        "[targets.local]\n[targets.other]\nbase_url = \"{}\"\nledger = \"file:\"\napi = \"extended\"\n",
+        service.origin
+    );
     project.folder.write("pushplan.toml", other);
     let env = [
         ("PUSHPLAN_ORIGIN", service.origin.as_str()),
@@ -127,7 +130,7 @@ fn a_plan_and_a_ledger_are_for_one_application() {
     let project = Project::new(TWO);
     let apps = ["--app", "first:secret", "--app", "second:secret"];
     let service = project.serve_with(&apps);
-    let toml = format!("[targets.far]\nbase_url = \"{}\"\napi = \"extended\"\n", service.origin);
+    let toml = format!("[targets.far]\nbase_url = \"{}\"\nledger = \"file:\"\napi = \"extended\"\n", service.origin);
     project.folder.write("pushplan.toml", toml);
     let run = |app: &str, arguments: &[&str]| {
         let env =

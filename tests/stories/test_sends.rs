@@ -144,7 +144,7 @@ fn a_permission_that_the_checks_refuse_allows_nothing() {
     let project = Project::new(MESSAGES);
     let service = with_devices(&project, None);
     let origin = &service.origin;
-    let toml = format!("[targets.far]\nbase_url = \"{origin}\"\ntest_recipients = [\"*\"]\n");
+    let toml = format!("[targets.far]\nbase_url = \"{origin}\"\nledger = \"file:\"\ntest_recipients = [\"*\"]\n");
     project.folder.write("pushplan.toml", toml);
     let env = [
         ("PUSHPLAN_ORIGIN", origin.as_str()),
@@ -247,7 +247,7 @@ fn a_person_is_asked_and_without_one_nothing_is_sent() {
 
 /// The same service as a target of its own, with more settings.
 fn far(project: &Project, service: &Service, settings: &str) {
-    let text = format!("[targets.production]\nbase_url = \"{}\"\n{settings}", service.origin);
+    let text = format!("[targets.production]\nbase_url = \"{}\"\nledger = \"file:\"\n{settings}", service.origin);
     project.folder.write("pushplan.toml", text);
 }
 

@@ -403,7 +403,10 @@ fn somebody_elses_pipelines_and_pushes_are_seen_also_where_the_project_has_none(
 const EMPTY: &str = r#"{"segments": [], "templates": [], "pipelines": [], "tags": []}"#;
 
 fn far(project: &Project, origin: &str, arguments: &[&str]) -> Ran {
-    project.folder.write("pushplan.toml", format!("[targets.far]\nbase_url = \"{origin}\"\nsettle = \"1s\"\n"));
+    project.folder.write(
+        "pushplan.toml",
+        format!("[targets.far]\nbase_url = \"{origin}\"\nledger = \"file:\"\nsettle = \"1s\"\n"),
+    );
     let env = [("PUSHPLAN_ORIGIN", origin), ("PUSHPLAN_APP_KEY", "key"), ("PUSHPLAN_MASTER_SECRET", "secret")];
     project.run_as(arguments, &env)
 }

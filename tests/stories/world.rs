@@ -56,7 +56,7 @@ impl Project {
 
     /// The same with something in the environment.
     pub fn run_as(&self, arguments: &[&str], env: &[(&str, &str)]) -> Ran {
-        let output = Command::new(env!("CARGO_BIN_EXE_pushplan"))
+        let output = binary()
             .args(arguments)
             .current_dir(self.folder.path())
             .envs(env.iter().copied())
@@ -89,7 +89,7 @@ impl Project {
 
     /// The same with something in the environment.
     pub fn start_as(&self, arguments: &[&str], env: &[(&str, &str)]) -> Child {
-        Command::new(env!("CARGO_BIN_EXE_pushplan"))
+        binary()
             .args(arguments)
             .current_dir(self.folder.path())
             .envs(env.iter().copied())
@@ -128,6 +128,15 @@ impl Project {
         let runtime = Runtime::new().expect("a runtime");
         Service { child: Some(child), origin, client, runtime }
     }
+}
+
+/// The binary, which does not know whether a CI system runs this test.
+fn binary() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pushplan"));
+    ["CI", "GITHUB_ACTIONS", "GITLAB_CI"].into_iter().for_each(|name| {
+        command.env_remove(name);
+    });
+    command
 }
 
 /// The lines of a plan that stand at the margin and name a change, without where it is declared.

@@ -3,9 +3,9 @@
 use std::io::{self, IsTerminal};
 
 use super::{APPLY_THIS, How};
-use crate::cli::Context;
 use crate::cli::planning::{Site, Wish};
 use crate::cli::review::Review;
+use crate::cli::{Context, lasting};
 use crate::failure::{Exit, Failure};
 use crate::guard::{self, Limits};
 use crate::ledger::Verb;
@@ -48,12 +48,11 @@ impl How {
         asking: &Asking<'_>,
         context: &Context,
     ) -> Result<bool, Failure> {
-        let reviewed = match asking.review {
-            Some(review) => match lasts(site, plan) {
-                Ok(()) => review.check(plan, &site.log, context).await,
-                forgotten => forgotten,
-            },
-            None => Ok(()),
+        // Approved plans are applied by a runner, whatever its environment says.
+        let lasts = if lasting::is_in_ci() || asking.review.is_some() { lasting::check(site) } else { Ok(()) };
+        let reviewed = match (lasts, asking.review) {
+            (Ok(()), Some(review)) => review.check(plan, &site.log, context).await,
+            (lasts, _) => lasts,
         };
         let may = reviewed.and_then(|()| self.not_done(plan, wish)).and_then(|()| self.guard(site, plan, asking));
         let Err(refused) = may else { return Ok(true) };
@@ -121,22 +120,4 @@ impl How {
             .exit(Exit::Refused)
             .help(format!("the answer that goes on is `{wanted}`")))
     }
-}
-
-/// Whether the ledger that a merge begins will be there at the next one. Beside the manifests it goes away with the checkout of
-/// a runner, unless somebody has written that it is to be there.
-fn lasts(site: &Site, plan: &Plan) -> Result<(), Failure> {
-    let target = &site.target;
-    let is_written = site.manifests.project.target(target).is_some_and(|target| target.ledger.is_some());
-    if is_written || plan.ledger.seq > 0 || !plan.has_news() {
-        return Ok(());
-    }
-    let message = format!(
-        "the ledger of `{target}` would begin in this checkout, which a runner forgets: the next merge would make everything a \
-         second time"
-    );
-    Err(Failure::new(message).exit(Exit::Refused).help(format!(
-        "nothing was changed; write `ledger = \"git\"`, or another place that all runs share, into [targets.{target}] of \
-         pushplan.toml; where this folder stays for all of them, write `ledger = \"file:\"`"
-    )))
 }

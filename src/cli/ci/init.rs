@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use super::naming;
 use super::words::{self, quoted};
 use crate::address::is_key;
 use crate::cli::many;
@@ -14,6 +15,7 @@ use crate::cli::{Context, Ended};
 use crate::client::Origin;
 use crate::failure::{Exit, Failure};
 use crate::git::Repository;
+use crate::ledger::place;
 use crate::manifest::Project;
 use crate::manifest::files::describe;
 use crate::render::{one_line, visible};
@@ -93,8 +95,10 @@ const MOST_MOVED: usize = 8;
 /// What the workflow is for.
 struct Team {
     targets: String,
-    /// The origins of the targets that are known, and the places of their ledgers; `None`: on the machine that applies.
+    /// The origins of the targets that are known, and the places of their ledgers; `None`: nothing is said.
     known: Vec<(String, String, Option<String>)>,
+    /// The targets whose ledger was just written into the project file.
+    named: Vec<String>,
     branch: String,
     /// The folder of the project in the repository.
     folder: String,
@@ -103,10 +107,13 @@ struct Team {
 impl Init {
     pub fn run(&self, context: &Context) -> Ended {
         let root = Place::new(self.project.clone(), None).root()?;
-        let team = self.team(&root)?;
+        let mut team = self.team(&root, Vec::new())?;
         let (usual, text) = self.host.file();
         let top = root.canonicalize().ok().and_then(|root| checkout(&root)).unwrap_or_else(|| root.clone());
         let path = self.out.clone().unwrap_or_else(|| top.join(usual));
+        if self.force || !path.exists() {
+            team = self.team(&root, naming::name_ledgers(&root)?)?;
+        }
         write(&path, &team.fill(text, self.host, self.uses()?), self.force)?;
         let here = crate::cli::project::here()?;
         let shown = path.strip_prefix(&here).unwrap_or(&path).display();
@@ -120,7 +127,7 @@ impl Init {
         Ok(Exit::Done)
     }
 
-    fn team(&self, root: &Path) -> Result<Team, Failure> {
+    fn team(&self, root: &Path, named: Vec<String>) -> Result<Team, Failure> {
         let project = Project::open(root);
         let words = self.target.as_ref().map(|names| names.split(',').map(|name| name.trim().to_owned()).collect());
         let words: Option<Vec<String>> = words;
@@ -158,6 +165,7 @@ impl Init {
             targets: words.map_or_else(|| names.join(","), |words| words.join(",")),
             branch,
             folder: if folder.is_empty() { ".".to_owned() } else { folder },
+            named,
             known,
         })
     }
@@ -272,20 +280,25 @@ impl Team {
                     .to_owned()
             }
         });
+        let named: Vec<&str> = self.named.iter().map(String::as_str).collect();
+        if !named.is_empty() {
+            steps.push(format!(
+                "pushplan.toml now says ledger = \"{}\" for {}: commit it.\nIf something was applied already:{}",
+                naming::PLACE,
+                all_of(&named),
+                moving(&named)
+            ));
+        }
+        let is_alone = |ledger: &Option<String>| place::folder(ledger.as_deref()).is_some();
         let alone: Vec<&str> =
-            self.known.iter().filter(|(.., ledger)| ledger.is_none()).map(|(name, ..)| name.as_str()).collect();
+            self.known.iter().filter(|(.., ledger)| is_alone(ledger)).map(|(name, ..)| name.as_str()).collect();
         if !alone.is_empty() {
-            let moving = |name: &str| format!("pushplan ledger move --from file: --to git --target {name}");
-            let moving: String = match alone.as_slice() {
-                [one] => format!(" {}", moving(one)),
-                few if few.len() <= MOST_MOVED => few.iter().map(|name| format!("\n  {}", moving(name))).collect(),
-                _ => format!(" {} for each NAME of them", moving("NAME")),
-            };
             steps.push(format!(
                 "The ledger of {} is on one machine, and a runner forgets it: write ledger = \"git\" into pushplan.toml.\n\
-                 Where something was applied already:{moving}\n\
+                 If something was applied already:{}\n\
                  Then run this again with --force, for the rights that it needs.",
-                all_of(&alone)
+                all_of(&alone),
+                moving(&alone)
             ));
         }
         let stores = self.known.iter().filter_map(|(_, _, ledger)| ledger.as_deref());
@@ -315,6 +328,16 @@ impl Team {
             Host::Gitlab => "Protect the default branch, so that it takes a review to merge.".to_owned(),
         });
         steps
+    }
+}
+
+/// How the ledgers of these targets are moved from their machine.
+fn moving(targets: &[&str]) -> String {
+    let moving = |name: &str| format!("pushplan ledger move --from file: --to git --target {name}");
+    match targets {
+        [one] => format!(" {}", moving(one)),
+        few if few.len() <= MOST_MOVED => few.iter().map(|name| format!("\n  {}", moving(name))).collect(),
+        _ => format!(" {} for each NAME of them", moving("NAME")),
     }
 }
 

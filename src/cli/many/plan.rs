@@ -11,7 +11,7 @@ use crate::cli::forms::{Format, Forms};
 use crate::cli::plan::write;
 use crate::cli::planning::{Planned, Site, Wish, unreadable};
 use crate::cli::target::Shared;
-use crate::cli::{Context, Ended, runtime};
+use crate::cli::{Context, Ended, lasting, runtime};
 use crate::failure::{Exit, Failure};
 use crate::guard::{Guard, guards};
 use crate::plan::Plan;
@@ -83,6 +83,9 @@ pub fn run(asked: &Asked, wish: &Wish, does: &Does, forms: &Forms, detailed: boo
     has_room(forms)?;
     let programs = forms.printed() == Some(Format::Json);
     let sites = asked.read(context, jiff::Timestamp::now(), programs)?;
+    if forms.saved.is_some() && lasting::is_in_ci() {
+        sites.iter().try_for_each(|site| lasting::check(site))?;
+    }
     let all = runtime()?.block_on(make(&sites, &Wanted::Alike(Arc::new(wish.clone())), context));
     present(&all, asked, wish, does, forms, detailed, context)
 }

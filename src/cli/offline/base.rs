@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::address::Address;
 use crate::cli::planning::tell;
 use crate::cli::{Context, ledger};
+use crate::codes;
 use crate::compare::{self, Unit};
 use crate::failure::Failure;
 use crate::finding::{Finding, Severity};
@@ -41,7 +42,9 @@ impl Base {
         let Some(manifests) = self.manifests.as_ref() else { return Ok(None) };
         let (desired, found) = manifests.resolve(Some(target));
         let all = manifests.findings.iter().chain(&found);
-        let errors: Vec<&Finding> = all.filter(|finding| finding.severity == Severity::Error).collect();
+        // A commit from before that was required is compared all the same: nothing is applied from it.
+        let is_error = |it: &&Finding| it.severity == Severity::Error && *it.code != codes::YM304;
+        let errors: Vec<&Finding> = all.filter(is_error).collect();
         if !errors.is_empty() || !manifests.complete || !desired.complete || !desired.broken.is_empty() {
             tell(manifests, errors.into_iter(), false, context);
             return Err(Failure::new(format!("the manifests of {} have errors, so that nothing can be compared with them", self.revision))

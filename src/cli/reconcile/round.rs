@@ -14,7 +14,7 @@ use crate::cli::planning::{Planned, Site, Wish, unreadable};
 use crate::cli::signals::{Signal, Stop};
 use crate::cli::target::{self, Opened, Shared};
 use crate::cli::turn::{self, Held, Turn};
-use crate::cli::{Context, ledger};
+use crate::cli::{Context, lasting, ledger};
 use crate::failure::{Exit, Failure};
 use crate::guard::{Guard, Limits, guards};
 use crate::plan::News;
@@ -240,6 +240,9 @@ struct Look {
 impl Look {
     /// Plans, once nobody else is at work. Whoever is stopped meanwhile has only asked.
     async fn at(&self, site: &Site, opened: &Opened, context: &Context) -> Result<Seen, Failure> {
+        if lasting::is_in_ci() {
+            lasting::check(site)?;
+        }
         let before = async {
             let ledger = Turn::default().start().ledger(context, &site.log, &site.target).await?;
             Ok::<_, Failure>(match ledger {

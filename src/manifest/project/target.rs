@@ -30,6 +30,22 @@ pub(super) fn wrong_name(name: &At<String>, names: &[&str]) -> Option<Finding> {
     })
 }
 
+/// The finding for a target on a service of its own that does not say where its ledger is. A default would be a folder that a
+/// colleague's clone or the next CI runner does not have, and each of them would create and send everything again.
+pub(super) fn no_ledger(name: &At<String>, target: &Target) -> Option<Finding> {
+    let url = target.base_url.as_ref().filter(|_| target.ledger.is_none())?;
+    let name = text::short(name, 60);
+    let finding = Finding::new(&codes::YM304, url.span, format!("target `{name}` does not name its ledger"))
+        .label("required for a target with a base_url")
+        .note("a clone or CI runner without the ledger would create and send everything a second time")
+        .help(format!(
+            "add `ledger = \"git\"` to the target; the choices are {}. If something was applied already from `.pushplan/` on \
+             this machine, also run: pushplan ledger move --from file: --to git --target {name}",
+            place::choices()
+        ));
+    Some(finding)
+}
+
 impl Target {
     /// How near the time of a new push may be.
     pub fn min_lead(&self) -> Delay {

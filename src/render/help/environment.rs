@@ -117,7 +117,8 @@ pub const GROUPS: &[Group] = &[
     Group {
         about: "Any CI system",
         variables: &[
-            variable("CI", "set in a job; `pushplan doctor` tells"),
+            variable("CI", "set in a job: a ledger in the checkout is refused there"),
+            variable("PUSHPLAN_PERSISTENT_CHECKOUT", "1: the checkout is kept between jobs, and so is a ledger in it"),
             variable("PUSHPLAN_CI_AUTHOR", "who writes the comments, where the host does not tell"),
         ],
     },

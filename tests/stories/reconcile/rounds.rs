@@ -89,7 +89,8 @@ fn drift_is_corrected_where_that_is_asked_for() {
 fn health_is_lost_with_a_service_that_hangs_and_comes_back_with_it() {
     let (project, service) = applied(ONE, "");
     let origin = &service.origin;
-    let target = format!("[targets.far]\nbase_url = \"{origin}\"\napi = \"extended\"\nsettle = \"1s\"\n");
+    let target =
+        format!("[targets.far]\nbase_url = \"{origin}\"\nledger = \"file:\"\napi = \"extended\"\nsettle = \"1s\"\n");
     project.folder.write("pushplan.toml", target);
     // A target of another name begins anew only where nothing of the same application is known.
     std::fs::remove_dir_all(project.folder.path().join(".pushplan/ledger/local")).expect("the ledger of before");
@@ -340,7 +341,7 @@ fn a_slow_client_holds_nobody_up() {
 fn several_targets_have_a_line_together() {
     let (project, service) = applied(ONE, "");
     let origin = &service.origin;
-    let far = format!("[targets.far]\nbase_url = \"{origin}\"\n");
+    let far = format!("[targets.far]\nbase_url = \"{origin}\"\nledger = \"file:\"\n");
     let settings = project.folder.read("pushplan.toml");
     project.folder.write("pushplan.toml", format!("{settings}{far}"));
     let ran = ended(project.start(&["reconcile", "--once", "--all-targets"]));

@@ -1,0 +1,52 @@
+//! Whether a ledger outlives the machine that writes it: a folder in the checkout of a CI runner does not.
+
+use std::path::Path;
+
+use super::planning::Site;
+use super::{project, target};
+use crate::failure::{Exit, Failure};
+use crate::ledger::place;
+
+/// Set to confirm that the checkout of a CI runner is kept between jobs, and the ledger in it as well.
+const KEPT: &str = "PUSHPLAN_PERSISTENT_CHECKOUT";
+
+/// Whether a CI system runs this command.
+pub fn is_in_ci() -> bool {
+    let is_set = |name: &&str| std::env::var(name).is_ok_and(|value| !["", "0", "false"].contains(&value.as_str()));
+    ["CI", "GITHUB_ACTIONS", "GITLAB_CI"].iter().any(|name| is_set(&name))
+}
+
+/// Refuses a ledger that a CI runner forgets after the job: the next job would not know what this one did, and would create and
+/// send everything again. The built-in service is forgotten together with its ledger.
+pub fn check(site: &Site) -> Result<(), Failure> {
+    let (project, name) = (&site.manifests.project, &site.target);
+    let Some(settings) = project.target(name).filter(|settings| !target::is_built_in(name, settings)) else {
+        return Ok(());
+    };
+    let place = settings.ledger.as_ref().map(|place| place.value.as_str());
+    let Some(folder) = place::folder(place).filter(|folder| is_in_checkout(&project.root, folder)) else {
+        return Ok(());
+    };
+    if std::env::var(KEPT).is_ok_and(|value| value == "1") {
+        return Ok(());
+    }
+    let message = format!(
+        "the ledger of `{name}` is in `{folder}` of this checkout, which a CI runner deletes after the job: the next job would \
+         create and send everything a second time"
+    );
+    Err(Failure::new(message).exit(Exit::Refused).help(format!(
+        "nothing was changed; write `ledger = \"git\"`, or another place that all jobs share, into [targets.{name}] of \
+         pushplan.toml; if this checkout is kept between jobs, set {KEPT}=1"
+    )))
+}
+
+/// Whether a folder, as a setting names it, is in the checkout that the project is in.
+fn is_in_checkout(root: &Path, folder: &str) -> bool {
+    let absolute = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let root = absolute(root);
+    let checkout = project::checkout(&root).unwrap_or_else(|| root.clone());
+    // A folder that is not there yet is judged by the nearest one above it that is.
+    let folder = root.join(folder);
+    let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(&root);
+    absolute(there).starts_with(absolute(&checkout))
+}
