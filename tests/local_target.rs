@@ -219,8 +219,11 @@ fn a_service_outside_a_project_leaves_no_note() {
 fn a_service_that_can_leave_no_note_runs_all_the_same() {
     let folder = Folder::project("segments: {}\n");
     std::os::unix::fs::symlink("/nowhere", folder.path().join(".pushplan")).unwrap();
+    // Credentials of its own cannot be kept there either.
+    let ran = folder.run(&["serve", "--port", "0"]);
+    assert!(ran.code == 1 && ran.stderr.contains("is a symbolic link"), "{ran}");
     let mut child = Command::new(env!("CARGO_BIN_EXE_pushplan"))
-        .args(["serve", "--port", "0"])
+        .args(["serve", "--port", "0", "--app", "key:own-secret"])
         .current_dir(folder.path())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

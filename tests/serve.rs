@@ -1,6 +1,8 @@
 //! `pushplan serve`, as the real binary.
 #![cfg(unix)]
 
+#[path = "serve/access.rs"]
+mod access;
 mod support;
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -387,12 +389,13 @@ fn the_walk_of_the_readme_answers_what_it_shows() {
         }
         script.push('\n');
     }
-    let served = Served::start(&Folder::new(), &arguments);
+    let folder = Folder::project("segments: {}\n");
+    let served = Served::start(&folder, &arguments);
+    // The lines that the screen tells to copy.
+    let copied: String =
+        served.screen.lines().skip(2).take_while(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect();
     let mut shell = Command::new("sh");
-    shell.args(["-euc", &script]).env("NO_PROXY", "*");
-    for name in ["PUSHPLAN_ORIGIN", "PUSHPLAN_APP_KEY", "PUSHPLAN_MASTER_SECRET"] {
-        shell.env(name, exported(&served.screen, name).expect("it is on the screen"));
-    }
+    shell.args(["-euc", &format!("{copied}{script}")]).env("NO_PROXY", "*");
     let ran = shell.output().expect("a shell");
     let answers = String::from_utf8(ran.stdout).expect("UTF-8");
     assert!(ran.status.success(), "{answers}\n{}", String::from_utf8_lossy(&ran.stderr));

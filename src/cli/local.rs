@@ -1,5 +1,7 @@
 //! The built-in service of a project: the one that `pushplan serve` runs there, or one inside this process.
 
+pub mod credentials;
+
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::net::Ipv4Addr;
@@ -18,9 +20,6 @@ use crate::failure::Failure;
 use crate::manifest::files::{self, describe};
 use crate::model::level::Level;
 use crate::service::{self, Running, Settings, population};
-
-/// The application of a service that was given none. It is no secret: the service listens on loopback.
-pub const APP: (&str, &str) = ("local-application-key0", "local-master-secret-00");
 
 /// What pushplan keeps in a project and nobody commits.
 const OWN: &str = ".pushplan";
@@ -124,12 +123,14 @@ pub async fn find(root: &Path) -> Result<Option<(Origin, Served, Timestamp)>, Fa
 
 /// Starts the service inside this process, with what it has kept in the project. It begins with some devices.
 pub async fn start(root: &Path, api: Level) -> Result<(Running, Served), Failure> {
+    let (credentials, _) = credentials::of_project(root)?;
+    let (app_key, master_secret) = (credentials.app_key.clone(), credentials.master_secret.reveal().to_owned());
     let data = own_folder(root)?.join(DATA);
     if data.is_symlink() {
         return Err(Failure::new(format!("{} is a symbolic link, which is not followed", data.display())));
     }
     let settings =
-        Settings { api, apps: vec![(APP.0.to_owned(), APP.1.to_owned())], data: Some(data), ..Settings::default() };
+        Settings { api, apps: vec![(app_key.clone(), master_secret.clone())], data: Some(data), ..Settings::default() };
     let cannot = |why: String| {
         if why.contains("is in use") {
             let message = "the built-in service of this project is in use by another command";
@@ -142,13 +143,8 @@ pub async fn start(root: &Path, api: Level) -> Result<(Running, Served), Failure
     let running = service::start(settings, listener).await.map_err(|error| cannot(error.0))?;
     let filled = population::fill(&running.engine, |_| population::sample(DEVICES, SEED)).await;
     filled.map_err(|why| cannot(why.to_string()))?;
-    let served = Served {
-        origin: format!("http://{}", running.address),
-        pid: std::process::id(),
-        app_key: APP.0.to_owned(),
-        master_secret: APP.1.to_owned(),
-        api,
-    };
+    let served =
+        Served { origin: format!("http://{}", running.address), pid: std::process::id(), app_key, master_secret, api };
     Ok((running, served))
 }
 

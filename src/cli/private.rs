@@ -16,7 +16,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Makes a file, unless there is one.
+pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]

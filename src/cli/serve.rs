@@ -7,14 +7,14 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use tokio::net::TcpListener;
 
-use super::local::{self, APP, Note, Served};
+use super::local::{self, Note, Served, credentials};
 use super::service_options::ServiceOptions;
 use super::signals::Signals;
 use super::{Context, Ended, project};
-use crate::client::Origin;
+use crate::client::{Credentials, Origin};
 use crate::failure::{Exit, Failure};
 use crate::manifest::Project;
-use crate::render::Ready;
+use crate::render::{Access, Ready};
 use crate::service::population::{self, Population};
 use crate::service::{self, Engine, Level, Settings, VENDOR};
 use crate::text;
@@ -26,7 +26,7 @@ pub struct Serve {
     #[arg(long, default_value_t = 8420)]
     port: u16,
 
-    /// The address to listen on. Beyond this machine it takes an application of your own, given with --app.
+    /// The address to listen on. Outside a project, an address beyond this machine needs --app.
     #[arg(long, value_name = "ADDR", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     listen: IpAddr,
 
@@ -34,7 +34,9 @@ pub struct Serve {
     #[arg(long, value_enum, default_value_t = Api::Extended)]
     api: Api,
 
-    /// An application, as key and secret. Several can be given; they share nothing.
+    /// An application, as key and secret [default: random, stored in .pushplan/service.env of the project]
+    ///
+    /// Several can be given; they share nothing.
     #[arg(long, value_name = "KEY:SECRET")]
     app: Vec<String>,
 
@@ -83,7 +85,7 @@ enum Devices {
 
 impl Serve {
     pub fn run(&self, context: &Context) -> Ended {
-        let apps = self.apps()?;
+        let (apps, access) = self.access()?;
         self.guard(&apps)?;
         let devices = self.devices.as_deref().map(read_devices).transpose()?;
         let webhooks = self.options.webhooks(&apps)?;
@@ -102,7 +104,7 @@ impl Serve {
             ..Settings::default()
         };
         let runtime = tokio::runtime::Runtime::new().map_err(|error| Failure::new(error.to_string()))?;
-        let ended = runtime.block_on(self.serve(context, settings, devices));
+        let ended = runtime.block_on(self.serve(context, settings, devices, access));
         // Whoever is still being served when the user does not want to wait is left alone.
         runtime.shutdown_background();
         ended
@@ -120,10 +122,34 @@ impl Serve {
             }
             apps.push((key.to_owned(), secret.to_owned()));
         }
-        if apps.is_empty() {
-            apps.push((APP.0.to_owned(), APP.1.to_owned()));
-        }
         Ok(apps)
+    }
+
+    /// The applications, and how a client gets their credentials.
+    fn access(&self) -> Result<(Vec<(String, String)>, Access), Failure> {
+        let given = self.apps()?;
+        if !given.is_empty() {
+            return Ok((given, Access::Given));
+        }
+        let pair = |one: &Credentials| vec![(one.app_key.clone(), one.master_secret.reveal().to_owned())];
+        if let Some(root) = Project::find(&project::here()?) {
+            let (credentials, file) = credentials::of_project(&root)?;
+            return Ok((pair(&credentials), Access::File(file)));
+        }
+        if self.is_open() {
+            let why = format!(
+                "--listen {} lets other machines in, and outside a project no credentials are stored",
+                self.listen
+            );
+            return Err(Failure::usage(why).help("give an application with a secret of your own: --app KEY:SECRET"));
+        }
+        let credentials = credentials::random();
+        let secret = credentials.master_secret.reveal().to_owned();
+        Ok((pair(&credentials), Access::Shown(secret)))
+    }
+
+    fn is_open(&self) -> bool {
+        !self.listen.to_canonical().is_loopback()
     }
 
     /// A file in the project's own folder needs that folder, which a fresh project does not have yet.
@@ -138,23 +164,21 @@ impl Serve {
 
     /// Refuses to let others in by a secret that everybody knows.
     fn guard(&self, apps: &[(String, String)]) -> Result<(), Failure> {
-        let is_open = !self.listen.to_canonical().is_loopback();
-        if is_open && apps.iter().any(|(_, secret)| secret == APP.1) {
-            let why =
-                format!("--listen {} lets other machines in, and the default secret is known to all", self.listen);
+        if self.is_open() && apps.iter().any(|(_, secret)| credentials::is_published(secret)) {
+            let why = format!("--listen {} lets other machines in, and everyone knows this secret", self.listen);
             return Err(Failure::usage(why).help("give an application with a secret of your own: --app KEY:SECRET"));
         }
         Ok(())
     }
 
-    async fn serve(&self, context: &Context, settings: Settings, devices: Option<Devices>) -> Ended {
+    async fn serve(&self, context: &Context, settings: Settings, devices: Option<Devices>, access: Access) -> Ended {
         let mut signals = Signals::new().map_err(|error| Failure::new(error.to_string()))?;
         let listener = TcpListener::bind(SocketAddr::new(self.listen, self.port))
             .await
             .map_err(|error| cannot_listen(self.listen, self.port, &error))?;
         let running = service::start(settings, listener).await.map_err(|error| Failure::new(error.0))?;
         let devices = self.fill(&running.engine, devices).await?;
-        let mut ready = self.ready(running.address, &running.engine, devices);
+        let mut ready = self.ready(running.address, &running.engine, devices, access);
         // It is taken away again when this ends, however it ends.
         let _note = match self.announce(&ready.origin, &running.engine) {
             Ok(note) => {
@@ -236,16 +260,15 @@ impl Serve {
         })
     }
 
-    fn ready(&self, address: SocketAddr, engine: &Engine, devices: String) -> Ready {
+    fn ready(&self, address: SocketAddr, engine: &Engine, devices: String, access: Access) -> Ready {
         let shown = match address.ip().is_unspecified() {
             true => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), address.port()),
             false => address,
         };
-        let is_default = self.app.is_empty();
         Ready {
             origin: format!("http://{shown}"),
             apps: engine.settings.apps.iter().map(|(key, _)| key.clone()).collect(),
-            secret: is_default.then(|| APP.1.to_owned()),
+            access,
             rows: vec![
                 (
                     "API",

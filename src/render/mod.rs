@@ -46,5 +46,5 @@ pub use layout::Style;
 pub use out::Out;
 pub use pretty::pretty;
 pub use progress::{Progress, Showing};
-pub use ready::Ready;
+pub use ready::{Access, Ready};
 pub use visible::{line_breaks, one_line, visible};

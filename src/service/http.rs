@@ -129,7 +129,7 @@ async fn enter(
     body: Incoming,
     entry: &mut Entry<'_>,
 ) -> Result<Answer, Refusal> {
-    let app = match admit(engine, &parts.headers, entry) {
+    let app = match admit(engine, address, &parts.headers, entry) {
         Ok(app) => app,
         Err(refusal) => return Err(pass_over(body, engine.settings.patience, refusal).await),
     };
@@ -138,8 +138,18 @@ async fn enter(
     kept(routes::answer(engine, app, take_apart(address, &parts, body)).await)
 }
 
-/// The application that a request is for, if it may be answered at all.
-fn admit<'e>(engine: &'e Engine, headers: &HeaderMap, entry: &mut Entry<'_>) -> Result<&'e str, Refusal> {
+/// The application that a request is for, if it may be answered at all. `address` is where it came in.
+fn admit<'e>(
+    engine: &'e Engine,
+    address: SocketAddr,
+    headers: &HeaderMap,
+    entry: &mut Entry<'_>,
+) -> Result<&'e str, Refusal> {
+    let called = match address.ip().to_canonical().is_loopback() {
+        true => local::called_by_name(headers),
+        false => local::called_from_its_own_page(headers),
+    };
+    called.map_err(|why| Refusal::forbidden(format!("/api answers only {why}")))?;
     let app = authenticate(engine, headers).ok_or_else(Refusal::unauthorized)?;
     entry.app(app);
     if accepts(headers) { Ok(app) } else { Err(Refusal::not_acceptable()) }

@@ -16,6 +16,9 @@ use tempfile::TempDir;
 use crate::points::{Point, Tampering};
 use crate::scenarios::Scenario;
 
+/// The application of its service.
+const APP: &str = "local-application-key0:local-master-secret-00";
+
 /// The project after its first apply, edited, its service stopped: where every run begins.
 pub struct Seed {
     folder: TempDir,
@@ -52,7 +55,7 @@ impl Shop {
 
     fn start(folder: TempDir, scenario: &'static Scenario) -> Self {
         let mut service = binary(folder.path())
-            .args(["serve", "--port", "0", "--api", scenario.api, "--data", ".service.db"])
+            .args(["serve", "--port", "0", "--app", APP, "--api", scenario.api, "--data", ".service.db"])
             .stdout(Stdio::piped())
             .spawn()
             .expect("the binary starts");
@@ -117,7 +120,7 @@ impl Shop {
 
     fn get(&self, path: &str) -> Value {
         let address = self.origin.trim_start_matches("http://");
-        let credentials = BASE64_STANDARD.encode("local-application-key0:local-master-secret-00");
+        let credentials = BASE64_STANDARD.encode(APP);
         let request = format!(
             "GET {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Basic {credentials}\r\n\
              Accept: application/vnd.messaging+json; version=3\r\nConnection: close\r\n\r\n"

@@ -51,7 +51,18 @@ impl Scene {
         let folder = Folder::new();
         folder.write("pushplan.toml", format!("[targets.local]\napi = \"{level}\"\n{QUICK}{settings}"));
         let mut command = Command::new(env!("CARGO_BIN_EXE_pushplan"));
-        command.args(["serve", "--port", "0", "--api", level, "--clock", now]).current_dir(folder.path());
+        command.args([
+            "serve",
+            "--port",
+            "0",
+            "--api",
+            level,
+            "--clock",
+            now,
+            "--app",
+            &format!("{}:{}", APP.0, APP.1),
+        ]);
+        command.current_dir(folder.path());
         if let Some(rules) = faults {
             command.arg("--faults").arg(folder.write("faults.rules", rules));
         }

@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 
 use crate::support::{Folder, Ran};
 
-/// The application of a service that was given none.
+/// The application of a service that a test says nothing else of.
 const KEY: &str = "local-application-key0";
 const SECRET: &str = "local-master-secret-00";
 
@@ -111,7 +111,9 @@ impl Project {
     }
 
     pub fn serve_with(&self, arguments: &[&str]) -> Service {
-        let mut child = self.start(&[&["serve", "--port", "0"], arguments].concat());
+        let app = format!("{KEY}:{SECRET}");
+        let given = if arguments.contains(&"--app") { &[][..] } else { &["--app", &*app] };
+        let mut child = self.start(&[&["serve", "--port", "0"], given, arguments].concat());
         let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
         let mut screen = String::new();
         for line in lines {

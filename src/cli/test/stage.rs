@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use crate::address::Address;
 use crate::apply::{self, Fate, OnError, Protections};
 use crate::cases::Case;
-use crate::cli::local::APP;
+use crate::cli::local::credentials::{self, APP_KEY};
 use crate::cli::planning::{Site, no_match};
 use crate::cli::target;
 use crate::client::{Credentials, Origin, Patience, Reading, Transport, Writing, fetch};
@@ -63,9 +63,10 @@ impl Stage {
         let level = project
             .target(&site.target)
             .map_or(Level::Extended, |target| target::wanted(target, target.base_url.is_none()));
+        let credentials = credentials::random();
         let settings = Settings {
             api: level,
-            apps: vec![(APP.0.to_owned(), APP.1.to_owned())],
+            apps: vec![(credentials.app_key.clone(), credentials.master_secret.reveal().to_owned())],
             clock: Some(case.start),
             ..Settings::default()
         };
@@ -74,7 +75,7 @@ impl Stage {
         // A device that manifests may name is there before they are applied.
         let rows = case.channel.iter().map(|_| device(case)).collect::<Result<Vec<Kept>, Failure>>()?;
         let running = service::start_from(settings.clone(), rows, listener).await.map_err(|error| cannot(error.0))?;
-        let applied = apply(site, level, case.start, &running).await;
+        let applied = apply(site, level, case.start, &running, &credentials).await;
         let rows = running.engine.rows();
         running.stop().await;
         let (ids, past) = applied?;
@@ -107,7 +108,7 @@ fn device(case: &Case) -> Result<Kept, Failure> {
     device.last_opened = device.first_opened;
     let key = case.channel.clone().unwrap_or_else(|| DEVICE.to_owned());
     let value = serde_json::to_string(&device).map_err(|error| Failure::new(error.to_string()))?;
-    Ok(Kept { app: APP.0.to_owned(), table: "devices".to_owned(), key, value })
+    Ok(Kept { app: APP_KEY.to_owned(), table: "devices".to_owned(), key, value })
 }
 
 /// How long it takes until a time has come for everybody's own clock, and a little more.
@@ -116,7 +117,13 @@ const AROUND_THE_WORLD: SignedDuration = SignedDuration::from_hours(27);
 type Applied = (BTreeMap<Address, String>, BTreeMap<Address, Timestamp>);
 
 /// Plans and applies everything whose time has not come.
-async fn apply(site: &Site, level: Level, start: Timestamp, running: &Running) -> Result<Applied, Failure> {
+async fn apply(
+    site: &Site,
+    level: Level,
+    start: Timestamp,
+    running: &Running,
+    credentials: &Credentials,
+) -> Result<Applied, Failure> {
     let before = start.checked_sub(AROUND_THE_WORLD).unwrap_or(start);
     let mut past = BTreeMap::new();
     let mut units: BTreeMap<Address, Unit> = BTreeMap::new();
@@ -138,11 +145,10 @@ async fn apply(site: &Site, level: Level, start: Timestamp, running: &Running) -
         };
         units.insert(address.clone(), unit);
     }
-    let credentials = Credentials::new(APP.0, APP.1);
     let origin = Origin::parse(&format!("http://{}", running.address)).map_err(Failure::new)?;
     let place = origin.to_string();
     let transport: Arc<Transport> =
-        Transport::new(origin, &credentials, VENDOR, Patience::default()).map_err(Failure::new)?;
+        Transport::new(origin, credentials, VENDOR, Patience::default()).map_err(Failure::new)?;
     let ledger = Ledger::default();
     let desired = units.iter().map(|(address, unit)| (address, &unit.spec)).collect();
     let look = Look {

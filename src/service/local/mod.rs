@@ -17,7 +17,7 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
 
-use hyper::header::{FORWARDED, HOST, HeaderMap, ORIGIN};
+use hyper::header::{FORWARDED, HOST, HeaderMap, HeaderName, ORIGIN};
 use hyper::http::Uri;
 use hyper::http::uri::Authority;
 use serde_json::json;
@@ -118,21 +118,46 @@ pub fn is_local(path: &str) -> bool {
 /// A web page that the user looks at is on this machine too, and so is a proxy that lets others in: the request must have
 /// called the service by a name of this machine, from no other page, and through no proxy.
 pub fn admit(peer: IpAddr, headers: &HeaderMap) -> Result<(), Refusal> {
-    let text = |name| headers.get(name).map(|value: &hyper::header::HeaderValue| value.to_str().unwrap_or(""));
     let refused = if !peer.to_canonical().is_loopback() {
         "requests from this machine"
     } else if headers.contains_key(FORWARDED) || headers.contains_key("x-forwarded-for") {
         "requests that come through no proxy"
-    } else if !text(HOST).is_none_or(|host| host.parse::<Authority>().is_ok_and(|host| is_this_machine(host.host()))) {
-        "requests to a name of this machine, such as localhost"
-    } else if !text(ORIGIN)
-        .is_none_or(|page| page.parse::<Uri>().is_ok_and(|uri| uri.host().is_some_and(is_this_machine)))
-    {
-        "requests from pages of this machine"
     } else {
-        return Ok(());
+        return called_by_name(headers).map_err(|why| Refusal::forbidden(format!("/local answers only {why}")));
     };
     Err(Refusal::forbidden(format!("/local answers only {refused}")))
+}
+
+/// Whether a request called a service on loopback by a name of this machine, and from no page of another one. A web page can give
+/// its own name an address on loopback (DNS rebinding): then the browser takes the service for a part of the page. If not, this
+/// is what the service answers.
+pub fn called_by_name(headers: &HeaderMap) -> Result<(), &'static str> {
+    let is_host = |host: &str| host.parse::<Authority>().is_ok_and(|host| is_this_machine(host.host()));
+    let is_page = |page: &str| page.parse::<Uri>().is_ok_and(|uri| uri.host().is_some_and(is_this_machine));
+    if !header(headers, HOST).is_none_or(is_host) {
+        return Err("requests to a name of this machine, such as localhost");
+    }
+    if !header(headers, ORIGIN).is_none_or(is_page) {
+        return Err("requests from pages of this machine");
+    }
+    Ok(())
+}
+
+/// Whether a request comes from a program, or from a page of the host that it calls. For a service that other machines call, by
+/// whatever name they have for it.
+pub fn called_from_its_own_page(headers: &HeaderMap) -> Result<(), &'static str> {
+    let Some(page) = header(headers, ORIGIN) else { return Ok(()) };
+    let page = page.parse::<Uri>().ok().and_then(|uri| uri.authority().cloned());
+    let host = header(headers, HOST).and_then(|host| host.parse::<Authority>().ok());
+    match (page, host) {
+        (Some(page), Some(host)) if page == host => Ok(()),
+        _ => Err("requests from programs, and from pages of the host that is called"),
+    }
+}
+
+/// A header; empty if it is no text.
+fn header(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    headers.get(name).map(|value| value.to_str().unwrap_or(""))
 }
 
 fn is_this_machine(name: &str) -> bool {
@@ -255,6 +280,21 @@ mod tests {
         assert!(!admitted("127.0.0.1", &[("host", "localhost:8420"), ("origin", "https://evil.example")]));
         assert!(!admitted("127.0.0.1", &[("host", "localhost:8420"), ("origin", "null")]));
         assert!(!admitted("127.0.0.1", &[("host", "localhost:8420"), ("x-forwarded-for", "192.0.2.1")]));
+    }
+
+    #[test]
+    fn pages_of_other_hosts_are_not_let_in_wherever_the_service_listens() {
+        let called = |headers: &[(&'static str, &str)]| {
+            let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
+            called_from_its_own_page(&headers).is_ok()
+        };
+        assert!(called(&[]) && called(&[("host", "build-7:8420")]));
+        assert!(called(&[("host", "build-7:8420"), ("origin", "http://build-7:8420")]));
+        assert!(called(&[("host", "BUILD-7"), ("origin", "https://build-7")]));
+        for page in ["http://build-7", "http://evil.example:8420", "null", "", "\u{e9}"] {
+            assert!(!called(&[("host", "build-7:8420"), ("origin", page)]), "{page}");
+        }
+        assert!(!called(&[("origin", "http://build-7")]));
     }
 
     #[test]

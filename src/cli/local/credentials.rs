@@ -1,0 +1,144 @@
+//! The credentials of a project's built-in service: random, made once, kept in the project, and for its owner alone.
+//!
+//! A service on loopback is open to every program of the machine and, through a browser, to web pages. A secret that is the same
+//! everywhere keeps nobody out.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use uuid::Uuid;
+
+use super::{OWN, cannot_write, own_folder};
+use crate::cli::private;
+use crate::client::{Credentials, only_its_owner};
+use crate::failure::{Exit, Failure};
+use crate::git::Repository;
+use crate::manifest::files::{self, describe};
+
+/// The key of the application of a service that was given none. It is a name and no secret: what a service keeps is kept
+/// under it, and a ledger knows the application by it.
+pub const APP_KEY: &str = "local-application-key0";
+/// The secret that every service had in earlier versions.
+const PUBLISHED_SECRET: &str = "local-master-secret-00";
+
+/// A file for a shell to read, so that no secret is on a command line.
+const FILE: &str = "service.env";
+const FILE_LIMIT: u64 = 64 * 1024;
+const KEY_LINE: &str = "export PUSHPLAN_APP_KEY=";
+const SECRET_LINE: &str = "export PUSHPLAN_MASTER_SECRET=";
+
+/// Whether everyone knows a secret.
+pub fn is_published(secret: &str) -> bool {
+    secret == PUBLISHED_SECRET
+}
+
+/// Credentials that nobody has seen, in the service's own form: 22 characters.
+pub fn random() -> Credentials {
+    Credentials::new(APP_KEY, BASE64_URL_SAFE_NO_PAD.encode(Uuid::new_v4().as_bytes()))
+}
+
+/// The credentials of a project and the file that has them, which is made if it is not there.
+pub fn of_project(root: &Path) -> Result<(Credentials, PathBuf), Failure> {
+    let path = own_folder(root)?.join(FILE);
+    let inside = format!("{OWN}/{FILE}");
+    if Repository::of(root).is_ok_and(|repository| repository.tracks(&inside)) {
+        return Err(refused(&path, "git tracks it, so that everyone who has the repository knows the secret")
+            .help(format!("git rm --cached {inside} && rm -f {inside}; the next start makes a new one")));
+    }
+    if let Some(credentials) = read(&path)? {
+        return Ok((credentials, path));
+    }
+    make(&path)?;
+    // Another process may have made it at the same time: what is there counts.
+    let credentials = read(&path)?.ok_or_else(|| refused(&path, "it was removed at once"))?;
+    Ok((credentials, path))
+}
+
+fn refused(path: &Path, why: &str) -> Failure {
+    Failure::new(format!("the credentials in {} are not used: {why}", path.display())).exit(Exit::Credentials)
+}
+
+fn read(path: &Path) -> Result<Option<Credentials>, Failure> {
+    if path.is_symlink() {
+        return Err(refused(path, "it is a symbolic link, which is not followed"));
+    }
+    let file = match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        opened => opened.map_err(|error| refused(path, &describe(&error)))?,
+    };
+    only_its_owner(&file).map_err(|mode| {
+        let why = format!("it is open to others (mode {mode:o}), who may know the secret");
+        refused(path, &why).help(format!("remove {}; the next start makes a new one", path.display()))
+    })?;
+    let bytes = files::read_to_limit(file, FILE_LIMIT).map_err(|why| refused(path, &why))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name));
+    let is_plain = |text: &&str| {
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
+    match (value(KEY_LINE).filter(is_plain), value(SECRET_LINE).filter(is_plain)) {
+        (Some(_), Some(secret)) if is_published(secret) => Err(refused(path, "everyone knows this secret")
+            .help(format!("remove {}; the next start makes a new one", path.display()))),
+        (Some(key), Some(secret)) => Ok(Some(Credentials::new(key, secret))),
+        _ => Err(refused(path, "it lacks an app key or a master secret")
+            .help(format!("remove {}; the next start makes a new one", path.display()))),
+    }
+}
+
+/// Makes the file, whole or not at all, and never in the place of another one.
+fn make(path: &Path) -> Result<(), Failure> {
+    let credentials = random();
+    let text = format!(
+        "# The credentials of the built-in service of this project, made by pushplan. Do not share or commit them.\n\
+         {KEY_LINE}{}\n{SECRET_LINE}{}\n",
+        credentials.app_key,
+        credentials.master_secret.reveal()
+    );
+    let beside = path.with_file_name(format!("{FILE}.{}", Uuid::new_v4().simple()));
+    let made = private::create(&beside, text.as_bytes()).and_then(|()| fs::hard_link(&beside, path));
+    let _ = fs::remove_file(&beside);
+    match made {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        // Not every file system has hard links. There, two processes that start at once may see half of it, and say so.
+        Err(error) if error.kind() == ErrorKind::Unsupported || error.kind() == ErrorKind::PermissionDenied => {
+            match private::create(path, text.as_bytes()) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(cannot_write(path, &error)),
+                _ => Ok(()),
+            }
+        }
+        made => made.map_err(|error| cannot_write(path, &error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_in_the_services_own_form_and_never_the_same() {
+        let (one, other) = (random(), random());
+        assert_eq!(one.app_key, other.app_key);
+        assert_ne!(one.master_secret.reveal(), other.master_secret.reveal());
+        assert_eq!(one.master_secret.reveal().len(), 22);
+    }
+
+    #[test]
+    fn a_file_is_made_once_and_its_values_are_read_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(FILE);
+        make(&path).expect("made");
+        let text = fs::read_to_string(&path).expect("a file");
+        let first = read(&path).expect("sound").expect("there");
+        assert!(text.contains(first.master_secret.reveal()) && text.contains(APP_KEY), "{text}");
+        make(&path).expect("there is one");
+        assert_eq!(fs::read_to_string(&path).expect("a file"), text);
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing else is left");
+        fs::write(&path, format!("{KEY_LINE}{APP_KEY}\n{SECRET_LINE}{PUBLISHED_SECRET}\n")).expect("a file");
+        assert!(read(&path).expect_err("refused").to_string().contains("everyone knows"));
+        fs::write(&path, format!("{KEY_LINE}$(id)\n{SECRET_LINE}x\n")).expect("a file");
+        assert!(read(&path).is_err());
+    }
+}
