@@ -1,9 +1,88 @@
 //! What a resource is called: before it exists, while it lives and after it is gone.
 
-use std::borrow::Cow;
 use std::fmt;
+use std::ops::Deref;
 
 use serde::{Deserialize, Serialize, Serializer};
+
+/// The manifest keys of all kinds, in the order of the table in `kinds`, which does not compile unless it has the same.
+pub const KIND_KEYS: [&str; 9] = [
+    "tag_groups",
+    "segments",
+    "templates",
+    "pipelines",
+    "scheduled_pushes",
+    "experiments",
+    "named_users",
+    "open_channels",
+    "tags",
+];
+
+/// The manifest key of a kind that this version knows: there is no other value, so that every address has a row in the table
+/// of kinds. A newer version may have more kinds; text from outside is read with [`KindKey::find`] and may be refused.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KindKey {
+    key: &'static str,
+    row: usize,
+}
+
+impl KindKey {
+    /// The kind with this manifest key; `None` if this version has no such kind.
+    pub fn find(key: &str) -> Option<Self> {
+        let row = KIND_KEYS.iter().position(|known| *known == key)?;
+        Some(Self { key: KIND_KEYS[row], row })
+    }
+
+    /// Its place in the table of kinds.
+    pub fn row(self) -> usize {
+        self.row
+    }
+}
+
+/// For keys that are written in the source code. Panics if one is no kind, which is a defect of the program.
+impl From<&'static str> for KindKey {
+    fn from(key: &'static str) -> Self {
+        Self::find(key).unwrap_or_else(|| panic!("`{key}` is no kind"))
+    }
+}
+
+impl Deref for KindKey {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.key
+    }
+}
+
+impl fmt::Debug for KindKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.key, f)
+    }
+}
+
+impl fmt::Display for KindKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.key)
+    }
+}
+
+impl PartialEq<str> for KindKey {
+    fn eq(&self, other: &str) -> bool {
+        self.key == other
+    }
+}
+
+impl PartialEq<&str> for KindKey {
+    fn eq(&self, other: &&str) -> bool {
+        self.key == *other
+    }
+}
+
+impl PartialEq<KindKey> for &str {
+    fn eq(&self, other: &KindKey) -> bool {
+        *self == other.key
+    }
+}
 
 /// `segments/lapsed-buyers`: the kind's manifest key and the resource's own key.
 ///
@@ -12,19 +91,19 @@ use serde::{Deserialize, Serialize, Serializer};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Address {
-    pub kind: Cow<'static, str>,
+    pub kind: KindKey,
     pub key: String,
 }
 
 impl Address {
-    pub fn new(kind: impl Into<Cow<'static, str>>, key: impl Into<String>) -> Self {
+    pub fn new(kind: impl Into<KindKey>, key: impl Into<String>) -> Self {
         Self { kind: kind.into(), key: key.into() }
     }
 
     /// The address of the resource that this is a part of; itself where it is a whole one.
     pub fn resource(&self) -> Self {
         let key = self.key.split('/').next().unwrap_or_default();
-        Self { kind: self.kind.clone(), key: key.to_owned() }
+        Self { kind: self.kind, key: key.to_owned() }
     }
 
     /// What it is of its resource; `None` where it is a whole one.
@@ -40,7 +119,7 @@ impl Address {
             return None;
         }
         let key = self.part().map_or_else(|| to.key.clone(), |part| format!("{}/{part}", to.key));
-        Some(Self { kind: to.kind.clone(), key })
+        Some(Self { kind: to.kind, key })
     }
 }
 
@@ -61,7 +140,10 @@ impl TryFrom<String> for Address {
 
     fn try_from(text: String) -> Result<Self, String> {
         match text.split_once('/') {
-            Some((kind, key)) if !kind.is_empty() && !key.is_empty() => Ok(Self::new(kind.to_owned(), key)),
+            Some((kind, key)) if !kind.is_empty() && !key.is_empty() => match KindKey::find(kind) {
+                Some(kind) => Ok(Self { kind, key: key.to_owned() }),
+                None => Err(format!("`{text}` is of an unknown kind: `{kind}`")),
+            },
             _ => Err(format!("`{text}` is not an address such as segments/lapsed-buyers")),
         }
     }
@@ -112,6 +194,17 @@ pub fn to_key(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_of_an_unknown_kind_is_not_read() {
+        let read = |text: &str| serde_json::from_value::<Address>(serde_json::json!(text));
+        assert_eq!(read("segments/a").expect("a kind"), Address::new("segments", "a"));
+        let why = read("journeys/a").expect_err("no kind").to_string();
+        assert!(why.contains("`journeys/a` is of an unknown kind: `journeys`"), "{why}");
+        for text in ["", "segments", "segments/", "/a"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn keys_are_plain_words() {

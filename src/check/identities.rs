@@ -24,7 +24,7 @@ fn twice(subject: &Subject, findings: &mut Findings) {
         if first == *address {
             continue;
         }
-        let noun = kinds::kind(&address.kind).map_or("resource", |kind| kind.noun);
+        let noun = kinds::of(address).noun;
         let message = format!("{address} and {first} are the same {noun}, `{}`", text::short(&identity.name, 60));
         let mut finding = Finding::new(&codes::RF105, identity.at, message)
             .label("the second")
@@ -55,7 +55,7 @@ fn held_twice(subject: &Subject, findings: &mut Findings) {
             }
             Entry::Occupied(entry) => *entry.get(),
         };
-        let (shown, one) = (text::short(id, 60), kinds::kind(&address.kind).map_or("resource", |kind| kind.noun));
+        let (shown, one) = (text::short(id, 60), kinds::of(address).noun);
         let finding = if first == address {
             Finding::new(&codes::RF105, id.span, format!("the {noun} `{shown}` stands twice in {address}"))
                 .note(format!("a {one} has a {noun} once: one of the two would be left out"))

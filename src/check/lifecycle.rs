@@ -52,7 +52,7 @@ fn renamed(subject: &Subject, findings: &mut Findings) {
     let mut claimed: BTreeMap<Address, &Address> = BTreeMap::new();
     for (address, declared) in resources {
         let Some(old) = &declared.lifecycle.renamed_from else { continue };
-        let from = Address::new(address.kind.clone(), old.value.clone());
+        let from = Address::new(address.kind, old.value.clone());
         let finding = if resources.contains_key(&from) || broken.contains(&from) {
             Finding::new(&codes::RF115, old.span, format!("{from} is still declared, so that {address} cannot be it"))
                 .label("still in use")
@@ -71,7 +71,7 @@ fn renamed(subject: &Subject, findings: &mut Findings) {
 }
 
 fn kind_noun(one: &One) -> String {
-    let noun = crate::kinds::kind(&one.address.kind).map_or("resource", |kind| kind.noun);
+    let noun = crate::kinds::of(&one.address).noun;
     format!("the {noun} `{}`", one.address.key)
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::planning::{Place, Site, Wish};
 use super::target::Opened;
 use super::turn::Turn;
-use super::{Context, Ended, runtime};
+use super::{Context, Ended, ledger, runtime};
 use crate::address::Address;
 use crate::compare::Names;
 use crate::exchange::Meaning;
@@ -137,7 +137,7 @@ impl Adopt {
     ) -> Result<Vec<(Address, String)>, Failure> {
         let mut chosen = Vec::new();
         for text in &self.addresses {
-            let address = Address::try_from(text.clone()).map_err(Failure::usage)?;
+            let address = ledger::address(text)?;
             if let Some(owned) = ledger.owned.get(&address) {
                 return Err(Failure::new(format!("{address} is ours already, as {}", owned.id))
                     .help(format!("`pushplan forget {address}` lets it go first")));

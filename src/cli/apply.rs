@@ -21,7 +21,6 @@ use super::target::Opened;
 use super::turn::{self, Turn, Waiting};
 use super::who::{self, Who};
 use super::{Context, Ended, ledger, runtime};
-use crate::address::Address;
 use crate::apply::{self, Ending, Notice, OnError, Report, Settings};
 use crate::failure::{Exit, Failure};
 use crate::plan::Plan;
@@ -175,7 +174,7 @@ impl Apply {
         let site = read?;
         let mut done = BTreeSet::new();
         for address in &self.done {
-            done.insert(Address::try_from(address.clone()).map_err(Failure::usage)?);
+            done.insert(ledger::address(address)?);
         }
         let wish = match &saved {
             Some(plan) => saved::wish(plan),
@@ -196,8 +195,7 @@ impl Apply {
     }
 
     fn several(&self, asked: &many::Asked, context: &Context) -> Ended {
-        let done: Result<_, _> = self.done.iter().cloned().map(Address::try_from).collect();
-        let done = done.map_err(Failure::usage)?;
+        let done = self.done.iter().map(|text| ledger::address(text)).collect::<Result<_, _>>()?;
         let wish = Wish { done, ..self.wanted.wish() };
         let does = Does::Apply(self.options());
         let asking = self.wanted.allowed.asking(APPLY_ALL, does.again(asked, &wish.choice));

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::planning::{Place, unreadable};
 use super::turn::Turn;
 use super::{Context, asking, runtime, who};
-use crate::address::Address;
+use crate::address::{Address, KIND_KEYS};
 use crate::compare;
 use crate::failure::Failure;
 use crate::ledger::place;
@@ -165,7 +165,15 @@ pub fn pending(kept: &[Kept]) -> Option<String> {
 
 /// An address as a user writes it.
 pub fn address(text: &str) -> Result<Address, Failure> {
-    Address::try_from(text.to_owned()).map_err(Failure::usage)
+    Address::try_from(text.to_owned()).map_err(|why| {
+        let (kind, key) = text.split_once('/').unwrap_or((text, ""));
+        match text::nearest(kind, KIND_KEYS) {
+            Some(near) if !key.is_empty() && near != kind => {
+                Failure::usage(why).help(format!("did you mean {near}/{key}?"))
+            }
+            _ => Failure::usage(why).help("an address is such as segments/lapsed-buyers"),
+        }
+    })
 }
 
 fn not_appended(target: &str, error: AppendError) -> Failure {

@@ -13,7 +13,7 @@ use crate::cases::names;
 use crate::compare;
 use crate::failure::{Exit, Failure};
 use crate::finding::{Finding, Severity};
-use crate::kinds::{self, KINDS, Kind};
+use crate::kinds::{self, Kind};
 use crate::ledger::{Ledger, Log, Record};
 use crate::manifest::{Manifests, files, read_project};
 use crate::rekey::{Asked, Refused, Rekeyed, rekey, reread};
@@ -119,13 +119,7 @@ impl Mv {
     /// What is meant by the arguments.
     fn addresses(&self) -> Result<(&'static Kind, Address, Address), Failure> {
         let from = ledger::address(&self.old)?;
-        let kind = kinds::kind(&from.kind).ok_or_else(|| {
-            let failure = Failure::usage(format!("`{}` is not a kind", from.kind));
-            match text::nearest(&from.kind, KINDS.iter().map(|kind| kind.key)) {
-                Some(near) => failure.help(format!("did you mean {near}/{}?", from.key)),
-                None => failure.help("an address is such as segments/lapsed-buyers"),
-            }
-        })?;
+        let kind = kinds::of(&from);
         if from.part().is_some() {
             return Err(Failure::usage(format!("{from} is a part of {} and moves with it", from.resource())));
         }

@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use super::forms::Plain;
 use super::planning::{Place, same_app, unreadable};
 use super::target::{self, Opened};
-use super::{Context, Ended, asking, runtime};
+use super::{Context, Ended, asking, ledger, runtime};
 use crate::address::Address;
 use crate::client::{Reading, refusal};
 use crate::exchange::{Answer, Loss, Meaning, Request};
@@ -73,7 +73,7 @@ impl Outcome {
         let known: BTreeSet<Address> = all.iter().map(|one| one.address.clone()).collect();
         let mut chosen = BTreeSet::new();
         for written in &self.addresses {
-            let address = Address::try_from(written.clone()).map_err(Failure::usage)?;
+            let address = ledger::address(written)?;
             if !known.contains(&address) {
                 return Err(not_sending(&address, ledger, &known, target));
             }

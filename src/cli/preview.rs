@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::message::{self, Source};
 use super::planning::Place;
-use super::{Context, Ended};
+use super::{Context, Ended, ledger};
 use crate::address::Address;
 use crate::failure::{Exit, Failure};
 use crate::kinds::{Parts, Template};
@@ -72,7 +72,7 @@ enum Format {
 
 impl Preview {
     pub fn run(&self, context: &Context) -> Ended {
-        let address = Address::try_from(self.address.clone()).map_err(Failure::usage)?;
+        let address = ledger::address(&self.address)?;
         let source = Source::read(&self.place, false)?;
         let message = source.message(&address, context)?;
         let seen = self.seen(&address, &message.parts, &source.desired)?;

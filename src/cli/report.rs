@@ -7,7 +7,7 @@ use jiff::{Timestamp, ToSpan, Unit};
 
 use super::planning::{Place, same_app, unreadable};
 use super::target::Opened;
-use super::{Context, Ended, asking, outcome};
+use super::{Context, Ended, asking, ledger, outcome};
 use crate::address::Address;
 use crate::failure::{Exit, Failure};
 use crate::ledger::{Ledger, Log};
@@ -246,7 +246,7 @@ impl OfPush {
 impl OfPush {
     /// The push of something of ours, as the ledger has it.
     async fn at(&self, written: &str, opened: &Opened) -> Result<String, Failure> {
-        let address = Address::try_from(written.to_owned()).map_err(Failure::usage)?;
+        let address = ledger::address(written)?;
         let (log, target) = self.how.place.log()?;
         let ledger = Ledger::replay(log.read(0).await.map_err(unreadable)?);
         same_app(&ledger, opened)?;

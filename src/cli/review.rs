@@ -196,7 +196,7 @@ impl Review {
         let api = forge.place.api;
         let (number, author) = self.known.get_or_try_init(|| self.look(forge)).await?;
         let sign = format!("{} {}", api.noun(), api.sign(*number));
-        let own = Comment::own(forge.comments(*number).await?, author, &self.project, target);
+        let own = Comment::own(forge.comments(*number).await?, author, &self.project, target)?;
         let Some((comment, hidden)) = own.into_iter().next() else {
             let such = api.usual_author().map_or("", |_| ": an app writes as NAME[bot]");
             return Err(Failure::new(format!("{sign} has no comment of {author} with a plan for `{target}`"))

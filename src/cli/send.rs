@@ -6,7 +6,7 @@ use super::message::{self, Source};
 use super::planning::{Place, unreadable};
 use super::signals::Stop;
 use super::target::{self, Opened};
-use super::{Context, Ended, asking, runtime};
+use super::{Context, Ended, asking, ledger, runtime};
 use crate::address::Address;
 use crate::client::refusal;
 use crate::exchange::{Answer, Loss, Meaning, Request};
@@ -77,7 +77,7 @@ struct Test<'t> {
 
 impl Send {
     pub fn run(&self, context: &Context) -> Ended {
-        let address = Address::try_from(self.address.clone()).map_err(Failure::usage)?;
+        let address = ledger::address(&self.address)?;
         let recipient = Recipient::parse(&self.to).map_err(|no| Failure::usage(no.message).help(no.help))?;
         asking::project(&self.place, "sent", context)?;
         let source = Source::read(&self.place, true)?;

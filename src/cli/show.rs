@@ -2,8 +2,7 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::planning::{Place, Wish};
-use super::{Context, Ended, runtime};
-use crate::address::Address;
+use super::{Context, Ended, ledger, runtime};
 use crate::compare;
 use crate::failure::{Exit, Failure};
 use crate::plan::Change;
@@ -23,7 +22,7 @@ pub struct Show {
 
 impl Show {
     pub fn run(&self, context: &Context) -> Ended {
-        let address = Address::try_from(self.address.clone()).map_err(Failure::usage)?;
+        let address = ledger::address(&self.address)?;
         let site = self.place.read(context, Timestamp::now())?;
         let planned = runtime()?.block_on(async {
             let opened = site.open().await?;

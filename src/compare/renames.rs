@@ -40,7 +40,7 @@ pub fn moves(units: &BTreeMap<Address, Unit>, ledger: &Ledger) -> BTreeMap<Addre
 }
 
 fn old_address(address: &Address, unit: &Unit) -> Option<Address> {
-    unit.renamed_from.as_ref().map(|key| Address::new(address.kind.clone(), key.clone()))
+    unit.renamed_from.as_ref().map(|key| Address::new(address.kind, key.clone()))
 }
 
 /// Says of each change whether its resource was renamed, or looks as if.

@@ -83,7 +83,7 @@ fn units_of(address: &Address, declared: &Declared, sources: &Sources) -> Vec<(A
             renamed_from: lifecycle.renamed_from.as_ref().map(|key| key.value.clone()),
             aside: aside.clone(),
         };
-        (Address::new(address.kind.clone(), key), unit)
+        (Address::new(address.kind, key), unit)
     };
     declared.spec.units(&address.key).into_iter().map(unit).collect()
 }

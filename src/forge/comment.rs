@@ -1,6 +1,6 @@
 //! The one comment of a project and a target: which it is, and what it is made of.
 
-use super::hidden::Hidden;
+use super::hidden::{Hidden, Newer};
 
 /// What stands between what was planned and what became of it.
 const RESULT: &str = "\n<!-- pushplan:result -->\n";
@@ -27,15 +27,20 @@ pub enum Put {
 }
 
 impl Comment {
-    /// Those of an author for a project and a target, the oldest first.
-    pub fn own(all: Vec<Self>, author: &str, project: &str, target: &str) -> Vec<(Self, Hidden)> {
+    /// Those of an author for a project and a target, the oldest first. One that only a newer version understands is refused:
+    /// it may be the one that counts.
+    pub fn own(all: Vec<Self>, author: &str, project: &str, target: &str) -> Result<Vec<(Self, Hidden)>, Newer> {
         let of_it = |comment: Self| {
-            let hidden = Hidden::read(&comment.body).filter(|_| comment.author == author)?;
-            (hidden.project == project && hidden.target == target).then_some((comment, hidden))
+            let read = Hidden::read(&comment.body).filter(|_| comment.author == author)?;
+            let is_of_it = match &read {
+                Ok(hidden) => hidden.project == project && hidden.target == target,
+                Err(newer) => newer.project == project && newer.target == target,
+            };
+            is_of_it.then_some(read.map(|hidden| (comment, hidden)))
         };
-        let mut own: Vec<(Self, Hidden)> = all.into_iter().filter_map(of_it).collect();
+        let mut own = all.into_iter().filter_map(of_it).collect::<Result<Vec<(Self, Hidden)>, Newer>>()?;
         own.sort_by_key(|(comment, _)| comment.id);
-        own
+        Ok(own)
     }
 
     /// Whether it says this already. Hosts write line ends in their own way.
@@ -100,7 +105,8 @@ mod tests {
             comment(2, "bot", &other),
             comment(4, "bot", &format!("> {prod}")),
         ];
-        let own: Vec<u64> = Comment::own(all, "bot", "", "prod").into_iter().map(|(comment, _)| comment.id).collect();
+        let own = Comment::own(all, "bot", "", "prod").expect("all of this version");
+        let own: Vec<u64> = own.into_iter().map(|(comment, _)| comment.id).collect();
         assert_eq!(own, [3, 9]);
     }
 

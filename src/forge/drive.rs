@@ -162,7 +162,7 @@ impl<'n> Forge<'n> {
         let mut created = None;
         for _ in 0..ATTEMPTS {
             let author = self.writer.get().map_or(author, String::as_str);
-            let mut own = Comment::own(self.comments(number).await?, author, project, target).into_iter();
+            let mut own = Comment::own(self.comments(number).await?, author, project, target)?.into_iter();
             let Some((oldest, hidden)) = own.next() else {
                 // What was just created may not be listed yet.
                 if !wanted || put == Put::Created {

@@ -1,18 +1,38 @@
 //! What a comment carries that nobody sees: whose plan it shows, what is approved with it, and what has become of that.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde_json::{Value, json};
 
 use crate::address::Address;
 use crate::digest::Digest;
+use crate::failure::{Exit, Failure};
 use crate::plan::{Action, Approval, Approved, Difference, Plan, Position, Reason, moved};
 
 /// What a comment of ours begins with.
 const BEGIN: &str = "<!-- pushplan:comment ";
 const END: &str = " -->";
-/// The form of what is hidden. One of another form is no comment of ours.
+/// The form of what is hidden. A comment of another form was written by a newer pushplan.
 const FORM: u64 = 1;
+/// All that is hidden, by its names. A newer pushplan may hide more, and that may be what matters.
+const FIELDS: [&str; 15] = [
+    "form",
+    "project",
+    "target",
+    "state",
+    "digest",
+    "about",
+    "truncated",
+    "offline",
+    "commit",
+    "tool",
+    "more",
+    "others",
+    "lineage",
+    "seq",
+    "changes",
+];
 /// The most bytes of it. Changes that there is no room for are counted.
 const MOST: usize = 6_000;
 /// The bytes of a number and a digest that are filled in last.
@@ -73,6 +93,35 @@ pub struct Hidden {
     pub others: Option<String>,
     /// Where the ledger stood when it was planned.
     pub ledger: Position,
+}
+
+/// A comment of ours that this version does not understand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Newer {
+    pub project: String,
+    pub target: String,
+    /// The version of pushplan that wrote it.
+    pub tool: String,
+    pub why: String,
+}
+
+impl fmt::Display for Newer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let own = env!("CARGO_PKG_VERSION");
+        let Self { target, tool, why, .. } = self;
+        write!(
+            f,
+            "the comment with the plan for `{target}` was written by a newer pushplan, {tool}; this is {own}, which does not \
+             understand it: {why}"
+        )
+    }
+}
+
+impl From<Newer> for Failure {
+    fn from(newer: Newer) -> Self {
+        let help = format!("nothing was changed; use pushplan {} or later", newer.tool);
+        Self::new(newer.to_string()).exit(Exit::Stale).help(help)
+    }
 }
 
 /// Whether a plan is what was approved.
@@ -149,30 +198,47 @@ impl Hidden {
     }
 
     /// What is hidden at the very beginning of a comment; `None` where it is none of ours.
-    pub fn read(body: &str) -> Option<Self> {
+    pub fn read(body: &str) -> Option<Result<Self, Newer>> {
         let line = body.lines().next()?.trim_end();
         let value: Value = serde_json::from_str(line.strip_prefix(BEGIN)?.strip_suffix(END)?).ok()?;
-        if value["form"] != FORM {
-            return None;
-        }
         let text = |name: &str| value[name].as_str().map(str::to_owned);
-        let state = State::ALL.into_iter().find(|state| value["state"] == state.word())?;
-        let change = |row: &Value| Approved::read(row[0].as_str()?, row[1].as_str()?, row[2].as_str()?);
-        Some(Self {
+        let (project, target) = (text("project")?, text("target")?);
+        let tool = text("tool").unwrap_or_else(|| "of an unknown version".to_owned());
+        Some(Self::understood(&value).map_err(|why| Newer { project, target, tool, why }))
+    }
+
+    /// All that is hidden, or what of it is not known here.
+    fn understood(value: &Value) -> Result<Self, String> {
+        if value["form"] != FORM {
+            return Err(format!("it has the form {}", value["form"]));
+        }
+        if let Some(field) =
+            value.as_object().into_iter().flatten().map(|(name, _)| name).find(|name| !FIELDS.contains(&name.as_str()))
+        {
+            return Err(format!("unknown field `{field}`"));
+        }
+        let found = |name: &str| value[name].as_str().map(str::to_owned);
+        let odd = |name: &str| format!("{name} is {}", value[name]);
+        let text = |name: &str| found(name).ok_or_else(|| odd(name));
+        let flag = |name: &str| value[name].as_bool().ok_or_else(|| odd(name));
+        let state = State::ALL.into_iter().find(|state| value["state"] == state.word()).ok_or_else(|| odd("state"))?;
+        let rows = value["changes"].as_array().ok_or_else(|| odd("changes"))?;
+        let more = value["more"].as_u64().and_then(|more| usize::try_from(more).ok()).ok_or_else(|| odd("more"))?;
+        Ok(Self {
             project: text("project")?,
             target: text("target")?,
             state,
             digest: text("digest")?,
             about: text("about")?,
-            truncated: value["truncated"].as_bool()?,
-            offline: value["offline"].as_bool()?,
-            commit: text("commit"),
+            truncated: flag("truncated")?,
+            offline: flag("offline")?,
+            commit: found("commit"),
             tool: text("tool")?,
-            changes: value["changes"].as_array()?.iter().map(change).collect::<Option<_>>()?,
-            more: usize::try_from(value["more"].as_u64()?).ok()?,
-            others: text("others"),
+            changes: rows.iter().map(approved).collect::<Result<_, _>>()?,
+            more,
+            others: found("others"),
             ledger: Position {
-                lineage: text("lineage").unwrap_or_default(),
+                lineage: found("lineage").unwrap_or_default(),
                 seq: value["seq"].as_u64().unwrap_or_default(),
             },
         })
@@ -223,6 +289,17 @@ fn told(plan: &Plan) -> impl Iterator<Item = &[Reason]> {
     plan.changes.iter().filter(|change| change.is_told()).map(|change| change.reasons.as_slice())
 }
 
+/// The change of a row.
+fn approved(row: &Value) -> Result<Approved, String> {
+    let odd = || format!("a change is {row}");
+    let Some([address, action, word]) = row.as_array().map(Vec::as_slice) else { return Err(odd()) };
+    let (Some(address), Some(action), Some(word)) = (address.as_str(), action.as_str(), word.as_str()) else {
+        return Err(odd());
+    };
+    Address::try_from(address.to_owned())?;
+    Approved::read(address, action, word).ok_or_else(odd)
+}
+
 fn row(change: &Approved) -> Value {
     json!([change.address.to_string(), change.action.symbol(), change.word()])
 }
@@ -270,7 +347,7 @@ mod tests {
     fn what_is_hidden_is_read_again_whatever_stands_in_it() {
         for target in ["prod", "--> @all <b>", "a--b---", "\"\\u003e\"", "üñ🚀\n\u{202e}", "`#1 !2 %3`"] {
             let line = hidden(target).line();
-            assert_eq!(Hidden::read(&format!("{line}\n\ntext")), Some(hidden(target)), "{line}");
+            assert_eq!(Hidden::read(&format!("{line}\n\ntext")), Some(Ok(hidden(target))), "{line}");
             let inner = line.strip_prefix("<!-- ").unwrap().strip_suffix(" -->").unwrap();
             assert!(!inner.contains("--") && !inner.contains(['<', '>', '@', '#', '!', '`', '\n']), "{line}");
             assert!(inner.is_ascii(), "{line}");
@@ -280,11 +357,25 @@ mod tests {
     #[test]
     fn only_the_very_beginning_of_a_comment_counts() {
         let line = hidden("prod").line();
-        for body in
-            [format!("\n{line}"), format!("> {line}"), format!("x\n{line}"), line.replace("form\":1", "form\":2")]
-        {
+        for body in [format!("\n{line}"), format!("> {line}"), format!("x\n{line}")] {
             assert_eq!(Hidden::read(&body), None, "{body}");
         }
-        assert_eq!(Hidden::read(&format!("{line}\r\nx")), Some(hidden("prod")));
+        assert_eq!(Hidden::read(&format!("{line}\r\nx")), Some(Ok(hidden("prod"))));
+    }
+
+    #[test]
+    fn a_comment_with_anything_unknown_in_it_is_of_a_newer_version() {
+        let line = hidden("prod").line();
+        for (from, to, expected) in [
+            ("\"form\":1", "\"form\":2", "the form 2"),
+            ("\"form\":1", "\"form\":1,\"waits\":true", "unknown field `waits`"),
+            ("segments/a", "journeys/a", "unknown kind: `journeys`"),
+            ("\"planned\"", "\"paused\"", "state is \"paused\""),
+        ] {
+            let body = line.replacen(from, to, 1);
+            assert_ne!(body, line, "{from}");
+            let newer = Hidden::read(&body).expect("a comment of ours").expect_err("of a newer version");
+            assert!(newer.target == "prod" && newer.why.contains(expected), "{newer}");
+        }
     }
 }

@@ -21,7 +21,7 @@ use crate::exchange::Answer;
 
 pub use comment::{Comment, Put, body, text_of, with_footer};
 pub use drive::Forge;
-pub use hidden::{Hidden, State, Verdict};
+pub use hidden::{Hidden, Newer, State, Verdict};
 pub use place::{Base, Place, here};
 
 /// The most characters that a comment has on every host.

@@ -22,7 +22,7 @@ pub use census::{Census, Counted};
 pub use parts::{Audience, Parts, Role, Said, Sending, TagUse};
 pub use remote::{Api, Create, Delete, Firing, Found, Lifecycle, Read, Remote, Runs, Tagging, Update};
 
-use crate::address::Address;
+use crate::address::{Address, KIND_KEYS};
 use crate::model::push::Push;
 use crate::node::{At, Decode, Name, Node, Reader, Shared, from_json};
 use crate::source::{FileId, Span};
@@ -159,10 +159,31 @@ pub fn kind(key: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.key == key)
 }
 
-/// What the service lets one do with what an address names. An address of no kind is refused where it is read.
-pub fn api(address: &Address) -> &'static dyn Api {
-    kind(&address.kind).map_or(KINDS[0].api, |kind| kind.api)
+/// The kind of what an address names. Every address has one: text of an unknown kind is refused where it is read.
+pub fn of(address: &Address) -> &'static Kind {
+    &KINDS[address.kind.row()]
 }
+
+/// What the service lets one do with what an address names.
+pub fn api(address: &Address) -> &'static dyn Api {
+    of(address).api
+}
+
+/// The table has the keys that addresses know, in the same order.
+const _: () = {
+    assert!(KINDS.len() == KIND_KEYS.len(), "KIND_KEYS in address.rs has other kinds than this table");
+    let mut row = 0;
+    while row < KINDS.len() {
+        let (one, other) = (KINDS[row].key.as_bytes(), KIND_KEYS[row].as_bytes());
+        assert!(one.len() == other.len(), "KIND_KEYS in address.rs has other kinds than this table");
+        let mut at = 0;
+        while at < one.len() {
+            assert!(one[at] == other[at], "KIND_KEYS in address.rs has other kinds than this table");
+            at += 1;
+        }
+        row += 1;
+    }
+};
 
 macro_rules! kinds {
     ($($file:ident::$type:ident,)*) => {

@@ -114,6 +114,7 @@ impl Chain {
                 Ok(records) => {
                     return Ok(inner.saw(records)?.into_iter().map(|sealed| sealed.entry).collect());
                 }
+                Err(newer) if stored.iter().any(|stored| codec::is_newer(&stored.bytes)) => return Err(newer),
                 Err(damaged) => damaged,
             },
             Err(missing @ Unread::Missing { .. }) => inner.unread(missing),

@@ -47,8 +47,11 @@ pub struct Seal {
 pub enum Flaw {
     /// It is not what was once written.
     Damaged(String),
-    /// A later pushplan wrote it.
+    /// A later pushplan wrote it, in a later format.
     Newer { format: u64, tool: String },
+    /// It is as it was written, in a format that this version reads, and has something in it that this version does not know:
+    /// leaving that out would lose it.
+    Unknown { tool: String, why: String },
     /// It is another record than its place says.
     Misplaced { holds: Seq },
     /// It belongs to another ledger.
@@ -65,6 +68,13 @@ impl fmt::Display for Flaw {
                 write!(
                     f,
                     "was written by pushplan {tool} in format {format}, and this one reads formats up to {FORMAT}"
+                )
+            }
+            Self::Unknown { tool, why } => {
+                write!(
+                    f,
+                    "was written by a newer pushplan, {tool}; this is {}, which does not understand it: {why}",
+                    env!("CARGO_PKG_VERSION")
                 )
             }
             Self::Misplaced { holds } => write!(f, "is in the wrong place: its file holds record {holds}"),
@@ -89,14 +99,19 @@ struct Written<'a> {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Read {
     format: u64,
+    #[serde(rename = "tool")]
+    _tool: String,
     lineage: String,
     previous: Option<Digest>,
     seq: Seq,
     at: Timestamp,
     actor: String,
     record: Record,
+    #[serde(rename = "checksum")]
+    _checksum: String,
 }
 
 /// What every format has.
@@ -186,15 +201,25 @@ pub fn decode(bytes: &[u8]) -> Result<Sealed, Flaw> {
     Ok(Sealed { entry: Entry { seq, at, actor, record }, seal, previous })
 }
 
+/// Whether a record is as a later pushplan wrote it.
+pub fn is_newer(bytes: &[u8]) -> bool {
+    matches!(decode(bytes), Err(Flaw::Newer { .. } | Flaw::Unknown { .. }))
+}
+
 /// What is wrong with a record that is as it was written, and that is not understood.
 fn unreadable(bytes: &[u8], error: Option<&serde_json::Error>) -> Flaw {
     match (serde_json::from_slice(bytes), error) {
-        (Ok(Made { format, tool }), Some(error)) if format <= FORMAT => {
-            Flaw::Damaged(format!("pushplan {tool} wrote it, and it cannot be read ({error})"))
-        }
+        (Ok(Made { format, tool }), Some(error)) if format <= FORMAT => Flaw::Unknown { tool, why: reason(error) },
         (Ok(Made { format, tool }), _) => Flaw::Newer { format, tool },
         (Err(error), _) => Flaw::Damaged(format!("it cannot be read ({error})")),
     }
+}
+
+/// Why a text was not understood, without the place in it and without the list of everything that would have been.
+pub fn reason(error: &serde_json::Error) -> String {
+    let told = error.to_string();
+    let told = told.rsplit_once(" at line ").map_or(&*told, |(told, _)| told);
+    told.split_once(", expected ").map_or(told, |(told, _)| told).to_owned()
 }
 
 impl Sealed {

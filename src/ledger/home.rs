@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A project, as it is the same on every machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Home {
     /// What it calls itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,6 +10,7 @@ const APART: SignedDuration = SignedDuration::from_secs(30);
 /// What a run tells of itself when it begins. It holds for so many seconds after the newest record of the run: whoever goes on
 /// extends it, and whoever died loses it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Lease {
     pub holder: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,6 +37,7 @@ impl Lease {
 
 /// A run that has begun and has not ended. Its id is the id of its lease.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Running {
     pub run: String,
     pub actor: String,

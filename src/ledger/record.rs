@@ -18,6 +18,7 @@ pub type Seq = u64;
 
 /// A record with what is known of every one of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Entry {
     pub seq: Seq,
     pub at: Timestamp,
@@ -28,7 +29,7 @@ pub struct Entry {
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Record {
     /// A run begins. Nobody else's run goes on after it.
     Begin(Begin),
@@ -55,6 +56,7 @@ pub enum Record {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Begin {
     /// Tells one run from another.
     pub run: String,
@@ -90,6 +92,7 @@ pub enum Verb {
 
 /// What is about to be done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Intent {
     pub address: Address,
     pub verb: Verb,
@@ -108,6 +111,7 @@ pub struct Intent {
 
 /// What became of an intent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Outcome {
     pub address: Address,
     pub verb: Verb,
@@ -118,7 +122,7 @@ pub struct Outcome {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Done {
     /// It was done. A creation has the id of what was made.
     Done {
@@ -135,6 +139,7 @@ pub enum Done {
 
 /// A thing that is taken over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Adopted {
     pub address: Address,
     pub id: String,
@@ -154,7 +159,7 @@ pub struct Adopted {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Resolution {
     /// It was created, with this id.
     Created { id: String },

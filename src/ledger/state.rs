@@ -15,6 +15,7 @@ use crate::node::Shared;
 
 /// All that is remembered of a target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Ledger {
     /// The last record that is in it.
     pub seq: Seq,
@@ -44,6 +45,7 @@ pub struct Ledger {
 
 /// A thing of ours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Owned {
     pub id: String,
     /// What it was made to be, segments by their keys.
@@ -66,6 +68,7 @@ pub struct Owned {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Retired {
     pub address: Address,
     pub id: String,
@@ -77,6 +80,7 @@ pub struct Retired {
 
 /// Something that was about to be done, and nobody knows whether it was.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Open {
     pub intent: Intent,
     pub at: Timestamp,

@@ -40,10 +40,8 @@ impl Fetch<'_> {
                 continue;
             }
             let unread = found.is_some_and(|found| found.spec.is_none());
-            if let (true, Some(kind), Some(request)) =
-                (unread, kinds::kind(&address.kind), api.get(id, &Value::Null, level))
-            {
-                self.ask(For::Content(kind, id.clone()), request, asks);
+            if let (true, Some(request)) = (unread, api.get(id, &Value::Null, level)) {
+                self.ask(For::Content(kinds::of(&address), id.clone()), request, asks);
             }
         }
     }

@@ -37,8 +37,8 @@ impl Live {
     }
 
     fn list(&mut self, address: &Address, found: Found, level: Level) {
-        let kind = kinds::kind(&address.kind).filter(|kind| !kind.api.list(level).is_empty());
-        if let Some(kind) = kind {
+        let kind = kinds::of(address);
+        if !kind.api.list(level).is_empty() {
             self.listed.entry(kind.key).or_default().insert(found.id.clone(), found);
         }
     }

@@ -1,13 +1,14 @@
 //! A plan in a file, and whether it still holds.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::{Action, Difference, FORMAT, Plan, approval};
 use crate::address::Address;
 use crate::digest::Digest;
 
 /// A plan with the digest of what was written: one flipped byte is noticed.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Saved {
     pushplan_plan: u32,
     digest: Digest,
@@ -20,6 +21,11 @@ pub enum NoPlan {
     NotAPlan(String),
     /// Made by a version of pushplan that writes another form.
     OtherForm(u32),
+    /// As it was written, by a version of pushplan that knows something that this one does not.
+    Newer {
+        tool: String,
+        why: String,
+    },
     /// Not what was written.
     Changed,
 }
@@ -35,8 +41,7 @@ impl Plan {
 
     /// The plan that a file holds.
     pub fn load(text: &str) -> Result<Self, NoPlan> {
-        let value: serde_json::Value =
-            serde_json::from_str(text).map_err(|error| NoPlan::NotAPlan(error.to_string()))?;
+        let value: Value = serde_json::from_str(text).map_err(|error| NoPlan::NotAPlan(error.to_string()))?;
         let form = value["pushplan_plan"].as_u64();
         match form.map(u32::try_from) {
             Some(Ok(FORMAT)) => {}
@@ -47,13 +52,21 @@ impl Plan {
             }
             _ => return Err(NoPlan::NotAPlan("it does not say that it is a plan".to_owned())),
         }
-        let saved: Saved =
-            serde_json::from_value(value.clone()).map_err(|error| NoPlan::NotAPlan(error.to_string()))?;
-        // What was read is held against the digest as well as what it was read into: a key that nobody reads is a change too.
-        if Digest::of_data(&saved.plan) != saved.digest || Digest::of_value(&value["plan"]) != saved.digest {
+        let written = &value["plan"];
+        let digest = Digest::of_value(written);
+        if value["digest"] != digest.as_str() {
             return Err(NoPlan::Changed);
         }
-        Ok(saved.plan)
+        // It is as it was written. This version must understand all of it: a field that it does not know may be what matters.
+        let newer = |why: String| {
+            let tool = written["tool"].as_str().unwrap_or("of an unknown version").to_owned();
+            NoPlan::Newer { tool, why }
+        };
+        let plan: Self = serde_json::from_value(written.clone()).map_err(|error| newer(error.to_string()))?;
+        if Digest::of_data(&plan) != digest {
+            return Err(newer("it has fields that this version does not know".to_owned()));
+        }
+        Ok(plan)
     }
 
     /// What has moved between a saved plan and one that was made just now; none where they are the same.

@@ -145,7 +145,7 @@ impl Around<'_> {
         // What all single things of it are to be.
         let mut wanted: BTreeMap<Address, Value> = BTreeMap::new();
         for (key, spec) in singles {
-            let at = Address::new(address.kind.clone(), key.clone());
+            let at = Address::new(address.kind, key.clone());
             match self.fate(api, &at) {
                 Fate::Stays => drop(wanted.insert(at, spec.clone())),
                 Fate::Becomes(value, adopted, clashes) => {
@@ -285,6 +285,6 @@ impl Around<'_> {
 /// The canonical form of a resource that was put together from its parts.
 fn settled(address: &Address, spec: Value) -> Value {
     let key = At::new(address.key.clone(), Span::NONE);
-    let read = |kind: &kinds::Kind| (kind.decode)(&key, &Node::from_json_value(&spec), &mut Reader::default());
-    kinds::kind(&address.kind).and_then(read).map_or(spec, |read| read.canonical())
+    let read = (kinds::of(address).decode)(&key, &Node::from_json_value(&spec), &mut Reader::default());
+    read.map_or(spec, |read| read.canonical())
 }

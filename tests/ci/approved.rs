@@ -407,3 +407,31 @@ fn a_comment_made_from_an_offline_plan_is_no_approval() {
         says(&team.host.only(7), &["**Applied to** `local`"]);
     }
 }
+
+#[test]
+fn a_comment_of_a_newer_version_is_neither_an_approval_nor_written_over() {
+    for kind in KINDS {
+        for (from, to, why) in [
+            ("templates/winback", "journeys/winback", "`journeys/winback` is of an unknown kind: `journeys`"),
+            ("\"form\":1", "\"form\":1,\"waits\":true", "unknown field `waits`"),
+            ("\"form\":1", "\"form\":2", "it has the form 2"),
+        ] {
+            let (team, service) = Team::new(kind);
+            team.project.edit("Hello", "Good evening");
+            team.commented(7);
+            let body = team.host.only(7);
+            let newer = body.replacen(from, to, 1);
+            assert_ne!(newer, body, "{from}");
+            team.host.state().pulls.get_mut(&7).expect("a pull request").comments[0].body.clone_from(&newer);
+            service.forget();
+            let ran = team.comment(7, &[]);
+            assert_eq!(ran.code, 5, "{ran}");
+            says(&ran.stderr, &["the comment with the plan for `local` was written by a newer pushplan", why]);
+            let ran = team.merge_and_apply(7, &[]);
+            assert_eq!(ran.code, 5, "{ran}");
+            says(&ran.stderr, &["was written by a newer pushplan", why, "nothing was changed; use pushplan"]);
+            assert_eq!(service.writes(), Vec::<String>::new());
+            assert_eq!(team.host.only(7), newer);
+        }
+    }
+}

@@ -23,6 +23,7 @@ mod many;
 mod moving;
 mod next;
 mod offline;
+mod newer;
 mod offline_alike;
 mod outcomes;
 mod own_keys;

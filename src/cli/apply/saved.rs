@@ -26,6 +26,13 @@ pub fn read(path: &Path) -> Result<Plan, Failure> {
             NoPlan::OtherForm(form) => {
                 Failure::new(format!("the plan {shown} has the form {form}, which this version does not read"))
             }
+            NoPlan::Newer { tool, why } => {
+                let own = env!("CARGO_PKG_VERSION");
+                let message = format!(
+                    "the plan {shown} was written by a newer pushplan, {tool}; this is {own}, which does not understand it: {why}"
+                );
+                return Failure::new(message).exit(Exit::Stale).help(format!("use pushplan {tool} or later"));
+            }
             NoPlan::Changed => Failure::new(format!("the plan {shown} is not as it was saved")),
         };
         failure.exit(Exit::Stale).help("make a new one: pushplan plan --out FILE")

@@ -71,7 +71,7 @@ impl Site {
     }
 
     fn taken(&self, Taken { old, now }: &Taken) -> Failure {
-        let free = Address::new(old.kind.clone(), "NEW");
+        let free = Address::new(old.kind, "NEW");
         Failure::usage(one_line(&format!("{old} is another one by now, so that {now} cannot have that key again")))
             .help(one_line(&format!("give that one another key first: {}", self.command(&format!("mv {old} {free}")))))
     }

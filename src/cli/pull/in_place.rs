@@ -193,7 +193,7 @@ fn disputed(editor: &Editor, address: &Address, desired: &Value, part: &Part) ->
 fn said(address: &Address, placed: &Placed) -> BTreeMap<String, Value> {
     let key = At::new(address.key.clone(), Span::NONE);
     let node = Node::from_json_value(&placed.expected);
-    let read = kinds::kind(&address.kind).and_then(|kind| (kind.decode)(&key, &node, &mut Reader::default()));
+    let read = (kinds::of(address).decode)(&key, &node, &mut Reader::default());
     let units = read.map(|read| read.units(&address.key)).unwrap_or_default();
     units.into_iter().map(|(key, spec)| (key, spec.into_value())).collect()
 }

@@ -32,9 +32,9 @@ impl Mending {
             learned = true;
             let spec = in_place.settled.placed.get(address).map(|placed| &placed.expected);
             if finding.code == &codes::RF103
-                && let (Some(kind), Some(spec)) = (kinds::kind(&address.kind), spec)
+                && let Some(spec) = spec
             {
-                let missing = draft.undeclared(kind, &address.key, spec);
+                let missing = draft.undeclared(kinds::of(address), &address.key, spec);
                 if !missing.is_empty() {
                     self.groups.extend(missing);
                     continue;

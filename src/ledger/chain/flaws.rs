@@ -41,7 +41,7 @@ impl Inner {
         let good = last_good(seq);
         let record = self.store.record(seq);
         let help = match flaw {
-            Flaw::Newer { tool, .. } => format!("{good}; use pushplan {tool} or later"),
+            Flaw::Newer { tool, .. } | Flaw::Unknown { tool, .. } => format!("{good}; use pushplan {tool} or later"),
             Flaw::Foreign { .. } | Flaw::Misplaced { .. } => {
                 format!("{good}; put back the records of this ledger alone, or {}", self.go_on(seq))
             }

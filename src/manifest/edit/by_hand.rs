@@ -16,7 +16,7 @@ use super::super::layers::Stack;
 impl Editor<'_> {
     /// The fields of a resource that the service has otherwise. `why`: what is said of the place in the resource itself.
     pub fn by_hand(&self, address: &Address, desired: &Value, live: &Value, why: &'static str) -> Vec<Unplaced> {
-        let Some(kind) = kinds::kind(&address.kind) else { return Vec::new() };
+        let kind = kinds::of(address);
         let audiences: Vec<String> = kind.api.audiences().iter().map(|path| path[1..].replace('/', ".")).collect();
         let mut all = Vec::new();
         fields("", desired, live, &mut all);
@@ -49,7 +49,7 @@ impl Editor<'_> {
 
     /// The places that say something of a field: the resource itself, overlays of the target, the defaults of its kind.
     fn sayers(&self, address: &Address, path: &str, why: &'static str) -> Vec<(Span, &'static str)> {
-        let Some(kind) = kinds::kind(&address.kind) else { return Vec::new() };
+        let kind = kinds::of(address);
         let Some(Stack { own, over, .. }) = self.manifests.stack(self.target, kind, &address.key) else {
             return Vec::new();
         };

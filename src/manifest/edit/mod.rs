@@ -139,7 +139,7 @@ impl<'m> Editor<'m> {
     /// The edits that make a resource what the service has. `desired` and `live` are canonical and name segments by their keys.
     /// `None`: it is not declared.
     pub fn place(&self, address: &Address, desired: &Value, live: &Value) -> Option<Placed> {
-        let kind = kinds::kind(&address.kind)?;
+        let kind = kinds::of(address);
         let collected = &self.manifests.collected;
         let stack = self.manifests.stack(self.target, kind, &address.key)?;
         let defaults = collected.defaults.get(kind.key);
@@ -166,7 +166,7 @@ impl<'m> Editor<'m> {
 
     /// Where a field stands, such as `push.notification.alert`, or what is nearest above it.
     pub fn spot(&self, address: &Address, path: &str) -> Option<Span> {
-        let kind = kinds::kind(&address.kind)?;
+        let kind = kinds::of(address);
         let Stack { own, over, .. } = self.manifests.stack(self.target, kind, &address.key)?;
         let find = |own: &Declaration| {
             let (mut node, mut span, mut depth) = (&own.node, own.key.span, 0);

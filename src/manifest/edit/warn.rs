@@ -14,7 +14,7 @@ impl Editor<'_> {
     /// The edits by which these checks warn about a resource and are no errors. `None`: it is written in a way that cannot be
     /// edited.
     pub fn warn(&self, address: &Address, codes: &BTreeSet<&str>) -> Option<Vec<Edit>> {
-        let kind = kinds::kind(&address.kind)?;
+        let kind = kinds::of(address);
         let node = &self.manifests.stack(self.target, kind, &address.key)?.own.node;
         let file = node.span.file()?;
         let page = Page { text: self.text(file) };

@@ -19,7 +19,7 @@ impl Editor<'_> {
     /// A value of a field as it is to be written; `spec`: the resource that has the field. `None`: it is one word, or nothing, or
     /// no field of its own.
     pub fn words(&self, address: &Address, path: &str, spec: &Value, value: Option<&Value>) -> Option<String> {
-        let (kind, value) = (kinds::kind(&address.kind)?, value?);
+        let (kind, value) = (kinds::of(address), value?);
         let mut whole = spec.clone();
         let way: Vec<String> = path.split('.').map(str::to_owned).collect();
         put(&mut whole, &way, Some(value.clone()));
@@ -63,7 +63,7 @@ impl Editor<'_> {
 
     /// What declares a resource, the nearest first.
     fn layers(&self, address: &Address) -> Vec<&Declaration> {
-        let Some(kind) = kinds::kind(&address.kind) else { return Vec::new() };
+        let kind = kinds::of(address);
         let Some(Stack { own, over, .. }) = self.manifests.stack(self.target, kind, &address.key) else {
             return Vec::new();
         };

@@ -16,7 +16,7 @@ pub use crate::timing::words::{distance, moment};
 
 /// What people call one of its kind.
 pub fn noun(change: &Change) -> &'static str {
-    kinds::kind(&change.address.kind).map_or("resource", |kind| kind.noun)
+    kinds::of(&change.address).noun
 }
 
 fn a(noun: &str) -> String {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::{Bounds, decisions, facts, glance};
-use crate::kinds;
 use crate::plan::{Action, Moved};
 use crate::render::escape::markdown;
 use crate::render::layout::{Row, Words};
@@ -131,7 +130,7 @@ pub fn counted(blocks: &[&Block]) -> String {
     let mut numbers: BTreeMap<(&str, String), usize> = BTreeMap::new();
     for block in blocks {
         let does = if block.risk == Risk::Sends { "send" } else { block.action.word() };
-        let kind = kinds::kind(&block.address.kind).map_or("others", |kind| kind.key).replace('_', " ");
+        let kind = block.address.kind.replace('_', " ");
         *numbers.entry((does, kind)).or_default() += 1;
     }
     let mut numbers: Vec<_> = numbers.into_iter().collect();

@@ -152,7 +152,7 @@ impl Report<'_> {
 
 /// What it is, and what happens to it.
 fn kind(address: &Address, action: Action) -> String {
-    let noun = kinds::kind(&address.kind).map_or("resource", |kind| kind.noun);
+    let noun = kinds::of(address).noun;
     match action {
         Action::Keep => noun.to_owned(),
         action => format!("{} {noun}, {}", action.symbol(), action.word()),
