@@ -112,7 +112,7 @@ impl Chain {
         let damaged = match inner.read_stored(Start::At(1)).await {
             Ok(stored) => match inner.verify(&stored) {
                 Ok(records) => {
-                    return Ok(inner.saw(records)?.into_iter().map(|sealed| sealed.entry).collect());
+                    return Ok(inner.saw(records).await?.into_iter().map(|sealed| sealed.entry).collect());
                 }
                 Err(newer) if stored.iter().any(|stored| codec::is_newer(&stored.bytes)) => return Err(newer),
                 Err(damaged) => damaged,
@@ -176,7 +176,7 @@ impl Chain {
         let start = if after == 0 { Start::Checkpoint } else { Start::At(after) };
         let stored = inner.stored(start).await?;
         is_here();
-        let records = inner.saw(inner.verify(&stored)?)?;
+        let records = inner.saw(inner.verify(&stored)?).await?;
         let behind = match after {
             0 => Some(Behind::default()),
             _ => inner.behind(after),
@@ -247,7 +247,7 @@ impl Inner {
 
     /// Records from a place on, each of them the one that its place says and bound to the one before it.
     async fn read(&self, start: Start) -> Result<Vec<Sealed>, Unreadable> {
-        self.saw(self.verify(&self.stored(start).await?)?)
+        self.saw(self.verify(&self.stored(start).await?)?).await
     }
 
     fn verify(&self, stored: &[Stored]) -> Result<Vec<Sealed>, Unreadable> {

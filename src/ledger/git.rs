@@ -42,6 +42,7 @@ pub struct GitStore {
     apart: Option<PathBuf>,
     home: OnceCell<Home>,
     known: Mutex<Known>,
+    sound: Mutex<Sound>,
     /// What was seen here and is gone there.
     gone: Mutex<Option<Gone>>,
     /// The server refuses commits without a parent in the place of others.
@@ -54,6 +55,15 @@ struct Known {
     tip: Option<Tip>,
     /// The checksum that the newest record ends in.
     checksum: Option<String>,
+}
+
+/// What was read, or written here, and is sound. A damaged commit is never in it: once the server is repaired, nothing is
+/// missing.
+#[derive(Clone, Default)]
+struct Sound {
+    tip: Option<Tip>,
+    /// The commit that the project's repository notes as seen.
+    noted: Option<String>,
 }
 
 /// Records that the other end no longer has.
@@ -83,6 +93,7 @@ impl GitStore {
             apart: None,
             home: OnceCell::new(),
             known: Mutex::default(),
+            sound: Mutex::default(),
             gone: Mutex::default(),
             is_unrooted: AtomicBool::new(false),
         }
@@ -104,6 +115,19 @@ impl GitStore {
 
     fn remember(&self, tip: Option<Tip>, checksum: Option<String>) {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Known { tip, checksum };
+    }
+
+    fn sound(&self) -> Sound {
+        self.sound.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Remembers a commit of which all is sound, for this process and for later ones.
+    async fn note_sound(&self, home: &Home, tip: Tip) {
+        if self.apart.is_none() && self.sound().noted.as_ref() != Some(&tip.commit) {
+            home.note(&tip).await;
+        }
+        let noted = Some(tip.commit.clone());
+        *self.sound.lock().unwrap_or_else(PoisonError::into_inner) = Sound { tip: Some(tip), noted };
     }
 
     fn gone(&self) -> Option<Gone> {
@@ -139,9 +163,6 @@ impl GitStore {
             }
             self.fetch(home, &self.refs.tip).await?;
             if let Some(tip) = home.git.tip(&commit).await? {
-                if self.apart.is_none() {
-                    home.note(&tip).await;
-                }
                 return Ok(Some(tip));
             }
             // Somebody put a checkpoint in its place meanwhile.
@@ -207,7 +228,8 @@ impl GitStore {
         let home = self.home().await.map_err(failed)?;
         // What was there before is looked at first: who appends meanwhile notes it last.
         let seen = if home.is_made() { home.git.tip(&home.seen).await.map_err(failed)? } else { None };
-        let seen = [seen, self.known().tip].into_iter().flatten().max_by_key(Tip::last);
+        self.sound.lock().unwrap_or_else(PoisonError::into_inner).noted = seen.as_ref().map(|tip| tip.commit.clone());
+        let seen = [seen, self.sound().tip].into_iter().flatten().max_by_key(Tip::last);
         let tip = self.look(home).await.map_err(failed)?;
         let last = tip.as_ref().map_or(0, Tip::last);
         if let Some(seen) = seen.filter(|seen| last < seen.last()) {
@@ -287,6 +309,15 @@ impl Store for GitStore {
 
     fn remembers(&self) -> bool {
         true
+    }
+
+    fn is_sound(&self, newest: Seq) -> Pending<'_, ()> {
+        Box::pin(async move {
+            let tip = self.known().tip.filter(|tip| tip.last() == newest);
+            if let (Some(tip), Ok(home)) = (tip, self.home().await) {
+                self.note_sound(home, tip).await;
+            }
+        })
     }
 
     fn read(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>> {

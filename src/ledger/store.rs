@@ -36,6 +36,13 @@ pub trait Store: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Tells it that its records up to the newest were read and are sound, once that is known: a store that remembers by itself
+    /// notes nothing before.
+    fn is_sound(&self, newest: Seq) -> Pending<'_, ()> {
+        let _ = newest;
+        Box::pin(async {})
+    }
+
     /// Records as they were written, in order. Nothing where there is no record yet. What is read
     /// is at least as new as whatever was durable when this was called.
     fn read(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>>;

@@ -35,6 +35,7 @@ mod reconcile;
 mod renaming;
 mod reports;
 mod reverting;
+mod repaired;
 mod saved;
 mod statistics;
 mod test_sends;

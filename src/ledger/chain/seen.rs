@@ -6,7 +6,7 @@ use crate::digest::Digest;
 use crate::ledger::Unreadable;
 use crate::ledger::codec::{Seal, Sealed};
 use crate::ledger::file::{Folder, note_of, read_note};
-use crate::ledger::record::Seq;
+use crate::ledger::record::{Record, Seq};
 use crate::ledger::store::{Start, Store, Stored, Unread};
 
 /// The newest record that was seen in one place, with its lineage: a file for each place, beneath `.pushplan/seen/<target>/`.
@@ -76,7 +76,7 @@ impl Inner {
     }
 
     /// Remembers the newest of these records. It is of the ledger that was seen there before.
-    pub(super) fn saw(&self, records: Vec<Sealed>) -> Result<Vec<Sealed>, Unreadable> {
+    pub(super) async fn saw(&self, records: Vec<Sealed>) -> Result<Vec<Sealed>, Unreadable> {
         if let (Some(seen), Some(Sealed { seal, .. })) = (&self.seen, records.last()) {
             if let Some((_, expected)) = seen.newest().filter(|(_, lineage)| *lineage != seal.lineage) {
                 return Err(self.foreign(seal.seq, seal.lineage.clone(), expected));
@@ -84,6 +84,11 @@ impl Inner {
             seen.note(seal);
         }
         self.note_place(records.last());
+        // One record by itself tells nothing of those before it.
+        let begins = |first: &Sealed| first.seal.seq == 1 || matches!(first.entry.record, Record::Checkpoint(_));
+        if let Some(newest) = records.last().filter(|_| records.len() > 1 || records.first().is_some_and(begins)) {
+            self.store.is_sound(newest.seal.seq).await;
+        }
         Ok(records)
     }
 

@@ -69,7 +69,7 @@ impl Chain {
         let inner = &*self.0;
         let stored = inner.stored(Start::Checkpoint).await?;
         let bytes = stored.iter().map(|stored| stored.bytes.len()).sum();
-        let records = inner.saw(inner.verify(&stored)?)?;
+        let records = inner.saw(inner.verify(&stored)?).await?;
         let position =
             records.last().map(|Sealed { seal, .. }| Position { lineage: seal.lineage.clone(), seq: seal.seq });
         let entries: Vec<Entry> = records.into_iter().map(|sealed| sealed.entry).collect();

@@ -97,7 +97,7 @@ impl Attempt<'_> {
                     if is_checkpoint && !is_rooted {
                         self.store.is_unrooted.store(true, Ordering::Release);
                     }
-                    self.home.note(&commit).await;
+                    self.store.note_sound(self.home, commit.clone()).await;
                     self.store.remember(Some(commit), codec::stated(bytes).map(str::to_owned));
                     return Ok(());
                 }

@@ -1,0 +1,42 @@
+//! A ledger on a git server that was damaged there and repaired.
+
+use std::process::Command;
+
+use pushplan::ledger::place;
+use pushplan::ledger::store::{New, Store};
+use tokio::runtime::Runtime;
+
+use crate::newer::{Stage, git};
+use crate::world::says;
+
+#[test]
+fn a_damaged_commit_is_not_remembered_once_the_server_is_repaired() {
+    let stage = Stage::new("git");
+    let (project, service) = (&stage.project, &stage.service);
+    let sound = git(stage.server(), &["rev-parse", "refs/pushplan/local"]);
+    // Somebody's broken program appends what is no record.
+    let other = tempfile::tempdir().expect("a folder");
+    let address = stage.server().to_str().expect("UTF-8");
+    assert!(Command::new("git").args(["clone", "--quiet", address, "."]).current_dir(other.path()).status().is_ok());
+    let store = place::open(Some("git"), other.path(), "local").expect("a place");
+    let bytes = b"{\"damaged\": true}\n";
+    let new = New { seq: 5, bytes, previous: None, is_checkpoint: false };
+    Runtime::new().expect("a runtime").block_on(store.create(new)).expect("created");
+    assert_ne!(git(stage.server(), &["rev-parse", "refs/pushplan/local"]), sound);
+    for arguments in [&["plan"][..], &["apply", "--yes"], &["ledger", "status"], &["history"], &["drift"]] {
+        let ran = project.run(arguments);
+        assert_eq!(ran.code, 1, "{arguments:?}: {ran}");
+        says(&ran.stderr, &["record 5 is damaged", "the last good record is 4"]);
+    }
+    git(stage.server(), &["update-ref", "refs/pushplan/local", &sound]);
+    says(&project.good(&["plan"]).stdout, &["No changes."]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+    project.edit("tag: a", "tag: b");
+    project.good(&["apply", "--yes"]);
+    // What was sound and is gone is missed as ever.
+    git(stage.server(), &["update-ref", "refs/pushplan/local", &sound]);
+    let ran = project.run(&["plan"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&ran.stderr, &["it ends with record 4, and record 8 was there before"]);
+    assert_eq!(service.segments(), ["a"]);
+}
