@@ -21,6 +21,7 @@ mod lookups;
 mod lost;
 mod many;
 mod moving;
+mod moved_back;
 mod next;
 mod offline;
 mod newer;

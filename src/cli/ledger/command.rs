@@ -192,12 +192,15 @@ impl Move {
             return Err(already(&target, &log.shown(), &self.to, self.from.is_some()));
         }
         let moved = runtime()?.block_on(async {
-            self.turn.ledger(context, &log, &target).await?;
-            super::take_in(context, &log).await?;
-            // A run that was cut off is over then.
-            let ledger = State::replay(log.read(0).await.map_err(unreadable)?);
-            if let Some(end) = turn::end_of(&ledger) {
-                append(&log, ledger.seq, end).await?;
+            // A move back that was cut short has closed the old place already.
+            if log.facts().await.map_err(unreadable)?.moved_to() != Some(&*self.to) {
+                self.turn.ledger(context, &log, &target).await?;
+                super::take_in(context, &log).await?;
+                // A run that was cut off is over then.
+                let ledger = State::replay(log.read(0).await.map_err(unreadable)?);
+                if let Some(end) = turn::end_of(&ledger) {
+                    append(&log, ledger.seq, end).await?;
+                }
             }
             Ok::<_, Failure>(log.move_to(&there, &self.to, &who::actor(), Timestamp::now()).await)
         })?;
@@ -237,6 +240,11 @@ fn not_moved(why: NotMoved, target: &str, log: &Chain, to: &str) -> Failure {
         ))
         .exit(Exit::Refused)
         .help(format!("name another place, or move what is in {place} away first: all of it is here as well")),
+        NotMoved::Halfway(why) => Failure::new(format!(
+            "the ledger of `{target}` has left {}, and {to}, where it was before, is not open again: {why}",
+            log.shown()
+        ))
+        .help("run the command again"),
         NotMoved::Taken(place) => {
             Failure::new(format!("the ledger of `{target}` stays where it is: {place} holds another one"))
                 .exit(Exit::Refused)

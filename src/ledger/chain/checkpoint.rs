@@ -50,7 +50,7 @@ pub fn checkpoint(entries: Vec<Entry>, actor: &str, at: Timestamp) -> Entry {
     of(Ledger::replay(entries), actor, at)
 }
 
-fn of(ledger: Ledger, actor: &str, at: Timestamp) -> Entry {
+pub(super) fn of(ledger: Ledger, actor: &str, at: Timestamp) -> Entry {
     let seq = ledger.seq + 1;
     Entry { seq, at, actor: actor.to_owned(), record: Record::Checkpoint(Box::new(ledger)) }
 }

@@ -2,11 +2,12 @@
 
 use jiff::Timestamp;
 
-use super::{Chain, Inner, Last, Sealed};
+use super::{Chain, Inner, Last, Sealed, checkpoint};
+use crate::ledger::codec::{self, Seal};
 use crate::ledger::record::{Entry, Record, Seq};
 use crate::ledger::state::Ledger;
 use crate::ledger::store::{New, Start, Stored, Unread};
-use crate::ledger::{AppendError, Log, Position, Unreadable, codec};
+use crate::ledger::{AppendError, Log, Position, Unreadable};
 
 /// How often somebody else may write while a ledger is copied.
 const TRIES: usize = 5;
@@ -53,6 +54,8 @@ pub enum NotMoved {
     Taken(String),
     /// The other place holds the beginning of it, from before it moved away from there.
     Former(String),
+    /// It has left this place, and the other one, which it had left before, could not be opened again.
+    Halfway(String),
     /// A record could not be written, or not be read back.
     Failed(String),
 }
@@ -90,18 +93,31 @@ impl Chain {
             let all = self.0.stored(Start::At(1)).await?;
             let records = self.0.verify(&all)?;
             let last = records.last().ok_or(NotMoved::Empty)?;
-            if let Record::Moved { to } = &last.entry.record {
-                return Err(NotMoved::Already(to.clone()));
+            let left = to.0.left(&records).await?;
+            if let Record::Moved { to: there } = &last.entry.record {
+                return match left.filter(|_| there == place) {
+                    // A move back that was cut short.
+                    Some(newest) => to.open_again(newest, &records, actor, at).await.map(|()| all.len()),
+                    None => Err(NotMoved::Already(there.clone())),
+                };
             }
             let (seq, seal) = (last.seal.seq + 1, last.seal.clone());
             if let Some(run) = Ledger::replay(records.iter().map(|sealed| sealed.entry.clone())).run {
                 return Err(NotMoved::Busy(format!("the run of {} since {:.0} has not ended", run.actor, run.since)));
             }
-            to.0.copy(&all, &records).await?;
+            if left.is_none() {
+                to.0.copy(&all, &records).await?;
+            }
             let entry = Entry { seq, at, actor: actor.to_owned(), record: Record::Moved { to: place.to_owned() } };
             self.0.remember(Last { seal: Some(seal), behind: None });
             match self.append(&entry).await {
-                Ok(()) => return Ok(all.len()),
+                Ok(()) => {
+                    // This place is closed before the other one is open: at no time can both be written to.
+                    if let Some(newest) = left {
+                        to.open_again(newest, &records, actor, at).await?;
+                    }
+                    return Ok(all.len());
+                }
                 // Somebody was quicker, and what they wrote belongs there too.
                 Err(AppendError::Conflict) => {}
                 Err(AppendError::NotWritten(why) | AppendError::Unknown(why)) => return Err(NotMoved::Failed(why)),
@@ -109,9 +125,43 @@ impl Chain {
         }
         Err(NotMoved::Busy("others write to it all the time".to_owned()))
     }
+
+    /// Lets the ledger continue in this place, which it had left: a checkpoint behind the record of that move has all of it.
+    async fn open_again(&self, newest: Seal, records: &[Sealed], actor: &str, at: Timestamp) -> Result<(), NotMoved> {
+        let mut ledger = Ledger::replay(records.iter().map(|sealed| sealed.entry.clone()));
+        ledger.seq = newest.seq;
+        self.0.remember(Last { seal: Some(newest), behind: None });
+        self.append(&checkpoint::of(ledger, actor, at)).await.map_err(|error| match error {
+            AppendError::Conflict => NotMoved::Halfway("someone else writes there".to_owned()),
+            AppendError::NotWritten(why) | AppendError::Unknown(why) => NotMoved::Halfway(why),
+        })
+    }
+}
+
+/// Whether a record changes nothing that the ledger knows.
+fn is_still(sealed: &Sealed) -> bool {
+    matches!(sealed.entry.record, Record::Moved { .. } | Record::Checkpoint(_))
 }
 
 impl Inner {
+    /// The newest record of this place, if the ledger with these records was here, moved away, and nothing was written since
+    /// but its moves: then it can come back.
+    async fn left(&self, records: &[Sealed]) -> Result<Option<Seal>, NotMoved> {
+        let there = match self.read_stored(Start::At(1)).await {
+            Err(Unread::Failed { why, help }) => return Err(NotMoved::Closed { why, help }),
+            there => there.map_err(|error| self.unread(error))?,
+        };
+        // Whatever else is there, copying tells.
+        let Ok(there) = self.verify(&there) else { return Ok(None) };
+        let common = there.iter().zip(records).take_while(|(one, other)| one.seal == other.seal).count();
+        let Some(newest) = there.last().filter(|_| common > 0) else { return Ok(None) };
+        let is_closed = matches!(newest.entry.record, Record::Moved { .. });
+        let is_still = there[common..].iter().chain(&records[common..]).all(is_still);
+        // Positions never go back.
+        let fits = there.len() + 1 >= records.len();
+        Ok(Some(newest.seal.clone()).filter(|_| is_closed && is_still && fits))
+    }
+
     /// Makes this place hold exactly these records. What it has already must be the beginning of them.
     async fn copy(&self, all: &[Stored], records: &[Sealed]) -> Result<(), NotMoved> {
         let there = match self.read_stored(Start::At(1)).await {
