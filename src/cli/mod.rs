@@ -186,6 +186,7 @@ pub struct Context {
 
 /// Runs the command that the arguments name.
 pub fn main() -> ExitCode {
+    signals::survive_file_limit();
     if let Some(exit) = complete::answer() {
         return ExitCode::from(exit as u8);
     }

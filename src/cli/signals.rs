@@ -6,6 +6,25 @@ use tokio::sync::watch;
 
 use crate::failure::Exit;
 
+/// Makes a limit on the size of files (`ulimit -f`) an error of the write that meets it. By default, the system ends the process,
+/// and a ledger that was being written would be torn.
+#[cfg(unix)]
+pub fn survive_file_limit() {
+    use rustix::process::{Resource, Signal, getrlimit};
+    use tokio::signal::unix::{SignalKind, signal};
+    // Without a limit, there is no such signal, and nothing to pay for.
+    if getrlimit(Resource::Fsize).current.is_none() {
+        return;
+    }
+    // A handler stays for as long as the process runs, also once the runtime that registered it is gone.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+    let _ = runtime
+        .map(|runtime| runtime.block_on(async { signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map(drop) }));
+}
+
+#[cfg(not(unix))]
+pub fn survive_file_limit() {}
+
 /// What asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
