@@ -7,5 +7,7 @@ use mimalloc::MiMalloc;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
+    // Before anything else: from here on, no other process of the same user can read the secrets of this one.
+    pushplan::cli::conceal();
     pushplan::cli::main()
 }

@@ -184,6 +184,13 @@ pub struct Context {
     pub out: Out,
 }
 
+/// Keeps the environment and the memory of this process from other processes of the same user, such as those that git starts.
+/// On a system that cannot do this, nothing changes.
+pub fn conceal() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+}
+
 /// Runs the command that the arguments name.
 pub fn main() -> ExitCode {
     signals::survive_file_limit();

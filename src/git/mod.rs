@@ -1,13 +1,19 @@
 //! Git: the program, how it is started, and what a commit has.
 
 mod commit;
+mod find;
+mod locate;
 mod masked;
 mod repository;
 mod run;
+mod settings;
+mod tracked;
 mod trust;
 
 pub use commit::{Commit, Entry};
+pub use find::Unusable;
 pub use masked::{is_secret, masked};
 pub use repository::{Repository, Revision};
 pub use run::{Git, LIMIT, Ran, Silent};
+pub use tracked::tracked;
 pub use trust::{OF_ANOTHER, trust};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Commit, Git, LIMIT, OF_ANOTHER, Ran, Silent, trust};
+use super::{Commit, Git, Ran, Unusable};
 use crate::failure::Failure;
 use crate::text::{shell_word, short};
 
@@ -38,16 +38,14 @@ impl fmt::Display for Revision {
 
 impl Repository {
     pub fn of(root: &Path) -> Result<Self, Failure> {
-        let repository = Self { git: Git::new(root, LIMIT) };
-        let said = repository.say(&["rev-parse", "--git-dir"])?;
-        if said.is_ok {
-            return Ok(repository);
+        match Git::find_now(root) {
+            Ok(Some(git)) => Ok(Self { git }),
+            Ok(None) => {
+                Err(Failure::new("the project is in no git repository, so that there are no commits to compare with")
+                    .help("run pushplan in a clone"))
+            }
+            Err(unusable) => Err(failure(&unusable)),
         }
-        Err(match said.err.contains("not a git repository") {
-            true => Failure::new("the project is in no git repository, so that there are no commits to compare with")
-                .help("run pushplan in a clone"),
-            false => refused(&said),
-        })
     }
 
     /// The commit that a name means: a branch, a tag, or the digits of an id.
@@ -105,10 +103,7 @@ impl Repository {
     }
 
     fn say(&self, args: &[&str]) -> Result<Ran, Failure> {
-        self.git.say(args).map_err(|silent| match silent {
-            Silent::NotStarted(why) | Silent::Broken(why) => Failure::new(why).help("install git 2.30 or later"),
-            Silent::TooSlow(_) => Failure::new("git takes too long"),
-        })
+        self.git.say(args).map_err(|silent| failure(&silent.into()))
     }
 
     fn is_shallow(&self) -> bool {
@@ -140,9 +135,10 @@ const DEEPEN: &str = "this clone has only the newest commits: git fetch --unshal
                       `fetch-depth: 0` of actions/checkout; in GitLab, `GIT_DEPTH: 0`";
 
 fn refused(said: &Ran) -> Failure {
-    if let Some(help) = trust(&said.err) {
-        return Failure::new(OF_ANOTHER).help(help);
-    }
-    let line = said.err.lines().next().unwrap_or("it does not say why");
-    Failure::new(format!("git refuses: {}", line.trim_start_matches("fatal: ")))
+    failure(&Unusable::Refused(said.err.clone()))
+}
+
+fn failure(unusable: &Unusable) -> Failure {
+    let (why, help) = unusable.told();
+    Failure { help, ..Failure::new(why) }
 }

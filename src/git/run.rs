@@ -5,11 +5,14 @@ use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
 
+use super::locate::{Located, real};
 use super::masked;
+use super::settings::Settings;
 use crate::manifest::files::describe;
 
 /// How long git may take before it is ended.
@@ -39,15 +42,24 @@ const REMOVED: [&str; 17] = [
     "GIT_PROTOCOL",
 ];
 
-/// What is secret and of no use to git, nor to what it starts.
-const KEPT_BACK: [&str; 4] = ["PGPASSWORD", "PUSHPLAN_APP_KEY", "PUSHPLAN_MASTER_SECRET", "PUSHPLAN_WEBHOOK"];
+/// Secrets that neither git nor a program that it starts has a use for: names, or starts of names with a star.
+const KEPT_BACK: [&str; 3] = ["AZURE_STORAGE_*", "PGPASS*", "PUSHPLAN_*"];
+
+/// Secrets that a credential helper may need, so that only a git that talks to a server gets them.
+const FOR_SERVERS: [&str; 8] =
+    ["AWS_*", "AZURE_*", "CI_JOB_*", "GH_*", "GITHUB_TOKEN", "GITLAB_TOKEN", "GOOGLE_*", "SERVICE_ACCOUNT"];
+
+/// The commands of git that talk to a server.
+const TALKING: [&str; 3] = ["fetch", "ls-remote", "push"];
 
 /// The author of every commit. Who did what is in the records.
 const NAME: &str = "pushplan";
 const EMAIL: &str = "pushplan@noreply.invalid";
 
 /// Settings of the user that would do more than was asked, or ask for something.
-const SETTINGS: [&str; 9] = [
+const SETTINGS: [&str; 12] = [
+    "safe.bareRepository=explicit",
+    "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.logAllRefUpdates=false",
     "commit.gpgSign=false",
@@ -55,16 +67,21 @@ const SETTINGS: [&str; 9] = [
     "maintenance.auto=false",
     "i18n.commitEncoding=UTF-8",
     "log.showSignature=false",
+    "submodule.recurse=false",
     "push.pushOption=",
     "advice.pushUpdateRejected=false",
 ];
 
-/// Git in one repository.
+/// Git in one repository, which is always named: git searches for none.
 #[derive(Clone, Debug)]
 pub struct Git {
     root: PathBuf,
-    /// The repository, where it is not the one that the folder lies in.
+    /// The repository that the folder is in.
+    located: Option<Located>,
+    /// A repository of pushplan's own, which is used instead.
     own: Option<PathBuf>,
+    /// The settings that git has there, if they were read.
+    settings: Arc<Settings>,
     /// Nobody is there to answer what ssh asks, and nothing of the user's says how to start it.
     is_batch: bool,
     /// Where new objects go and where the others are, where the repository is not to change.
@@ -92,13 +109,50 @@ pub enum Silent {
 }
 
 impl Git {
-    pub fn new(root: &Path, limit: Duration) -> Self {
-        Self { root: root.to_owned(), own: None, is_batch: false, apart: None, limit }
+    /// Git in no repository.
+    pub fn outside(root: &Path, limit: Duration) -> Self {
+        let settings = Arc::default();
+        Self { root: root.to_owned(), located: None, own: None, settings, is_batch: false, apart: None, limit }
+    }
+
+    pub(super) fn inside(self, located: Located) -> Self {
+        Self { located: Some(located), ..self }
     }
 
     /// With a repository of its own.
     pub fn own(self, folder: PathBuf) -> Self {
         Self { own: Some(folder), ..self }
+    }
+
+    pub(super) fn with(self, settings: Settings) -> Self {
+        Self { settings: Arc::new(settings), ..self }
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The value of a setting, whose name is in lower case.
+    pub fn setting(&self, name: &str) -> Option<&str> {
+        self.settings.get(name)
+    }
+
+    /// The repository that pushplan made for itself.
+    pub(super) fn own_dir(&self) -> Option<&Path> {
+        self.own.as_deref()
+    }
+
+    /// The folder that holds all that comes with the project: the work tree, or the project itself outside of git.
+    pub fn top(&self) -> &Path {
+        self.located.as_ref().map_or(&self.root, |located| &located.top)
+    }
+
+    /// The project's folder in its work tree, with forward slashes.
+    pub fn prefix(&self) -> Option<String> {
+        let located = self.located.as_ref()?;
+        let root = real(&self.root).ok()?;
+        let parts = root.strip_prefix(&located.top).ok()?.iter().map(OsStr::to_string_lossy);
+        Some(parts.collect::<Vec<_>>().join("/"))
     }
 
     pub fn batch(self) -> Self {
@@ -121,14 +175,25 @@ impl Git {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new("git");
         command.arg("-C").arg(&self.root);
-        if let Some(own) = &self.own {
-            command.arg("--git-dir").arg(own);
+        match (&self.own, &self.located) {
+            (Some(own), _) => drop(command.arg("--git-dir").arg(own)),
+            (None, Some(Located { dir, top })) => {
+                command.arg("--git-dir").arg(dir).arg("--work-tree").arg(top);
+            }
+            (None, None) => {}
         }
         for setting in SETTINGS {
             command.args(["-c", setting]);
         }
         command.args(args);
-        for name in REMOVED.iter().chain(&KEPT_BACK) {
+        let is_talking = args.iter().any(|arg| TALKING.contains(arg));
+        for (name, _) in env::vars_os() {
+            let name = name.to_string_lossy();
+            if is_listed(&name, &KEPT_BACK) || (!is_talking && is_listed(&name, &FOR_SERVERS)) {
+                command.env_remove(&*name);
+            }
+        }
+        for name in REMOVED {
             command.env_remove(name);
         }
         command.envs([("LC_ALL", "C"), ("GIT_TERMINAL_PROMPT", "0"), ("GIT_NO_REPLACE_OBJECTS", "1")]);
@@ -227,6 +292,11 @@ fn listed(folder: &Path) -> PathBuf {
     }
 }
 
+/// Whether a list has a name, or the start of it with a star.
+fn is_listed(name: &str, list: &[&str]) -> bool {
+    list.iter().any(|listed| listed.strip_suffix('*').map_or(*listed == name, |start| name.starts_with(start)))
+}
+
 /// What may be spoken, where the user allows no less.
 fn allowed(by_user: Option<&OsStr>) -> String {
     let by_user = by_user.map(OsStr::to_string_lossy);
@@ -247,7 +317,7 @@ mod tests {
     #[tokio::test]
     async fn git_that_takes_too_long_is_ended() {
         let folder = tempfile::tempdir().expect("a folder");
-        let git = Git::new(folder.path(), Duration::from_millis(300));
+        let git = Git::outside(folder.path(), Duration::from_millis(300));
         let begun = std::time::Instant::now();
         let ran = git.run(&["-c", "alias.wait=!sleep 20", "wait"], b"").await;
         assert_eq!(ran.expect_err("too slow"), Silent::TooSlow(Duration::from_millis(300)));

@@ -290,7 +290,6 @@ fn no_command_tells_a_secret() {
     let helpers = [
         "AWS_SECRET_ACCESS_KEY",
         "AWS_SESSION_TOKEN",
-        "AZURE_STORAGE_ACCOUNT_KEY",
         "CI_JOB_TOKEN",
         "GITHUB_TOKEN",
         "GITLAB_TOKEN",

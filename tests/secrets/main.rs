@@ -4,6 +4,7 @@
 mod canary;
 mod commands;
 mod echoed;
+mod repositories;
 mod wrong_places;
 
 #[path = "../ci/hosts/mod.rs"]

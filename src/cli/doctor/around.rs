@@ -14,7 +14,7 @@ use crate::cli::project;
 use crate::client::Keyring;
 use crate::failure::{Exit, Failure};
 use crate::finding::{Finding, Severity};
-use crate::git::{Git, OF_ANOTHER, Silent, trust};
+use crate::git::{Git, Silent};
 use crate::kinds::KINDS;
 use crate::ledger::FORMAT;
 use crate::manifest::{Manifests, PROJECT_FILE, files};
@@ -98,14 +98,13 @@ pub fn credentials(keyring: &Keyring) -> Check {
 pub async fn git(folder: &Path, within: Duration) -> Check {
     // Where the folder does not exist, git is still there.
     let folder = if folder.is_dir() { folder } else { Path::new(".") };
-    let git = Git::new(folder, within);
+    let git = Git::outside(folder, within);
     match git.run(&["--version"], b"").await {
         Ok(ran) if ran.is_ok => {
             let line = ran.line();
             let version = line.strip_prefix("git version ").unwrap_or(&line);
-            let refused = git.run(&["rev-parse", "--git-dir"], b"").await.ok().and_then(|ran| trust(&ran.err));
-            match refused {
-                Some(help) => Check::warning("git", format!("{version}; {OF_ANOTHER}"), help),
+            match Git::find(folder, within).await.err().map(|unusable| unusable.told()) {
+                Some((why, help)) => Check::warning("git", format!("{version}; {why}"), help.unwrap_or_default()),
                 None => Check::fine("git", version),
             }
         }

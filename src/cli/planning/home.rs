@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use crate::git::{Git, LIMIT};
+use crate::git::Git;
 use crate::ledger::Home;
 use crate::manifest::Project;
 
@@ -17,7 +17,7 @@ pub fn home(root: &Path, project: &Project) -> Home {
 
 /// Its folder in the repository that it is in, where that has a remote.
 fn place(root: &Path) -> Option<String> {
-    let git = Git::new(root, LIMIT);
-    let remote = git.ask(&["config", "--get", "remote.origin.url"]).filter(|remote| !remote.is_empty())?;
-    Some(Home::place(&remote, &git.ask(&["rev-parse", "--show-prefix"])?))
+    let git = Git::find_now(root).ok()??;
+    let remote = git.setting("remote.origin.url").filter(|remote| !remote.is_empty())?;
+    Some(Home::place(remote, &git.prefix()?))
 }

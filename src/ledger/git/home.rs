@@ -39,16 +39,19 @@ impl Home {
         limit: Duration,
         apart: Option<&Path>,
     ) -> Result<Self, Trouble> {
-        let git = Git::new(root, limit);
-        let inside = git.run(&["rev-parse", "--absolute-git-dir"], b"").await?;
-        if !inside.is_ok && !inside.err.contains("not a git repository") {
-            return Err(Trouble::of(&inside.err));
-        }
-        let own = (!inside.is_ok).then(|| root.join(OWN).join(FOLDER));
+        let inside = Git::find(root, limit).await?;
+        let own = inside.is_none().then(|| root.join(OWN).join(FOLDER));
         let is_made = own.as_ref().is_none_or(|own| own.join("HEAD").exists());
         let own = match apart {
             Some(apart) if !is_made => Some(apart.join(FOLDER)),
             _ => own,
+        };
+        let git = match (inside, &own) {
+            (Some(git), None) => git,
+            (_, own) => {
+                let git = Git::outside(root, limit);
+                own.iter().fold(git, |git, own| git.own(PathBuf::clone(own))).vetted().await?
+            }
         };
         let shown = remote.shown();
         let address = match &remote {
@@ -60,15 +63,11 @@ impl Home {
             Remote::Named(name) => named(&git, name).await?,
             Remote::Address(address) => address.clone(),
             Remote::Folder(folder) => {
-                refuse_inside(root, &git, folder).await?;
+                refuse_inside(git.top(), folder)?;
                 folder.display().to_string()
             }
         };
-        let git = if is_ssh(&address) && !has_ssh(&git).await? { git.batch() } else { git };
-        let git = match &own {
-            Some(folder) => git.own(folder.clone()),
-            None => git,
-        };
+        let git = if is_ssh(&address) && !has_ssh(&git) { git.batch() } else { git };
         let git = match apart.filter(|_| is_made) {
             Some(apart) => keeping_apart(git, root, apart).await?,
             None => git,
@@ -128,16 +127,14 @@ async fn named(git: &Git, name: &str) -> Result<String, Trouble> {
 }
 
 /// Whether the user says how to start ssh.
-async fn has_ssh(git: &Git) -> Result<bool, Trouble> {
+fn has_ssh(git: &Git) -> bool {
     let by_environment = ["GIT_SSH_COMMAND", "GIT_SSH"].iter().any(|name| std::env::var_os(name).is_some());
-    Ok(by_environment || git.run(&["config", "--get", "core.sshCommand"], b"").await?.is_ok)
+    by_environment || git.setting("core.sshcommand").is_some()
 }
 
 /// A repository that came with the project would bring hooks, which a push to it runs.
-async fn refuse_inside(root: &Path, git: &Git, folder: &Path) -> Result<(), Trouble> {
-    let top = git.run(&["rev-parse", "--show-toplevel"], b"").await?;
-    let top = if top.is_ok { PathBuf::from(top.line()) } else { root.to_owned() };
-    let (Ok(top), Ok(folder)) = (fs::canonicalize(&top), fs::canonicalize(folder)) else { return Ok(()) };
+fn refuse_inside(top: &Path, folder: &Path) -> Result<(), Trouble> {
+    let (Ok(top), Ok(folder)) = (fs::canonicalize(top), fs::canonicalize(folder)) else { return Ok(()) };
     if !folder.starts_with(&top) {
         return Ok(());
     }

@@ -1,7 +1,7 @@
 //! What went wrong, in words that help. Git's own words are for people who know git.
 
 use super::super::store::Unread;
-use crate::git::{OF_ANOTHER, Silent, trust};
+use crate::git::{OF_ANOTHER, Silent, Unusable, trust};
 
 /// Why something could not be done, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,6 +120,16 @@ impl From<Silent> for Trouble {
                 "check the network and the server, and that git asks for nothing there",
             ),
             Silent::Broken(why) => Self::new(&format!("what git says cannot be read: {why}")),
+        }
+    }
+}
+
+impl From<Unusable> for Trouble {
+    fn from(unusable: Unusable) -> Self {
+        match unusable {
+            Unusable::Silent(silent) => silent.into(),
+            Unusable::Refused(err) => Self::of(&err),
+            Unusable::Unsafe { why, help } => Self { why, help: Some(help) },
         }
     }
 }
