@@ -111,7 +111,7 @@ impl Adopt {
         for (address, id) in &chosen {
             adopted.push(taken(site, opened, &planned.ledger, &live, address, id).await?);
         }
-        site.append(&planned.ledger, Record::Adopt(adopted)).await?;
+        site.append(opened, &planned.ledger, Record::Adopt(adopted)).await?;
         for (address, _) in chosen.iter().filter(|(address, _)| cannot_be_read(address, opened.level)) {
             context.out.note(&format!(
                 "{address} is adopted on your word, as your files say it: this API cannot show whether it is there."

@@ -112,12 +112,13 @@ mod tests {
     #[test]
     fn every_value_is_completed_or_is_for_the_author_to_choose() {
         /// What nobody but the author knows.
-        const FREE: [&str; 24] = [
+        const FREE: [&str; 25] = [
             "A..B",
             "ADDR",
             "ADDR:PORT",
             "CODE",
             "DATE",
+            "FINGERPRINT",
             "ID",
             "KEY:SECRET",
             "KEY=VALUE",

@@ -1,6 +1,7 @@
 //! The ledger of a target, for commands that read it or add to it.
 
 mod command;
+mod confirm;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,10 +13,12 @@ use super::turn::Turn;
 use super::{Context, asking, runtime, who};
 use crate::address::{Address, KIND_KEYS};
 use crate::compare;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::ledger::place;
 use crate::ledger::store::Store;
-use crate::ledger::{AppendError, Chain, Ended, Entry, Kept, Ledger as State, Log, Record, Taken, Twice};
+use crate::ledger::{
+    AppendError, Chain, Ended, Entry, Kept, Ledger as State, Log, Record, Taken, Twice, Untrusted, trusted,
+};
 use crate::manifest::Project;
 use crate::render::one_line;
 use crate::text;
@@ -98,10 +101,28 @@ impl Open {
     }
 }
 
-/// The ledger of a target, where its project says that it is. Nothing is asked of the place yet.
+/// The ledger of a target, where its project says that it is. Nothing is asked of the place yet. One that is not trusted cannot be
+/// read.
 pub fn of(project: &Project, root: &Path, target: &str) -> Result<Chain, Failure> {
+    let place = setting(project, target);
+    match trusted(place, root, target) {
+        Ok(()) => at_place(place, root, target),
+        Err(untrusted) => Ok(Chain::as_set(Arc::new(untrusted), place, root, target)),
+    }
+}
+
+/// Refuses a ledger that only the files of the project decide on.
+pub fn check_trust(log: &Chain) -> Result<(), Failure> {
+    log.untrusted().map_or(Ok(()), |untrusted| Err(refused(log.target(), untrusted)))
+}
+
+fn setting<'p>(project: &'p Project, target: &str) -> Option<&'p str> {
     let setting = project.target(target).and_then(|target| target.ledger.as_ref());
-    at_place(setting.map(|setting| setting.value.as_str()), root, target)
+    setting.map(|setting| setting.value.as_str())
+}
+
+fn refused(target: &str, Untrusted { why, help }: &Untrusted) -> Failure {
+    Failure::new(format!("the ledger of `{target}` is not used: {why}")).exit(Exit::Refused).help(help.clone())
 }
 
 /// The ledger of a target in the place that the settings name, or are to name.
@@ -110,6 +131,7 @@ fn at_place(place: Option<&str>, root: &Path, target: &str) -> Result<Chain, Fai
 }
 
 fn store_at(place: Option<&str>, root: &Path, target: &str) -> Result<Arc<dyn Store>, Failure> {
+    trusted(place, root, target).map_err(|untrusted| refused(target, &untrusted))?;
     let store = match place.and_then(place::open_secret) {
         Some(why) => Err(why),
         None => place::open(place, root, target),

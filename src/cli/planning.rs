@@ -226,7 +226,9 @@ impl Place {
         let root = self.root()?;
         let manifests = Project::open(&root);
         let (name, _) = target::choose(&manifests, self.target.as_deref())?;
-        Ok((ledger::of(&manifests, &root, &name)?, name))
+        let log = ledger::of(&manifests, &root, &name)?;
+        ledger::check_trust(&log)?;
+        Ok((log, name))
     }
 
     /// How long the service of the target may take until everybody sees what was done, without a look at the manifests.

@@ -168,8 +168,8 @@ impl Pull {
         adopted.extend(learned.adopted.iter().chain(&learned.partly).cloned());
         if !self.dry_run {
             let records = record::records(&known, &moves, adopted, learned.forgotten.clone())?;
-            let records =
-                if records.is_empty() { records } else { turn::end_of(&ledger).into_iter().chain(records).collect() };
+            let first = turn::end_of(&ledger).into_iter().chain(site.about(opened, &ledger));
+            let records = if records.is_empty() { records } else { first.chain(records).collect() };
             let files = record::Files::before(&site.manifests, &in_place.settled.texts, &named);
             record::write(site, ledger.seq, &files, records, |root, wrote| {
                 in_place.write(root, wrote)?;

@@ -18,6 +18,9 @@ use crate::text;
 /// The target that is the built-in service where it has no base URL.
 const LOCAL: &str = "local";
 
+/// What a plan is bound to instead of an origin, for the service of the project.
+const BUILT_IN: &str = "built-in";
+
 /// A target that can be asked.
 #[derive(Debug)]
 pub struct Opened {
@@ -40,6 +43,11 @@ impl Opened {
     /// What time it is there: the built-in service may have a clock of its own.
     pub fn now(&self) -> Timestamp {
         Timestamp::now().checked_add(self.ahead).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Whether it is the service of the project itself.
+    pub fn is_built_in(&self) -> bool {
+        self.place == BUILT_IN
     }
 
     /// A client that can only look.
@@ -236,7 +244,7 @@ fn opened_local(
     let ahead = there.duration_since(Timestamp::now());
     // A service that was started with less has no more.
     let level = served.api.min(wanted(target, true));
-    let (credentials, place) = (served.credentials(), "built-in".to_owned());
+    let (credentials, place) = (served.credentials(), BUILT_IN.to_owned());
     let way = Way { clients: &shared.clients, level, place, origin, credentials };
     let opened = opened(name, target, way, service)?;
     // What an answer takes is no difference.

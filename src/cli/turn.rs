@@ -6,7 +6,7 @@ use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 
 use super::planning::{append, unreadable};
-use super::{Context, who};
+use super::{Context, ledger, who};
 use crate::apply::Report;
 use crate::failure::Failure;
 use crate::ledger::{Chain, Ended, Entry, Ledger, Log, Record, Running};
@@ -76,6 +76,7 @@ impl Waiting {
         log: &Chain,
         target: &str,
     ) -> Result<Result<Ledger, Held>, Failure> {
+        ledger::check_trust(log)?;
         loop {
             let ledger = Ledger::replay(log.read(0).await.map_err(unreadable)?);
             let Some(running) = holder(&ledger, Timestamp::now()) else { return Ok(Ok(ledger)) };

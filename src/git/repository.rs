@@ -96,12 +96,6 @@ impl Repository {
         told.or_else(here).filter(|branch| !branch.is_empty())
     }
 
-    /// Whether something in a folder comes with the repository.
-    pub fn tracks(&self, folder: &str) -> bool {
-        let said = self.git.ask(&["--literal-pathspecs", "ls-files", "--", folder]);
-        said.is_some_and(|files| !files.is_empty())
-    }
-
     fn say(&self, args: &[&str]) -> Result<Ran, Failure> {
         self.git.say(args).map_err(|silent| failure(&silent.into()))
     }

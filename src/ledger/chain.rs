@@ -16,7 +16,7 @@ use super::codec::{self, LIMIT, Seal, Sealed};
 use super::file::{FileStore, Folder};
 use super::record::{Entry, Record, Seq};
 use super::store::{New, Sibling, Start, Store, Stored, Unread};
-use super::{AppendError, Ledger, Log, Position, Unreadable};
+use super::{AppendError, Ledger, Log, Position, Unreadable, Untrusted};
 use checkpoint::Behind;
 pub use checkpoint::checkpoint;
 use seen::Seen;
@@ -100,6 +100,11 @@ impl Chain {
     /// Where it is, as people know the place.
     pub fn shown(&self) -> String {
         self.0.store.shown()
+    }
+
+    /// Why nothing of it is used, if so.
+    pub fn untrusted(&self) -> Option<&Untrusted> {
+        self.0.store.untrusted()
     }
 
     pub fn target(&self) -> &str {

@@ -75,6 +75,14 @@ struct Gone {
     there: Option<Tip>,
 }
 
+/// The folder that a remote in the settings names; `None` for any other remote.
+pub fn folder_of(root: &Path, remote: &str) -> Option<PathBuf> {
+    match Remote::read(root, remote) {
+        Ok(Remote::Folder(folder)) => Some(folder),
+        _ => None,
+    }
+}
+
 impl fmt::Debug for GitStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("GitStore").field(&self.shown()).finish()

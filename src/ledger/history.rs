@@ -201,7 +201,7 @@ impl Book {
                 let changed = Changed::noted(address, Act::Resolve, id, None, None);
                 self.part_of(entry).changes.push(changed);
             }
-            Record::Moved { .. } | Record::Checkpoint(_) => {}
+            Record::About { .. } | Record::Moved { .. } | Record::Checkpoint(_) => {}
         }
     }
 

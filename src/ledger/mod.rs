@@ -16,6 +16,7 @@ pub mod postgres;
 mod record;
 mod state;
 pub mod store;
+mod trust;
 pub mod undo;
 
 use std::fmt;
@@ -30,6 +31,7 @@ pub use home::Home;
 pub use lease::{Lease, Running};
 pub use record::{Adopted, Begin, Done, Ended, Entry, Intent, Outcome, Record, Resolution, Seq, Verb};
 pub use state::{Ledger, Open, Owned, Retired};
+pub use trust::{Untrusted, trusted};
 
 /// A log of records.
 pub trait Log: Send + Sync {

@@ -7,7 +7,7 @@ use super::file::FileStore;
 use super::git::GitStore;
 use super::object::ObjectStore;
 use super::postgres::PostgresStore;
-use super::store::Store;
+use super::store::{Store, plain};
 use crate::git::is_secret;
 
 /// The place where none is written: a folder beside the manifests.
@@ -78,6 +78,11 @@ pub fn folder(place: Option<&str>) -> Option<&str> {
         "" => Some(super::file::OWN),
         folder => Some(folder),
     }
+}
+
+/// The folder with the records of a target, in a ledger that is kept in files at `file:FOLDER`.
+pub fn folder_in(folder: &Path, target: &str) -> PathBuf {
+    folder.join(plain(target))
 }
 
 /// Whether two places are the same one, however they are written.

@@ -35,6 +35,12 @@ pub enum Record {
     Begin(Begin),
     /// A run is still at work, and had nothing else to write for a while.
     Alive { run: String },
+    /// The application that the ledger is about, and the project, written before anything else by a command that is not a run.
+    About {
+        app: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        home: Option<Box<Home>>,
+    },
     /// What is about to be done. Nothing is created before this is written.
     Intents(Vec<Intent>),
     /// What became of it.
@@ -186,9 +192,12 @@ impl Record {
             Self::Forget(addresses) => addresses.iter().collect(),
             Self::Move { from, to } => vec![from, to],
             Self::Resolve { address, .. } => vec![address],
-            Self::Begin(_) | Self::Alive { .. } | Self::End { .. } | Self::Moved { .. } | Self::Checkpoint(_) => {
-                Vec::new()
-            }
+            Self::Begin(_)
+            | Self::About { .. }
+            | Self::Alive { .. }
+            | Self::End { .. }
+            | Self::Moved { .. }
+            | Self::Checkpoint(_) => Vec::new(),
         }
     }
 }

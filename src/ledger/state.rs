@@ -35,7 +35,7 @@ pub struct Ledger {
     pub run: Option<Running>,
     /// When something was last applied.
     pub applied: Option<Timestamp>,
-    /// The fingerprint of the application that all of this is about, once something was applied to it.
+    /// The fingerprint of the application that all of this is about.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub app: String,
     /// The project that something was last applied from, where that is known.
@@ -98,6 +98,17 @@ impl Ledger {
         ledger
     }
 
+    /// Whether it holds no resource, also none in an unknown state.
+    pub fn is_empty(&self) -> bool {
+        self.owned.is_empty() && self.open.is_empty() && self.retired.is_empty()
+    }
+
+    /// The record that names the application and the project, if the ledger does not name an application yet.
+    pub fn about(&self, app: &str, home: &Home) -> Option<Record> {
+        let home = home.is_known().then(|| Box::new(home.clone()));
+        self.app.is_empty().then(|| Record::About { app: app.to_owned(), home })
+    }
+
     /// Takes in the next record.
     pub fn add(&mut self, entry: &Entry) {
         self.take_in(entry.clone());
@@ -112,6 +123,10 @@ impl Ledger {
                 self.app = begin.app;
                 self.home = begin.home.map(|home| *home);
                 self.pruning.clear();
+            }
+            Record::About { app, home } => {
+                self.app = app;
+                self.home = home.map(|home| *home).or(self.home.take());
             }
             Record::Alive { .. } => {}
             Record::Intents(intents) => {

@@ -6,8 +6,8 @@
 use std::fmt;
 use std::pin::Pin;
 
-use super::AppendError;
 use super::record::Seq;
+use super::{AppendError, Untrusted};
 use crate::digest::Digest;
 
 /// What a store will answer.
@@ -41,6 +41,11 @@ pub trait Store: fmt::Debug + Send + Sync {
     fn is_sound(&self, newest: Seq) -> Pending<'_, ()> {
         let _ = newest;
         Box::pin(async {})
+    }
+
+    /// Why nothing of the ledger is used, if so: reading it always fails then.
+    fn untrusted(&self) -> Option<&Untrusted> {
+        None
     }
 
     /// Records as they were written, in order. Nothing where there is no record yet. What is read

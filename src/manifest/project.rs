@@ -82,7 +82,8 @@ shape! {
         /// `.pushplan/` beside the manifests, for one machine. Required with a `base_url`. Credentials come from the environment. A server of
         /// PostgreSQL on another machine is checked by its certificate: `?sslmode=` says how (`verify-full` unless something else is
         /// said; `verify-ca`, `require`, `prefer`, `disable`), and `&sslrootcert=` names the file of the authority that vouches for
-        /// it; where they are left out, `PGSSLMODE` and `PGSSLROOTCERT` count.
+        /// it; they cannot ask for less than `PGSSLMODE` and `PGSSLROOTCERT`. A folder outside of the project needs
+        /// `PUSHPLAN_LEDGER_DIR` in the environment.
         ledger: Option<At<String>>,
         /// Values for `${var.name}` in the manifests.
         variables: BTreeMap<At<String>, At<Value>>,

@@ -30,6 +30,7 @@ impl Place {
     pub fn folder() -> Self {
         let mut place = Self::new("");
         place.setting = format!("file:{}", place._folder.path().display());
+        place.environment.push(("PUSHPLAN_LEDGER_DIR".to_owned(), place._folder.path().display().to_string()));
         place
     }
 

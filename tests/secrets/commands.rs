@@ -164,7 +164,7 @@ fn nothing_in(folder: &Path) {
 #[test]
 fn no_command_tells_a_secret() {
     let world = World::new();
-    let done: [(&[&str], i32); 68] = [
+    let done: [(&[&str], i32); 69] = [
         (&["validate"], 0),
         (&["validate", "--format", "json"], 0),
         (&["validate", "--format", "sarif"], 0),
@@ -240,6 +240,7 @@ fn no_command_tells_a_secret() {
         (&["ledger", "export", "--records"], 0),
         (&["ledger", "compact"], 0),
         (&["ledger", "restore", "nothing"], 64),
+        (&["ledger", "confirm", "--app", "nothing"], 7),
         (&["promote", "--from", "local", "--to", "local"], 64),
         (&["reconcile", "--once", "--format", "jsonl"], 0),
         (&["unlock", "--lease", "none"], 1),

@@ -472,7 +472,8 @@ fn what_another_project_applied_is_not_deleted_by_the_way() {
     let second = Project::new("segments:\n  c: {criteria: {tag: c}}\n");
     first.folder.write("pushplan.toml", settings("shop"));
     second.folder.write("pushplan.toml", settings("cafe"));
-    let credentials = service.credentials();
+    let shared = shared.to_str().expect("UTF-8");
+    let credentials = [&service.credentials()[..], &[("PUSHPLAN_LEDGER_DIR", shared)]].concat();
     let ran = first.run_as(&["apply", "--yes"], &credentials);
     assert_eq!(ran.code, 0, "{ran}");
     let ran = second.run_as(&["plan"], &credentials);

@@ -291,7 +291,8 @@ fn a_place_that_holds_another_ledger_is_not_written_over() {
     let (other, _other_service) = applied();
     let there = other.folder.path().join(".pushplan/ledger");
     let place = format!("file:{}", there.display());
-    let ran = project.run(&["ledger", "move", "--to", &place]);
+    let allowed = [("PUSHPLAN_LEDGER_DIR", there.to_str().expect("UTF-8"))];
+    let ran = project.run_as(&["ledger", "move", "--to", &place], &allowed);
     assert_eq!(ran.code, 7, "{ran}");
     says(&ran.stderr, &["stays where it is", "holds another one", "name an empty place"]);
     assert_eq!(project.changes(&[]), Vec::<String>::new());
@@ -379,7 +380,9 @@ impl Named {
     }
 
     fn ends(&self, arguments: &[&str], code: i32) -> crate::support::Ran {
-        let ran = self.project.run_as(arguments, &self.service.credentials());
+        let folders = std::env::temp_dir().display().to_string();
+        let env = [&self.service.credentials()[..], &[("PUSHPLAN_LEDGER_DIR", &folders)]].concat();
+        let ran = self.project.run_as(arguments, &env);
         assert_eq!(ran.code, code, "{arguments:?}: {ran}");
         ran
     }

@@ -3,6 +3,7 @@
 
 mod api;
 mod bare;
+mod believed;
 mod choosing;
 mod collisions;
 mod documented;

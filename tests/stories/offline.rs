@@ -168,7 +168,7 @@ fn a_contributor_cannot_choose_which_ledger_is_believed() {
     git(folder.path(), &["add", "--all", "--force"]);
     git(folder.path(), &["commit", "--quiet", "-m", "change"]);
     let ran = good(&folder, &["plan", "--offline", "--against-git", "main"]);
-    says(&ran.stderr, &["comes with the files, so that it is not believed"]);
+    says(&ran.stderr, &["git tracks .pushplan/ledger/local/00000001.json"]);
     assert!(!ran.stderr.contains("evil.example"), "{ran}");
     assert_eq!(changes(&ran), ["~ segments/visitors"]);
 }

@@ -52,13 +52,19 @@ impl Above {
     }
 
     fn run(&self, arguments: &[&str]) -> Ran {
-        self.outer.run_as(&self.arguments(arguments), &self.service.credentials())
+        let shared = self.shared().display().to_string();
+        self.outer.run_as(&self.arguments(arguments), &self.environment(&shared, &[]))
+    }
+
+    /// Credentials, and the word that the ledger may be outside of the project.
+    fn environment<'a>(&'a self, shared: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+        [&self.service.credentials()[..], &[("PUSHPLAN_LEDGER_DIR", shared)], more].concat()
     }
 
     /// An apply whose request is under way.
     fn start(&self, env: &[(&str, &str)]) -> Child {
-        let env = [&self.service.credentials()[..], env].concat();
-        let child = self.outer.start_as(&self.arguments(&["apply", "--yes"]), &env);
+        let shared = self.shared().display().to_string();
+        let child = self.outer.start_as(&self.arguments(&["apply", "--yes"]), &self.environment(&shared, env));
         let began = Instant::now();
         let is_written = || {
             let folders = fs::read_dir(self.shared()).expect("a folder").flatten();
@@ -80,6 +86,7 @@ impl Above {
             .current_dir(self.outer.folder.path())
             .env("PATH", path)
             .envs(self.service.credentials())
+            .env("PUSHPLAN_LEDGER_DIR", self.shared())
             .stdin(Stdio::null())
             .output()
             .expect("a shell");

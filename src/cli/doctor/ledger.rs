@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::Site;
 use crate::cli::planning::unreadable;
-use crate::cli::turn;
+use crate::cli::{ledger, turn};
 use crate::failure::{Exit, Failure};
 use crate::ledger::{Chain, Facts, Log, Seq, Unreadable, place};
 use crate::manifest::PROJECT_FILE;
@@ -29,6 +29,11 @@ pub async fn look(site: &Site, name: &str) -> Looked {
     let setting = setting.map(|setting| setting.value.as_str());
     let place = setting.map_or_else(|| "beside the manifests".to_owned(), place::shown);
     let number = site.project.target_names().iter().position(|other| *other == name).unwrap_or_default();
+    if let Ok(log) = ledger::of(&site.project, &site.root, name)
+        && let Err(failure) = ledger::check_trust(&log)
+    {
+        return Looked { place, facts: Err(failure), before: None };
+    }
     let store = site.apart.of(number).and_then(|apart| place::open_to_look(setting, &site.root, name, &apart));
     let store = match store {
         Ok(store) => store,

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 
+use super::confirm::Confirm;
 use super::{Place, at_place, of, store_at, taken_in, unreadable};
 use crate::cli::forms::Plain;
 use crate::cli::planning::append;
@@ -32,6 +33,7 @@ enum What {
     Move(Move),
     Export(Export),
     Restore(Restore),
+    Confirm(Confirm),
 }
 
 /// Where the ledger is, what it holds, and who is at work
@@ -110,6 +112,7 @@ impl Ledger {
             What::Move(command) => command.run(context),
             What::Export(command) => command.run(context),
             What::Restore(command) => command.run(context),
+            What::Confirm(command) => command.run(context),
         }
     }
 }

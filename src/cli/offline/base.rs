@@ -12,14 +12,13 @@ use crate::compare::{self, Unit};
 use crate::failure::Failure;
 use crate::finding::{Finding, Severity};
 use crate::git::{Repository, Revision};
-use crate::ledger::{Chain, place};
+use crate::ledger::Chain;
 use crate::manifest::{Manifests, PROJECT_FILE, read_commit};
 
 /// A commit, and the project that it has.
 #[derive(Debug)]
 pub struct Base {
     pub revision: Revision,
-    repository: Repository,
     root: PathBuf,
     /// `None`: the project is not in it.
     manifests: Option<Manifests>,
@@ -34,7 +33,7 @@ impl Base {
             manifests.sources.rename(|name| format!("{}:{name}", revision.name));
             manifests
         });
-        Ok(Self { revision, repository: repository.clone(), root: root.to_owned(), manifests })
+        Ok(Self { revision, root: root.to_owned(), manifests })
     }
 
     /// What a target gets by that commit; `None` where it has no such target.
@@ -59,16 +58,9 @@ impl Base {
     /// The ledger of a target, where that commit says that it is.
     pub fn log(&self, target: &str) -> Result<Chain, Failure> {
         let project = self.manifests.as_ref().map(|manifests| &manifests.project);
-        let Some((project, settings)) = project.and_then(|project| Some((project, project.target(target)?))) else {
+        let Some(project) = project.filter(|project| project.target(target).is_some()) else {
             return Err(Failure::new(format!("{} has no target `{target}`, and so no ledger of it", self.revision)));
         };
-        let written = settings.ledger.as_ref().map(|place| place.value.as_str());
-        match place::folder(written).filter(|folder| self.repository.tracks(folder)) {
-            // Whoever wrote the files could have written this too.
-            Some(folder) => {
-                Err(Failure::new(format!("the ledger in {folder} comes with the files, so that it is not believed")))
-            }
-            None => ledger::of(project, &self.root, target),
-        }
+        ledger::of(project, &self.root, target)
     }
 }

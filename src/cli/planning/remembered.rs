@@ -8,12 +8,13 @@ use jiff::Timestamp;
 use super::{Head, Site};
 use crate::address::Address;
 use crate::cli::target::Opened;
-use crate::cli::{Context, turn, who};
+use crate::cli::{Context, ledger, turn, who};
 use crate::failure::{Exit, Failure};
 use crate::ledger::store::Sibling;
 use crate::ledger::{AppendError, Chain, Entry, Ledger, Log, Position, Record, Seq, Unreadable};
 use crate::manifest::PROJECT_FILE;
 use crate::render::one_line;
+use crate::text::{self, shell_word};
 
 /// What is remembered of a target.
 #[derive(Debug)]
@@ -87,10 +88,9 @@ impl Site {
         let url = |name: &str| project.target(name).map(|target| target.base_url.as_ref().map(|url| &url.value));
         let is_elsewhere = |name: &str| url(name).is_some_and(|there| Some(there) != url(&self.target));
         let is_same = |(sibling, other): &&(Sibling, Ledger)| {
-            let has_any = !(other.owned.is_empty() && other.open.is_empty() && other.retired.is_empty());
             let is_others = other.home.as_ref().is_some_and(|home| home.is_other(&self.home));
             let is_app = !other.app.is_empty() && other.app == opened.app;
-            has_any && !is_others && is_app && !is_elsewhere(&sibling.name)
+            !other.is_empty() && !is_others && is_app && !is_elsewhere(&sibling.name)
         };
         let Some((Sibling { name, shown, becomes, .. }, _)) = beside.iter().find(is_same) else { return Ok(()) };
         let target = &self.target;
@@ -125,13 +125,21 @@ impl Site {
 
     /// What is remembered of the target, and where the ledger stands.
     pub async fn ledger(&self) -> Result<(Ledger, Position), Failure> {
+        ledger::check_trust(&self.log)?;
         let entries = self.log.read(0).await.map_err(unreadable)?;
         Ok((Ledger::replay(entries), self.log.known()))
     }
 
-    /// Appends one record, if nobody else has appended since the ledger was read. A run that has not ended is over then.
-    pub async fn append(&self, ledger: &Ledger, record: Record) -> Result<(), Failure> {
-        for (after, record) in (ledger.seq..).zip(turn::end_of(ledger).into_iter().chain([record])) {
+    /// The record that a ledger begins with, if this one does not name its application yet.
+    pub fn about(&self, opened: &Opened, ledger: &Ledger) -> Option<Record> {
+        ledger.about(&opened.app, &self.home)
+    }
+
+    /// Appends one record, if nobody else has appended since the ledger was read. A run that has not ended is over then. A ledger
+    /// that begins with it names its application first.
+    pub async fn append(&self, opened: &Opened, ledger: &Ledger, record: Record) -> Result<(), Failure> {
+        let first = turn::end_of(ledger).into_iter().chain(self.about(opened, ledger));
+        for (after, record) in (ledger.seq..).zip(first.chain([record])) {
             append(&self.log, after, record).await?;
         }
         Ok(())
@@ -160,10 +168,21 @@ fn waiting(ledger: &Ledger, at_work: Option<&str>, is_over: bool, wait: Duration
 
 /// A ledger is about one application. In any other, nothing of it would be there, and all of it would be made again.
 pub fn same_app(ledger: &Ledger, opened: &Opened) -> Result<(), Failure> {
-    if ledger.app.is_empty() || ledger.app == opened.app {
+    let (target, was, is) = (&opened.name, &ledger.app, &opened.app);
+    let is_unnamed = was.is_empty() && !ledger.is_empty() && !opened.is_built_in();
+    if is_unnamed {
+        let count = text::count(ledger.owned.len(), "resource");
+        let message =
+            format!("the ledger of `{target}` has {count} and does not name the application that they are in");
+        return Err(Failure::new(message).exit(Exit::Refused).help(format!(
+            "it may be the ledger of another project. If `pushplan ledger export --target {0}` shows resources of this one: \
+             pushplan ledger confirm --app {is} --target {0}",
+            shell_word(target)
+        )));
+    }
+    if was.is_empty() || was == is {
         return Ok(());
     }
-    let (target, was, is) = (&opened.name, &ledger.app, &opened.app);
     let message = format!("the ledger of `{target}` is about the application {was}, and the credentials are for {is}");
     Err(Failure::new(message).exit(Exit::Refused).help(format!(
         "use the credentials of that application, or give the other one a target of its own in {PROJECT_FILE}"

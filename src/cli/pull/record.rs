@@ -145,7 +145,7 @@ pub async fn write(
     }
     let mut told = false;
     for (seq, record) in (after + 1..).zip(records) {
-        let moves = matches!(record, Record::Move { .. } | Record::End { .. });
+        let moves = matches!(record, Record::Move { .. } | Record::End { .. } | Record::About { .. });
         let entry = Entry { seq, at: Timestamp::now(), actor: who::actor(), record };
         match site.log.append(&entry).await {
             Ok(()) => told |= !moves,

@@ -45,6 +45,10 @@ pub const GROUPS: &[Group] = &[
     Group {
         about: "Places of ledgers",
         variables: &[
+            variable(
+                "PUSHPLAN_LEDGER_DIR",
+                "folders outside of the project that may hold a ledger, separated as in PATH",
+            ),
             variable("PGUSER", "the user, where the place names none"),
             variable("PGPASSWORD", "the password, for the server that PGHOST names and for no other"),
             variable("PGHOST", "the server that PGPASSWORD is for"),

@@ -1,0 +1,45 @@
+use clap::Args;
+
+use super::{Open, Place};
+use crate::cli::turn::Turn;
+use crate::cli::{Context, Ended, asking};
+use crate::failure::{Exit, Failure};
+use crate::ledger::Record;
+
+/// Record the application of a ledger that names none, after you have checked what it holds
+#[derive(Debug, Args)]
+pub struct Confirm {
+    /// The fingerprint of the application that the credentials are for
+    #[arg(long, value_name = "FINGERPRINT")]
+    app: String,
+
+    #[command(flatten)]
+    turn: Turn,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Confirm {
+    pub fn run(&self, context: &Context) -> Ended {
+        let app = asking::with(&self.place, context, async |opened| Ok(opened.app.clone()))?;
+        if self.app != app {
+            return Err(Failure::new(format!("the credentials are for the application {app}, and not {}", self.app))
+                .exit(Exit::Refused)
+                .help("use the credentials of the application that the ledger is about"));
+        }
+        let mut open = Open::new(context, &self.place, self.turn)?;
+        let target = open.target.clone();
+        if !open.ledger.app.is_empty() {
+            return Err(Failure::usage(format!("the ledger of `{target}` names the application {}", open.ledger.app)));
+        }
+        if open.ledger.is_empty() {
+            return Err(Failure::usage(format!(
+                "the ledger of `{target}` holds no resource: no confirmation is needed"
+            )));
+        }
+        open.append(context, Record::About { app: app.clone(), home: None })?;
+        context.out.print(&format!("The ledger of {target} is about the application {app}."));
+        Ok(Exit::Done)
+    }
+}
