@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 
 use jiff::Timestamp;
 use pushplan::address::Address;
@@ -241,4 +244,37 @@ fn a_folder_outside_of_the_project_needs_a_word_from_outside() {
         assert_eq!(ran.code, 0, "{place}: {ran}");
     }
     assert_eq!(fs::read_dir(&shared).expect("a folder").count(), 0, "nothing was written there");
+}
+
+/// The first bytes that a connection to a database begins with.
+fn first_bytes(story: &Story, query: &str, env: &[(&str, &str)]) -> Vec<u8> {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let heard = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a connection");
+        let mut bytes = [0; 8];
+        stream.read_exact(&mut bytes).expect("a request");
+        bytes.to_vec()
+    });
+    story.set(&format!("postgres://ada@127.0.0.1:{port}/db{query}"));
+    let ran = story.run_as(&["ledger", "status"], env);
+    assert_eq!(ran.code, 1, "{ran}");
+    heard.join().expect("bytes")
+}
+
+#[test]
+fn a_project_file_asks_a_database_for_no_less_than_the_environment() {
+    let story = Story::new();
+    let encrypts = [0, 0, 0, 8, 4, 210, 22, 47];
+    assert_ne!(first_bytes(&story, "?sslmode=disable", &[]), encrypts);
+    for mode in ["require", "verify-full"] {
+        assert_eq!(first_bytes(&story, "?sslmode=disable", &[("PGSSLMODE", mode)]), encrypts, "{mode}");
+    }
+    // The authority that the environment trusts is the one that counts.
+    let own = story.project.folder.write("own.pem", "not a certificate");
+    story.set(&format!("postgres://ada@127.0.0.1:9/db?sslrootcert={}", own.display()));
+    let ran = story.run_as(&["ledger", "status"], &[("PGSSLROOTCERT", "/nowhere/ca.pem")]);
+    says(&ran.stderr, &["sslrootcert /nowhere/ca.pem cannot be used"]);
+    let ran = story.run_as(&["ledger", "status"], &[("PGSSLMODE", "verify-full")]);
+    says(&ran.stderr, &["set PGSSLROOTCERT"]);
 }

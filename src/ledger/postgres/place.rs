@@ -66,8 +66,8 @@ impl Place {
         Self::parse_with(text, |_| None)
     }
 
-    /// Reads a place. What it does not say of TLS, `PGSSLMODE` and `PGSSLROOTCERT` do. What is wrong is said without repeating
-    /// what may be a password.
+    /// Reads a place. It may ask for more of TLS than `PGSSLMODE` and `PGSSLROOTCERT`, and never for less. What is wrong is said
+    /// without repeating what may be a password.
     pub fn parse_with(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let rest = text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"));
         let rest = rest.ok_or("a place in PostgreSQL begins with postgres://")?;
@@ -93,7 +93,7 @@ impl Place {
             schema,
             security: Security::Plain,
         };
-        let settings = place.take(query)?.or(|name| variable(name).filter(|value| !value.is_empty()));
+        let settings = place.take(query)?.with(|name| variable(name).filter(|value| !value.is_empty()))?;
         if place.host == Host::Name(String::new()) {
             return Err("the place names no server: write postgres://user@host/database/schema, or \
                         postgres://user@/database/schema?host=/run/postgresql for a Unix socket"
@@ -150,17 +150,35 @@ struct Settings {
     mode: Option<String>,
     roots: Option<String>,
     has_port: bool,
-    /// Whether the mode is what `PGSSLMODE` says.
-    is_from_environment: bool,
+}
+
+/// What `sslmode` can be, from the weakest to the strongest.
+const MODES: [&str; 5] = ["disable", "prefer", "require", "verify-ca", "verify-full"];
+
+/// How strong a mode is, or the failure for one that does not exist.
+fn strength(name: &str, mode: &str) -> Result<usize, String> {
+    let found = MODES.iter().position(|known| *known == mode);
+    found.ok_or_else(|| format!("{name} is one of {}", MODES.join(", ")))
 }
 
 impl Settings {
-    /// The same, with the environment's word where the place has none.
-    fn or(self, variable: impl Fn(&str) -> Option<String>) -> Self {
-        let of_environment = if self.mode.is_none() { variable("PGSSLMODE") } else { None };
-        let is_from_environment = of_environment.is_some();
-        let roots = self.roots.or_else(|| variable("PGSSLROOTCERT"));
-        Self { mode: self.mode.or(of_environment), roots, is_from_environment, ..self }
+    /// Adds what the environment asks for: the stronger mode counts, and the authority of the environment. Whoever changes the
+    /// place could otherwise have the password sent to another server.
+    fn with(self, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let (asked, roots) = (variable("PGSSLMODE"), variable("PGSSLROOTCERT"));
+        let here = self.mode.as_deref().map(|mode| strength("sslmode", mode)).transpose()?;
+        let there = asked.as_deref().map(|mode| strength("PGSSLMODE", mode)).transpose()?;
+        let is_checked = there.is_some_and(|mode| MODES[mode].starts_with("verify"));
+        if is_checked && roots.is_none() && self.roots.as_ref().is_some_and(|roots| roots != "system") {
+            return Err("PGSSLMODE asks for a server that is checked, and only the place names the authority: set PGSSLROOTCERT \
+                        to that file where pushplan runs, or leave sslrootcert out"
+                .to_owned());
+        }
+        // An authority without a mode means that the server is checked. Anyone can get a certificate from the system's.
+        let usual = |roots: &String| if roots == "system" { MODES.len() - 1 } else { MODES.len() - 2 };
+        let checked = roots.as_ref().filter(|_| here.is_some() && there.is_none()).map(usual);
+        let mode = here.max(there).max(checked).map(|mode| MODES[mode].to_owned());
+        Ok(Self { mode, roots: roots.or(self.roots), ..self })
     }
 
     /// As libpq has it, except that a server on another machine is checked unless somebody says otherwise, and that nothing
@@ -187,10 +205,7 @@ impl Settings {
             ("require" | "verify-ca", Some(file)) => Security::Issued(file),
             ("prefer", _) => Security::Unchecked { or_plain: is_here },
             ("require", None) => Security::Unchecked { or_plain: false },
-            _ => {
-                let name = if self.is_from_environment { "PGSSLMODE" } else { "sslmode" };
-                return Err(format!("{name} is one of disable, prefer, require, verify-ca, verify-full"));
-            }
+            (mode, _) => return Err(strength("sslmode", mode).err().unwrap_or_default()),
         })
     }
 }
@@ -245,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_environment_says_how_to_encrypt_where_the_place_does_not() {
+    fn a_place_asks_for_no_less_than_the_environment() {
         let security = |place: &str, variables: &[(&str, &str)]| {
             let variable = |name: &str| {
                 let found = variables.iter().find(|(key, _)| *key == name);
@@ -256,9 +271,26 @@ mod tests {
         let full = [("PGSSLMODE", "verify-full"), ("PGSSLROOTCERT", "/ca.pem")];
         let file = || Roots::File("/ca.pem".into());
         assert_eq!(security("postgres://localhost/db", &full), Ok(Security::Named(file())));
-        assert_eq!(security("postgres://localhost/db?sslmode=require", &full), Ok(Security::Issued(file())));
-        let own = "postgres://localhost/db?sslmode=disable&sslrootcert=/own.pem";
-        assert_eq!(security(own, &full), Ok(Security::Plain));
+        for weaker in
+            ["sslmode=disable", "sslmode=prefer", "sslmode=require", "sslmode=verify-ca", "sslrootcert=system"]
+        {
+            for rest in ["", "&sslrootcert=/own.pem"] {
+                let place = format!("postgres://db.example/db?{weaker}{rest}");
+                assert_eq!(security(&place, &full), Ok(Security::Named(file())), "{place}");
+                let with_mode = security(&place, &full[..1]);
+                let expected = if rest.is_empty() { Ok(Security::Named(Roots::System)) } else { Err(()) };
+                assert_eq!(with_mode.map_err(drop), expected, "{place}");
+                let issued = if weaker.contains("mode") { Security::Issued(file()) } else { Security::Named(file()) };
+                assert_eq!(security(&place, &full[1..]), Ok(issued), "{place}");
+            }
+        }
+        let stronger = "postgres://db.example/db?sslmode=verify-full";
+        let require = [("PGSSLMODE", "require")];
+        assert_eq!(security(stronger, &require), Ok(Security::Named(Roots::System)));
+        let own = "postgres://db.example/db?sslrootcert=/own.pem";
+        assert_eq!(security(own, &require), Ok(Security::Issued(Roots::File("/own.pem".into()))));
+        let unchecked = Security::Unchecked { or_plain: false };
+        assert_eq!(security("postgres://db.example/db?sslmode=disable", &require), Ok(unchecked));
         let unchecked = Security::Unchecked { or_plain: true };
         assert_eq!(security("postgres://localhost/db", &[("PGSSLMODE", "")]), Ok(unchecked));
         let why = security("postgres://localhost/db", &[("PGSSLMODE", "bogus")]).expect_err("no mode");

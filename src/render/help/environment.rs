@@ -54,8 +54,8 @@ pub const GROUPS: &[Group] = &[
             variable("PGHOST", "the server that PGPASSWORD is for"),
             variable("PGPORT", "its port, where it is not the usual one"),
             variable("PGPASSFILE", "a file with passwords, in place of ~/.pgpass"),
-            variable("PGSSLMODE", "what is asked of the connection, where the place does not say"),
-            variable("PGSSLROOTCERT", "a file with the authority that is trusted"),
+            variable("PGSSLMODE", "what is asked of the connection at least; the place may ask for more"),
+            variable("PGSSLROOTCERT", "a file with the authority that is trusted, whatever the place names"),
             variable(
                 "AWS_*",
                 "s3://: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION, AWS_ENDPOINT_URL, AWS_ALLOW_HTTP and others of object stores",
