@@ -332,7 +332,7 @@ impl How {
             return Ok(None);
         }
         if plan.steps.is_empty() {
-            turn::end_dead(&site.log, &planned.ledger).await;
+            turn::end_dead(context, &site.log, &planned.ledger).await;
             let report = Report {
                 run: String::new(),
                 plan: plan.digest(),
@@ -380,8 +380,8 @@ impl How {
                 return Err(held.failure());
             }
         };
-        if let Some(over) = ledger.run.as_ref().and_then(|running| turn::over(running, Timestamp::now())) {
-            site.note(&format!("{over} Taking over."), context);
+        if let Some(words) = turn::taken_over(context, &site.log, &ledger) {
+            site.note(&words, context);
         }
         Ok(())
     }
@@ -405,11 +405,14 @@ impl How {
                 WhenFailed::Stop => OnError::Stop,
                 WhenFailed::Continue => OnError::Continue,
             },
-            ..Settings::new(uuid::Uuid::new_v4().to_string(), who::actor())
+            ..Settings::new(run, who::actor())
         };
         let Planned { plan, ledger, .. } = planned;
         let mut progress = Progress::start(&context.out, plan, self.showing());
         if site.is_one_of_many {
+        let run = uuid::Uuid::new_v4().to_string();
+        // Others on this machine see at once when this process is killed.
+        let _presence = site.log.show_presence(&run);
             progress = progress.of_one(&site.target);
         }
         let asked = async {

@@ -178,10 +178,11 @@ commands! {
     validate::Validate answers,
 }
 
-/// What a command gets: where to print.
+/// What a command gets: where to print, and what it has seen of other runs.
 #[derive(Clone, Debug)]
 pub struct Context {
     pub out: Out,
+    pub watched: turn::Watched,
 }
 
 /// Keeps the environment and the memory of this process from other processes of the same user, such as those that git starts.
@@ -210,7 +211,7 @@ pub fn main() -> ExitCode {
         Color::Always => anstream::ColorChoice::Always,
         Color::Never => anstream::ColorChoice::Never,
     };
-    let context = Context { out: Out::new(color).saying(commands) };
+    let context = Context { out: Out::new(color).saying(commands), watched: turn::Watched::default() };
     cores::with_this_thread();
     if std::env::var_os("TZDIR").is_none() {
         zone::are_in_the_usual_folder();

@@ -80,7 +80,7 @@ impl Unlock {
                 .exit(Exit::Refused)
                 .help("pass --yes"));
         }
-        let over = turn::over(running, Timestamp::now());
+        let over = turn::seems_over(running, Timestamp::now());
         context.out.note(&one_line(&over.unwrap_or_else(|| turn::at_work(running))));
         context.out.ask("End this lease? Only `yes` goes on:");
         let mut answer = String::new();

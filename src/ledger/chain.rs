@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod flaws;
+mod presence;
 mod seen;
 mod transfer;
 mod unwritten;
@@ -19,6 +20,7 @@ use super::store::{New, Sibling, Start, Store, Stored, Unread};
 use super::{AppendError, Ledger, Log, Position, Unreadable, Untrusted};
 use checkpoint::Behind;
 pub use checkpoint::checkpoint;
+pub use presence::Presence;
 use seen::Seen;
 pub use transfer::{Facts, NotMoved};
 pub use unwritten::{Kept, Taken, Twice};
@@ -48,6 +50,8 @@ struct Inner {
     store: Arc<dyn Store>,
     /// Results that could not be written are kept on this machine, wherever the ledger is.
     unwritten: Folder,
+    /// Which runs are going on, on this machine.
+    presence: Folder,
     /// What was seen of it from this machine.
     seen: Option<Seen>,
     target: String,
@@ -67,6 +71,7 @@ impl Chain {
             seen: Seen::of(&*store, Folder::new(root, "seen", target)),
             store,
             unwritten: Folder::new(root, "unwritten", target),
+            presence: Folder::new(root, "running", target),
             target: target.to_owned(),
             fresh: Uuid::new_v4().to_string(),
             last: Mutex::default(),

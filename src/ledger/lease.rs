@@ -1,8 +1,13 @@
 //! Who is at work, and for how long others believe it.
 
+use std::time::Duration;
+
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::record::Seq;
+use super::state::Ledger;
 
 /// How far the clocks of two machines may be apart.
 const APART: SignedDuration = SignedDuration::from_secs(30);
@@ -65,7 +70,9 @@ impl Running {
         self.expires = self.expires.max(self.lease.as_ref().map(end));
     }
 
-    /// Until when somebody else leaves it alone, who goes by this clock. Clocks that may differ get some time more.
+    /// Until when the run appears to be going on, for an observer with this clock. Clocks that may differ get some time more. Wall
+    /// clocks can be wrong by any amount, so this is for showing a run and for deciding whether waiting is worthwhile, never for
+    /// taking over: see [`Self::is_over`].
     pub fn holds_until(&self, clock: Option<&str>) -> Option<Timestamp> {
         let own = self.lease.as_ref().and_then(|lease| lease.clock.as_deref());
         let same = own.is_some() && own == clock;
@@ -73,9 +80,83 @@ impl Running {
         self.expires.map(|expires| expires.checked_add(more).unwrap_or(Timestamp::MAX))
     }
 
-    /// Whether somebody else has to leave it alone.
+    /// Whether the run appears to be going on, by wall clocks.
     pub fn is_held(&self, now: Timestamp, clock: Option<&str>) -> bool {
         self.holds_until(clock).is_some_and(|until| now <= until)
+    }
+
+    /// Whether another run may begin. The holder sends nothing once its newest record is as old as its lease, so an observer who
+    /// has seen no new record for that long by its own clock knows that nothing more is sent, whatever wall clocks say.
+    pub fn is_over(&self, evidence: &Evidence) -> bool {
+        let Some(lease) = &self.lease else { return true };
+        if !evidence.observe {
+            return !self.is_held(evidence.wall, evidence.clock);
+        }
+        evidence.is_gone || evidence.observed >= Duration::try_from(lease.length()).unwrap_or_default()
+    }
+
+    /// How much longer the lease has to be observed.
+    pub fn left_to_observe(&self, observed: Duration) -> Duration {
+        let length = self.lease.as_ref().map(Lease::length).unwrap_or_default();
+        Duration::try_from(length).unwrap_or_default().saturating_sub(observed)
+    }
+}
+
+/// What one process knows about a run of another.
+#[derive(Clone, Copy, Debug)]
+pub struct Evidence<'e> {
+    /// For how long the process has seen no new record, by its own monotonic clock.
+    pub observed: Duration,
+    /// The run's process has certainly ended.
+    pub is_gone: bool,
+    pub wall: Timestamp,
+    /// Names the clock that `wall` was read from.
+    pub clock: Option<&'e str>,
+    /// Whether a lease has to be observed. Without it, wall clocks decide: the simulation shows what happens then.
+    pub observe: bool,
+}
+
+/// What one process has seen of the run that holds a ledger, over several looks.
+#[derive(Clone, Debug, Default)]
+pub struct Watch {
+    seen: Option<Sight>,
+}
+
+#[derive(Clone, Debug)]
+struct Sight {
+    run: String,
+    /// The newest record, and when it was first seen.
+    seq: Seq,
+    since: Duration,
+    /// A record was added since the run was first seen.
+    goes_on: bool,
+}
+
+/// The result of observing a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Observed {
+    /// For how long there was no new record.
+    pub unchanged: Duration,
+    /// The run wrote a record while it was observed, so it is certainly going on.
+    pub goes_on: bool,
+}
+
+impl Watch {
+    /// Notes one look at the ledger. `asked` and `answered` are when reading began and ended, by the observer's monotonic clock: a
+    /// record was there by the time it was read, and was the newest when the look began that still shows it.
+    pub fn saw(&mut self, ledger: &Ledger, asked: Duration, answered: Duration) -> Observed {
+        let Some(running) = &ledger.run else {
+            self.seen = None;
+            return Observed::default();
+        };
+        let before = self.seen.take().filter(|sight| sight.run == running.run);
+        let sight = match before {
+            Some(sight) if sight.seq == ledger.seq => sight,
+            before => Sight { run: running.run.clone(), seq: ledger.seq, since: answered, goes_on: before.is_some() },
+        };
+        let observed = Observed { unchanged: asked.saturating_sub(sight.since), goes_on: sight.goes_on };
+        self.seen = Some(sight);
+        observed
     }
 }
 
@@ -134,4 +215,38 @@ mod tests {
         assert!(!run.is_held(at(1), None));
         assert_eq!(run.expires, None);
     }
+    #[test]
+    fn a_lease_is_over_once_its_length_was_observed_and_not_because_clocks_differ() {
+        let held = after(vec![(0, "ada", begin(Some(Lease::of("ada"))))]).expect("a run");
+        let seconds = Duration::from_secs;
+        let evidence =
+            |observed, wall| Evidence { observed, is_gone: false, wall: at(wall), clock: None, observe: true };
+        assert!(!held.is_over(&evidence(seconds(0), 100_000)), "a clock that is a day ahead proves nothing");
+        assert!(!held.is_over(&evidence(seconds(119), 100_000)));
+        assert!(held.is_over(&evidence(seconds(120), -100_000)), "and neither does one that is a day behind");
+        assert!(held.is_over(&Evidence { is_gone: true, ..evidence(seconds(0), 0) }), "a dead process sends nothing");
+        assert!(held.is_over(&Evidence { observe: false, ..evidence(seconds(0), 200) }), "without the protection");
+        assert_eq!(held.left_to_observe(seconds(50)), seconds(70));
+    }
+
+    #[test]
+    fn a_new_record_begins_the_observation_again() {
+        let seconds = Duration::from_secs;
+        let entry = |seq, seconds, record| Entry { seq, at: at(seconds), actor: "ada".into(), record };
+        let mut ledger = Ledger::replay([entry(1, 0, begin(Some(Lease::of("ada"))))]);
+        let mut watch = Watch::default();
+        let seen = |unchanged, goes_on| Observed { unchanged: seconds(unchanged), goes_on };
+        // Reading took from 10 to 12: the record may have been written at 12, and a newer one right after 30.
+        assert_eq!(watch.saw(&ledger, seconds(10), seconds(12)), seen(0, false));
+        assert_eq!(watch.saw(&ledger, seconds(30), seconds(33)), seen(18, false));
+        ledger.add(&entry(2, 1, Record::Alive { run: "r".into() }));
+        assert_eq!(watch.saw(&ledger, seconds(40), seconds(41)), seen(0, true));
+        assert_eq!(watch.saw(&ledger, seconds(50), seconds(51)), seen(9, true));
+        ledger.add(&entry(3, 2, Record::End { run: "r".into(), ended: Ended::Interrupted }));
+        assert_eq!(watch.saw(&ledger, seconds(60), seconds(61)), seen(0, false));
+        let Record::Begin(other) = begin(Some(Lease::of("eve"))) else { unreachable!("it begins") };
+        ledger.add(&entry(4, 3, Record::Begin(Begin { run: "s".into(), ..other })));
+        assert_eq!(watch.saw(&ledger, seconds(70), seconds(71)), seen(0, false), "another run is not known yet");
+    }
+
 }

@@ -28,7 +28,7 @@ pub use chain::{Chain, Facts, Kept, NotMoved, Taken, Twice, checkpoint};
 pub use codec::FORMAT;
 pub use file::FileStore;
 pub use home::Home;
-pub use lease::{Lease, Running};
+pub use lease::{Evidence, Lease, Observed, Running, Watch};
 pub use record::{Adopted, Begin, Done, Ended, Entry, Intent, Outcome, Record, Resolution, Seq, Verb};
 pub use state::{Ledger, Open, Owned, Retired};
 pub use trust::{Untrusted, trusted};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::ledger::Running;
+use crate::ledger::{Observed, Running};
 
 /// The version of these forms. It grows when a field changes its meaning or goes away.
 const VERSION: u32 = 1;
@@ -19,6 +19,8 @@ pub struct Held<'l> {
     ending: &'static str,
     /// The lease of who is at work.
     lease: Lease<'l>,
+    /// For how many seconds this command saw no new record of that run. It is over once that is as long as its lease.
+    observed_seconds: u64,
 }
 
 /// What `pushplan unlock --format json` prints.
@@ -64,8 +66,9 @@ impl<'l> Lease<'l> {
 }
 
 /// That somebody is at work, in one line.
-pub fn held(target: &str, running: &Running) -> String {
-    line(&Held { format_version: VERSION, target, ending: "held", lease: Lease::of(running) })
+pub fn held(target: &str, running: &Running, observed: &Observed) -> String {
+    let observed_seconds = observed.unchanged.as_secs();
+    line(&Held { format_version: VERSION, target, ending: "held", lease: Lease::of(running), observed_seconds })
 }
 
 /// That a lease is ended, in one line.

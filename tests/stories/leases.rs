@@ -69,7 +69,7 @@ fn stops(ran: &Ran) {
             "lease  ",
             ", until 20",
             " if nothing more is heard",
-            "--wait 10m",
+            "to wait for it, pass --wait 10m",
             "pushplan unlock --lease ",
             " --target local",
         ],
@@ -211,14 +211,33 @@ fn a_plan_that_somebody_overtook_is_made_anew_and_takes_nothing_for_nobodys() {
 }
 
 #[test]
-fn a_killed_run_loses_its_lease_by_itself() {
+fn a_run_that_was_killed_on_this_machine_is_taken_over_at_once() {
+    let (project, service, mut child) = at_work("lease = \"1h\"\n");
+    child.kill().expect("it can be killed");
+    let _ = child.wait();
+    assert!(!project.good(&["plan"]).stderr.contains("is applying"), "it is known to be gone");
+    let ran = project.good(&["apply", "--yes"]);
+    says(&ran.stderr, &[" did not finish: its process has ended. Taking over."]);
+    assert_eq!(service.segments(), ["a", "b"]);
+    let left = std::fs::read_dir(project.folder.path().join(".pushplan/running/local")).expect("a folder");
+    assert_eq!(left.count(), 0, "no run is left");
+}
+
+#[test]
+fn a_run_that_was_killed_elsewhere_is_taken_over_once_its_lease_was_observed() {
     // What is sent leaves within two seconds, so that the lease is of four.
     let (project, service, mut child) = at_work("");
     child.kill().expect("it can be killed");
     let _ = child.wait();
-    stops(&project.run(&["apply", "--yes"]));
+    // On another machine, nothing is known of its process.
+    std::fs::remove_dir_all(project.folder.path().join(".pushplan/running")).expect("a folder");
+    let ran = project.run(&["apply", "--yes", "--wait", "2s"]);
+    stops(&ran);
+    says(&ran.stderr, &["observed for ", " s without a new record; it is over after 4 s"]);
+    let began = Instant::now();
     let ran = project.good(&["apply", "--yes", "--wait", "1m"]);
-    says(&ran.stderr, &[" has not ended, and nothing was heard of it until ", ": its lease is over. Taking over."]);
+    assert!(began.elapsed() >= Duration::from_secs(4), "{ran}");
+    says(&ran.stderr, &[" did not finish: it wrote no record for 4 s, and its lease is over. Taking over."]);
     assert_eq!(service.segments(), ["a", "b"]);
 }
 
@@ -290,9 +309,9 @@ fn a_lease_is_ended_by_its_id_alone() {
 #[test]
 fn programs_are_told_which_lease_was_ended() {
     let (project, _service, mut child) = at_work(LONG);
+    let id = lease(&project);
     child.kill().expect("it can be killed");
     let _ = child.wait();
-    let id = lease(&project);
     let ran = project.good(&["unlock", "--lease", &id, "--yes", "--format", "json"]);
     let told = checked(&ran, "unlock.schema.json");
     assert_eq!((&told["target"], &told["unlocked"]["id"]), (&"local".into(), &id.into()), "{told}");
@@ -327,7 +346,7 @@ fn a_dead_run_is_told_as_one_and_is_ended_by_whoever_finds_nothing_to_do() {
             app: ledger.app,
             tool: "0".into(),
             changes: Default::default(),
-            lease: Some(Lease::of("grace")),
+            lease: Some(Lease { seconds: 2, ..Lease::of("grace") }),
             home: None,
         };
         let at = "2026-01-01T12:00:00Z".parse().expect("a time");
@@ -336,7 +355,7 @@ fn a_dead_run_is_told_as_one_and_is_ended_by_whoever_finds_nothing_to_do() {
     });
     let told = project.good(&["ledger", "status"]).stdout;
     says(&told, &["at work     nobody", "cut off     the run of grace on build-7 since Thu 1 Jan 2026 12:00:00 UTC"]);
-    says(&told, &["Its lease was over on Thu 1 Jan 2026 12:02:00 UTC.", "The next apply goes on after it."]);
+    says(&told, &["Its lease was over on Thu 1 Jan 2026 12:00:02 UTC.", "The next apply goes on after it."]);
     let status = |project: &Project| {
         let ran = project.good(&["ledger", "status", "--format", "json"]);
         assert!(ran.stdout.ends_with("}\n"), "{ran}");
@@ -344,7 +363,7 @@ fn a_dead_run_is_told_as_one_and_is_ended_by_whoever_finds_nothing_to_do() {
     };
     assert_eq!(status(&project)["run_is_held"], false);
     let ran = project.good(&["apply", "--yes"]);
-    says(&ran.stderr, &["its lease is over. Taking over."]);
+    says(&ran.stderr, &["and its lease is over. Taking over."]);
     says(&ran.stdout, &["No changes."]);
     assert_eq!((&status(&project)["run"], &status(&project)["run_is_held"]), (&Value::Null, &Value::Null));
     assert!(!project.good(&["apply", "--yes"]).stderr.contains("Taking over"));

@@ -5,6 +5,7 @@ mod api;
 mod bare;
 mod believed;
 mod choosing;
+mod clocks;
 mod collisions;
 mod documented;
 mod drift;

@@ -135,7 +135,7 @@ impl Run<'_> {
             let fate = match ended {
                 Err(failure) => Reported::Failed(failure),
                 Ok(planned) if planned.plan.steps.is_empty() => {
-                    turn::end_dead(&site.log, &planned.ledger).await;
+                    turn::end_dead(self.context, &site.log, &planned.ledger).await;
                     Reported::Unchanged
                 }
                 Ok(_) if stopped => Reported::NotBegun,

@@ -55,14 +55,16 @@ impl Site {
             let now = Timestamp::now();
             let until = ledger.settled_at(self.settle).unwrap_or(now);
             let wait = Duration::try_from(until.duration_since(now)).unwrap_or_default();
-            let at_work = self.at_work(&ledger, now)?;
+            let wait = wait.max(context.watched.left_to_settle(&self.log, &ledger, self.settle));
+            let at_work = self.at_work(&ledger, now, context)?;
             if let Some(words) = at_work.as_ref().filter(|_| began.elapsed() >= patience) {
                 if told.is_none() {
                     self.note(words, context);
                 }
                 return Ok(Remembered { ledger, position, at_work });
             }
-            let is_over = at_work.is_none() && turn::holder(&ledger, now).is_some();
+            let noted = ledger.run.as_ref().map(|running| self.log.has_ended(&running.run)).transpose();
+            let is_over = at_work.is_none() && noted.map_err(unreadable)? == Some(true);
             let words = waiting(&ledger, at_work.as_deref(), is_over, wait);
             if told.is_none()
                 && let Some(words) = &words
@@ -107,9 +109,11 @@ impl Site {
     }
 
     /// Who holds the ledger, and has not told this machine that it is over.
-    fn at_work(&self, ledger: &Ledger, now: Timestamp) -> Result<Option<String>, Failure> {
-        let Some(running) = turn::holder(ledger, now) else { return Ok(None) };
-        let has_ended = self.log.has_ended(&running.run).map_err(unreadable)?;
+    fn at_work(&self, ledger: &Ledger, now: Timestamp, context: &Context) -> Result<Option<String>, Failure> {
+        let Some(running) = turn::holder(ledger, now).filter(|_| !context.watched.is_over(&self.log, ledger)) else {
+            return Ok(None);
+        };
+        let has_ended = turn::is_gone(&self.log, running) || self.log.has_ended(&running.run).map_err(unreadable)?;
         Ok((!has_ended).then(|| turn::at_work(running)))
     }
 

@@ -248,9 +248,9 @@ impl Look {
             Ok::<_, Failure>(match ledger {
                 Err(held) => Some(held),
                 Ok(ledger) => {
-                    let over = ledger.run.as_ref().and_then(|running| turn::over(running, Timestamp::now()));
-                    if let Some(over) = over.filter(|_| self.fixes) {
-                        context.out.note(&one_line(&format!("{over} Taking over.")));
+                    let over = turn::taken_over(context, &site.log, &ledger);
+                    if let Some(words) = over.filter(|_| self.fixes) {
+                        context.out.note(&one_line(&words));
                     }
                     None
                 }

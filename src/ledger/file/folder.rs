@@ -122,9 +122,20 @@ impl Folder {
 
     /// Makes it, for nobody else to read, and brings its name to the disk. What pushplan keeps is not for git.
     pub fn make(&self) -> Result<(), String> {
+        self.make_quickly()?;
+        let mut folder = self.root.clone();
+        for part in [None].into_iter().chain(self.parts.iter().map(Some)) {
+            folder.extend(part);
+            let failed = |error| format!("{} cannot be brought to the disk: {}", folder.display(), describe(&error));
+            self.sync(&folder).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Makes it. Its name need not survive a power cut.
+    pub fn make_quickly(&self) -> Result<(), String> {
         self.exists()?;
         let mut path = self.root.clone();
-        let mut above = vec![path.clone()];
         for part in &self.parts {
             path.push(part);
             if let Err(error) = files::private_folder().create(&path)
@@ -132,16 +143,17 @@ impl Folder {
             {
                 return Err(format!("{} cannot be made: {}", self.shown(""), describe(&error)));
             }
-            above.push(path.clone());
         }
         if self.is_own() {
             files::hide_from_git(&self.root.join(OWN));
         }
-        for folder in above {
-            let failed = |error| format!("{} cannot be brought to the disk: {}", folder.display(), describe(&error));
-            self.sync(&folder).map_err(failed)?;
-        }
         Ok(())
+    }
+
+    /// The path of a file in it; `None` for a name that could lead elsewhere.
+    pub fn path_of(&self, name: &str) -> Option<PathBuf> {
+        let is_plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        is_plain.then(|| self.path.join(name))
     }
 
     /// The places of all records, in order. Names that have no business there are refused; those of unfinished records are

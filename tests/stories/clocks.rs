@@ -1,0 +1,101 @@
+//! Machines whose clocks differ: a lease is over once it was observed for its whole length, whatever the clocks say.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use pushplan::digest::Digest;
+use pushplan::ledger::{Begin, Chain, Entry, Lease, Ledger, Log, Record};
+
+use crate::world::{Project, says};
+
+const TWO: &str = "segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n";
+
+/// A run of another machine, whose clock is off by so much. It goes on until the handle is told to stop.
+struct Elsewhere {
+    stop: std::sync::mpsc::Sender<()>,
+    thread: std::thread::JoinHandle<u64>,
+}
+
+impl Elsewhere {
+    fn begins(project: &Project, lease_seconds: i64, clock: SignedDuration) -> Self {
+        let chain = Chain::in_files(project.folder.path(), "local");
+        let (stop, stopped) = std::sync::mpsc::channel();
+        let (begun, has_begun) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+            let ledger = Ledger::replay(runtime.block_on(chain.read(0)).expect("records"));
+            let begin = Begin {
+                run: "elsewhere".into(),
+                plan: Digest::of(b""),
+                app: ledger.app.clone(),
+                tool: "0".into(),
+                changes: Default::default(),
+                lease: Some(Lease { seconds: lease_seconds, ..Lease::of("grace") }),
+                home: None,
+            };
+            let mut record = Record::Begin(begin);
+            let mut seq = ledger.seq;
+            loop {
+                seq += 1;
+                let at = Timestamp::now() + clock;
+                let entry = Entry { seq, at, actor: "grace on build-7".into(), record };
+                if runtime.block_on(chain.append(&entry)).is_err() {
+                    return seq - 1;
+                }
+                let _ = begun.send(());
+                if stopped.recv_timeout(Duration::from_secs(1)).is_ok() {
+                    return seq;
+                }
+                record = Record::Alive { run: "elsewhere".into() };
+            }
+        });
+        has_begun.recv().expect("it has begun");
+        Self { stop, thread }
+    }
+
+    /// It was killed. Says how many records there are.
+    fn dies(self) -> u64 {
+        let _ = self.stop.send(());
+        self.thread.join().expect("it ended")
+    }
+}
+
+#[test]
+fn a_run_whose_clock_is_behind_is_left_alone_for_as_long_as_it_writes() {
+    let project = Project::new(TWO);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let written = service.writes().len();
+    project.folder.write("messages.yaml", "segments:\n  a: {criteria: {tag: a}}\n  c: {criteria: {tag: c}}\n");
+    // By the clock of this machine its lease was over long ago.
+    let other = Elsewhere::begins(&project, 3, SignedDuration::from_secs(-200));
+    let ran = project.run(&["apply", "--yes"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&ran.stderr, &["grace is applying to `local` since 20", "it wrote a record "]);
+    let ran = project.run(&["apply", "--yes", "--wait", "6s"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert_eq!(service.writes().len(), written, "nothing was sent beside it");
+    let ran = project.run(&["reconcile", "--once", "--drift", "fix"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert_eq!(service.writes().len(), written, "nothing was sent beside it");
+    let records = other.dies();
+    let chain = Chain::in_files(project.folder.path(), "local");
+    let known = tokio::runtime::Runtime::new().expect("a runtime").block_on(chain.position()).expect("a place");
+    assert_eq!(known.seq, records, "nobody else wrote a record");
+    // Nobody asked to wait: that a lease seems to be over is reason enough to observe it.
+    let ran = project.good(&["apply", "--yes"]);
+    says(&ran.stderr, &["did not finish and was probably killed. Waiting 4 s for a new record", "Taking over."]);
+    assert_eq!(service.segments(), ["a", "c"]);
+}
+
+#[test]
+fn a_dead_run_whose_clock_was_ahead_is_taken_over_all_the_same() {
+    let project = Project::new(TWO);
+    let service = project.serve();
+    Elsewhere::begins(&project, 2, SignedDuration::from_hours(1)).dies();
+    let ran = project.run(&["apply", "--yes"]);
+    assert_eq!(ran.code, 1, "by the clocks it goes on: {ran}");
+    let ran = project.good(&["apply", "--yes", "--wait", "30s"]);
+    says(&ran.stderr, &["it wrote no record for 2 s, and its lease is over. Taking over."]);
+    assert_eq!(service.segments(), ["a", "b"]);
+}
