@@ -158,9 +158,9 @@ fn old_versions(compared: &[Compared], wanted: &Wanted, situation: &Situation) -
     old
 }
 
-/// What says the same and is no longer declared: what goes, or has had its time.
-fn looks_renamed(change: &Change, is_past: bool) -> Option<&Address> {
-    change.reasons.iter().find_map(|reason| match reason {
+/// What says the same, or is similar, and is no longer declared: what goes, or has had its time.
+fn looks_renamed(change: &Change, is_past: bool) -> impl Iterator<Item = &Address> {
+    change.reasons.iter().filter_map(move |reason| match reason {
         Reason::LooksRenamed { from, past, .. } if *past == is_past => Some(from),
         _ => None,
     })
@@ -447,14 +447,14 @@ impl Arranging<'_> {
         }
     }
 
-    /// What says the same as something that goes, and messages people, is made once that is gone.
+    /// What says the same as something that goes, or is similar, and messages people, is made once all of that is gone.
     fn in_place_of(&mut self, compared: &[Compared]) {
-        for change in compared.iter().map(|one| &one.change) {
-            let Some(from) = looks_renamed(change, false).filter(|_| messages(change)) else { continue };
-            if let (Some(goes), Some(made)) = (self.last.get(from), self.made.get(&change.address))
-                && self.drafts[*goes].step.verb == Verb::Delete
-            {
-                self.drafts[*made].after.insert(*goes);
+        for change in compared.iter().map(|one| &one.change).filter(|change| messages(change)) {
+            let Some(made) = self.made.get(&change.address).copied() else { continue };
+            for goes in looks_renamed(change, false).filter_map(|from| self.last.get(from).copied()) {
+                if self.drafts[goes].step.verb == Verb::Delete {
+                    self.drafts[made].after.insert(goes);
+                }
             }
         }
     }

@@ -10,6 +10,7 @@ mod kept;
 mod known;
 mod recovery;
 mod renames;
+mod similar;
 mod situation;
 mod units;
 

@@ -2,6 +2,8 @@
 
 mod approval;
 mod basis;
+mod likeness;
+mod manual;
 mod meant;
 mod overwritten;
 mod place;
@@ -28,6 +30,7 @@ use crate::node::Shared;
 
 pub use approval::{Approval, Approved, Difference, moved};
 pub use basis::Basis;
+pub use likeness::Likeness;
 pub use overwritten::Overwritten;
 pub use place::Place;
 pub use saved::NoPlan;
@@ -276,6 +279,9 @@ pub enum Reason {
         /// That has had its time: it says the same, perhaps at another time.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         past: bool,
+        /// What both have in common, if that is not all: this may be that one, edited.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        similar: Vec<Likeness>,
     },
 }
 

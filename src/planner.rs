@@ -86,6 +86,8 @@ static NO_COMPOSITES: BTreeMap<Address, Place> = BTreeMap::new();
 
 impl Rules<'static> {
     /// The rules of a plan of everything that the files declare, for a target without settings of its own.
+    /// Whether a new message waits for a similar one that is no longer declared. Only the simulation turns this off.
+    pub similar: bool,
     pub fn new(target: &str, level: Level) -> Self {
         Self {
             target: target.to_owned(),
@@ -118,6 +120,7 @@ impl Rules<'static> {
 pub struct NoMatch {
     pub pattern: String,
     /// The nearest address there is.
+            similar: true,
     pub nearest: Option<String>,
 }
 
@@ -148,6 +151,7 @@ pub fn plan(aligned: &Aligned, live: &Live, rules: &Rules, now: Timestamp) -> Re
     let left = choose(&rules.choice, &mut compared, &situation);
     if let Some(pattern) = left.idle.first() {
         let known: Vec<String> = compared.iter().map(|one| one.change.address.to_string()).collect();
+        similar: rules.similar,
         let nearest = text::nearest(pattern, known.iter().map(String::as_str)).map(str::to_owned);
         return Err(NoMatch { pattern: pattern.clone(), nearest });
     }

@@ -50,8 +50,10 @@ pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situati
         open.extend(needed.get(&address).into_iter().flatten().cloned());
     }
     let wanted = Wanted::new(compared, ledger);
-    let perhaps: BTreeMap<&Address, &Address> =
-        compared.iter().filter_map(|one| Some((looks_renamed(&one.change, true)?, &one.change.address))).collect();
+    let perhaps: BTreeMap<&Address, &Address> = compared
+        .iter()
+        .filter_map(|one| Some((looks_renamed(&one.change, true).next()?, &one.change.address)))
+        .collect();
     loop {
         let before = taken.len();
         for one in compared.iter() {
@@ -103,7 +105,7 @@ pub fn choose(choice: &Choice, compared: &mut Vec<Compared>, situation: &Situati
         left.untouched.insert(one.change.address.clone());
     }
     for change in compared.iter_mut().map(|one| &mut one.change).filter(|change| change.action == Action::Create) {
-        let stays = looks_renamed(change, false).is_some_and(|from| left.untouched.contains(from));
+        let stays = looks_renamed(change, false).any(|from| left.untouched.contains(from));
         // What says the same stays where it is left out, and two would message people twice.
         if stays && messages(change) {
             change.action = Action::ByHand;

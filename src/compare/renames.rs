@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::similar::Sketch;
 use super::{Compared, Situation, Unit, segment_address};
 use crate::address::Address;
 use crate::digest::Digest;
@@ -11,7 +12,7 @@ use crate::kinds::remote::pointed;
 use crate::kinds::{self, Api, Create};
 use crate::ledger::{Ledger, Owned};
 use crate::node::Shared;
-use crate::plan::{Action, Reason};
+use crate::plan::{Action, Likeness, Reason};
 
 /// The resources that are said to be renamed and are known by their old key alone: the new address with the old one. What is
 /// another thing on the service under another key is not moved.
@@ -63,13 +64,15 @@ pub fn tell(compared: &mut [Compared], situation: &Situation) {
 #[derive(Default)]
 struct Going<'c> {
     /// Those that are deleted, by their content.
-    goes: BTreeMap<(&'c str, Digest), &'c Address>,
+    goes: BTreeMap<(&'c str, Digest), Vec<&'c Address>>,
     /// Those that are there until a person takes them away, by their content, with whether that is in doubt.
     stays: BTreeMap<(&'c str, Digest), (&'c Address, bool)>,
     /// The same by their names.
     named: BTreeMap<(&'c str, String), (&'c Address, bool)>,
     /// Those that have begun, by what they said, whenever that was: they have had their time, or the rest of them is called off.
     begun: BTreeMap<(&'c str, Digest), (&'c Address, Old)>,
+    /// Those that message people, by their kinds: a new message may be one of them, edited.
+    messages: BTreeMap<&'c str, Vec<(&'c Address, Old, Sketch)>>,
 }
 
 /// What became of something that says the same.
@@ -81,9 +84,10 @@ enum Old {
     Past,
 }
 
-/// Something new that says the same as what is no longer declared may be a rename that nobody told of. Where the old one
-/// cannot be deleted, or nobody knows whether it is there, the new one waits for a person: both would message people. Where it
-/// has had its time, the new one would message people once more, whatever its own time.
+/// Something new that says the same as what is no longer declared may be a rename that nobody told of, and so may a message that is
+/// similar: it may have been edited at the same time. Where the old one cannot be deleted, or nobody knows whether it is there,
+/// the new one waits for a person: both would message people. Where it has had its time, the new one would message people once more,
+/// whatever its own time.
 fn look_alike(compared: &mut [Compared], situation: &Situation) {
     let Situation { ledger, units, .. } = situation;
     let owned = |address: &Address| ledger.owned.get(address).map(|owned| &owned.spec);
@@ -118,8 +122,21 @@ fn look_alike(compared: &mut [Compared], situation: &Situation) {
             for says in old.both(address, spec) {
                 match stays {
                     true => drop(going.stays.entry((&address.kind, says)).or_insert((address, in_doubt))),
-                    false => drop(going.goes.entry((&address.kind, says)).or_insert(address)),
+                    false => {
+                        let goes = going.goes.entry((&address.kind, says)).or_default();
+                        if goes.last() != Some(&address) {
+                            goes.push(address);
+                        }
+                    }
                 }
+            }
+            if situation.similar && kinds::api(address).messages(spec) {
+                let is = match (stays, in_doubt) {
+                    (false, _) => Old::Goes,
+                    (true, false) => Old::Stays,
+                    (true, true) => Old::InDoubt,
+                };
+                going.messages.entry(&address.kind).or_default().push((address, is, old.sketch(address, spec)));
             }
             if stays {
                 let name = kinds::api(address).name(spec);
@@ -132,7 +149,7 @@ fn look_alike(compared: &mut [Compared], situation: &Situation) {
     }
     let declared = |address: &Address| units.get(address).map(|unit| &unit.spec);
     let mut new = Meanings::new(&declared);
-    let mut found: Vec<(usize, Address, Old)> = Vec::new();
+    let mut found: Vec<(usize, Address, Old, Vec<Likeness>)> = Vec::new();
     for (number, one) in compared.iter().enumerate() {
         let (address, Some(desired)) = (&one.change.address, &one.change.desired) else { continue };
         let api = kinds::api(address);
@@ -142,23 +159,37 @@ fn look_alike(compared: &mut [Compared], situation: &Situation) {
             continue;
         }
         let says = new.both(address, desired).map(|says| (&*address.kind, says));
-        // What stays counts before what goes: with that one, there would be two.
         let stays = going.named.get(&(&*address.kind, api.name(desired)));
         let stays = stays.or_else(|| says.iter().find_map(|says| going.stays.get(says)));
         let stays = stays.map(|(old, in_doubt)| (*old, if *in_doubt { Old::InDoubt } else { Old::Stays }));
-        let goes = || says.iter().find_map(|says| going.goes.get(says)).map(|old| (*old, Old::Goes));
         let mut begun = || {
             let says = new.both(address, &timeless(desired)).map(|says| (&*address.kind, says));
             says.iter().find_map(|says| going.begun.get(says)).copied()
         };
-        let begun = || if going.begun.is_empty() { None } else { begun() };
-        if let Some((address, old)) = stays.or_else(goes).or_else(begun) {
-            found.push((number, address.clone(), old));
+        let begun = if going.begun.is_empty() { None } else { begun() };
+        let similar = going.messages.get(&*address.kind).filter(|_| api.messages(desired));
+        let similar: Vec<_> = similar.map(|all| new.similar(address, desired, all)).unwrap_or_default();
+        // What stays counts before what goes: with that one, there would be two.
+        let waits = |(_, old, _): &&(&Address, Old, _)| matches!(old, Old::Stays | Old::InDoubt);
+        let goes: Vec<&Address> = says.iter().filter_map(|says| going.goes.get(says)).flatten().copied().collect();
+        if let Some((old, is)) = stays {
+            found.push((number, old.clone(), is, Vec::new()));
+        } else if let Some((old, is, common)) = similar.iter().find(waits) {
+            found.push((number, (*old).clone(), *is, common.clone()));
+        } else if !goes.is_empty() {
+            // All of them go before it comes.
+            let goes: BTreeSet<&Address> = goes.into_iter().collect();
+            found.extend(goes.into_iter().map(|old| (number, old.clone(), Old::Goes, Vec::new())));
+        } else if let Some((old, is)) = begun {
+            found.push((number, old.clone(), is, Vec::new()));
+        } else {
+            found.extend(similar.into_iter().map(|(old, is, common)| (number, old.clone(), is, common)));
         }
     }
-    for (number, from, old) in found {
+    for (number, from, old, similar) in found {
         let change = &mut compared[number].change;
-        change.reasons.push(Reason::LooksRenamed { from, in_doubt: old == Old::InDoubt, past: old == Old::Past });
+        let (in_doubt, past) = (old == Old::InDoubt, old == Old::Past);
+        change.reasons.push(Reason::LooksRenamed { from, in_doubt, past, similar });
         if matches!(old, Old::Stays | Old::InDoubt) {
             change.action = Action::ByHand;
         }
@@ -210,11 +241,30 @@ impl<'s> Meanings<'s> {
     }
 
     fn of(&mut self, address: &Address, spec: &Shared) -> Digest {
-        let spec = pointed(kinds::api(address).audiences(), spec, &mut |reference| match reference.as_str() {
+        unnamed(kinds::api(address), &self.by_meaning(address, spec))
+    }
+
+    /// A spec that names segments by what they say.
+    fn by_meaning(&mut self, address: &Address, spec: &Shared) -> Shared {
+        pointed(kinds::api(address).audiences(), spec, &mut |reference| match reference.as_str() {
             Some(key) => Value::from(self.named(key).as_str()),
             None => reference.clone(),
-        });
-        unnamed(kinds::api(address), &spec)
+        })
+    }
+
+    fn sketch(&mut self, address: &Address, spec: &Shared) -> Sketch {
+        Sketch::new(kinds::api(address), spec, &self.by_meaning(address, spec))
+    }
+
+    /// Those of some messages that are similar to another one, with what they have in common.
+    fn similar<'m>(
+        &mut self,
+        address: &Address,
+        spec: &Shared,
+        all: &[(&'m Address, Old, Sketch)],
+    ) -> Vec<(&'m Address, Old, Vec<Likeness>)> {
+        let own = self.sketch(address, spec);
+        all.iter().filter_map(|(old, is, sketch)| Some((*old, *is, sketch.common(&own)?))).collect()
     }
 
     fn named(&mut self, key: &str) -> Digest {

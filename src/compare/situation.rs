@@ -35,6 +35,8 @@ pub struct Situation<'s> {
     pub adopt: bool,
     /// Whether only what is in the ledger is ours, whatever its name. Only the simulation leaves that out.
     pub own_only: bool,
+    /// Whether a new message waits for a similar one that is no longer declared. Only the simulation leaves that out.
+    pub similar: bool,
 }
 
 impl Situation<'_> {

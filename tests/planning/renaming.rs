@@ -134,6 +134,47 @@ fn a_second_one_is_not_made_while_the_first_cannot_be_deleted() {
     ] {
         assert!(world.told(&after).contains(waits), "{}", world.told(&after));
     }
-    let other = [segment("b", "z"), named.replace("segment: a", "segment: b")].concat();
+    let named = named.replace("segment: a", "segment: b");
+    let other = [segment("b", "z"), named.replace("2031-01-01", "2031-07-01")].concat();
     assert!(world.told(&other).contains("+ scheduled_pushes/new\n"), "{}", world.told(&other));
+}
+
+#[test]
+fn a_message_that_was_edited_under_a_new_key_waits_for_the_old_one() {
+    let push = "scheduled_pushes: {old: {schedule: {scheduled_time: 2031-01-01T10:00}, push: {audience: {tag: x}, device_types: [ios], notification: {alert: The sale ends on Sunday}}}}";
+    let renamed = push.replace("old: {", "new: {");
+    let waits = "! scheduled_pushes/new LooksRenamed\n! scheduled_pushes/old InDashboard\n";
+    let world = World::in_sync(push, Level::Documented);
+    for edited in [
+        renamed.replace("The sale ends on Sunday", "Last chance"),
+        renamed.replace("ends on Sunday", "ends on Monday").replace("T10:00", "T18:00"),
+        renamed.replace("tag: x", "tag: y"),
+        renamed.replace("2031-01-01", "2031-02-01"),
+    ] {
+        assert_eq!(world.told(&edited), waits, "{edited}");
+    }
+    let other = renamed.replace("tag: x", "tag: y").replace("2031-01-01", "2031-02-01");
+    assert!(world.told(&other).starts_with("+ scheduled_pushes/new\n"), "{}", world.told(&other));
+
+    // An API that can delete the old one does so first.
+    let edited = renamed.replace("The sale ends on Sunday", "Last chance");
+    let told = World::in_sync(push, Level::Extended).told(&edited);
+    let (gone, made) = (told.find("delete scheduled_pushes/old"), told.find("create scheduled_pushes/new"));
+    assert!(gone.is_some() && gone < made, "{told}");
+}
+
+#[test]
+fn a_message_is_made_once_all_that_say_the_same_are_gone() {
+    let one = |key: &str| {
+        format!(
+            "{key}: {{schedule: {{scheduled_time: 2031-01-01T10:00}}, push: {{audience: {{tag: x}}, device_types: [ios], notification: {{alert: A}}}}}}"
+        )
+    };
+    let before = format!("scheduled_pushes: {{{}, {}, {}}}", one("a"), one("b"), one("keep"));
+    let after = format!("scheduled_pushes: {{{}, {}}}", one("z"), one("keep"));
+    let told = World::in_sync(&before, Level::Extended).told(&after);
+    let made = told.find("create scheduled_pushes/z").expect("a creation");
+    for gone in ["delete scheduled_pushes/a", "delete scheduled_pushes/b"] {
+        assert!(told.find(gone).is_some_and(|gone| gone < made), "{told}");
+    }
 }

@@ -243,3 +243,54 @@ fn a_pending_push_that_is_removed_is_removed_by_hand() {
     project.good(&["apply", "--yes", "--done", "scheduled_pushes/sale"]);
     assert_eq!(project.changes(&[]), Vec::<String>::new());
 }
+
+#[test]
+fn a_push_under_a_new_key_with_an_edited_text_waits_for_a_person() {
+    let project = Project::documented(PUSH);
+    let service = project.serve();
+    project.good(&["apply", "--yes"]);
+    let edited = PUSH.replace("  sale:", "  winter-sale:").replace("alert: Sale", "alert: Last chance");
+    project.write(&edited);
+    let ran = project.manual(&["apply", "--yes"]);
+    assert_eq!(changes(&ran), ["! scheduled_pushes/sale", "! scheduled_pushes/winter-sale"]);
+    let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    says(
+        &said,
+        &[
+            "scheduled_pushes/sale is similar (same time and audience), and is still there: two would message people twice",
+            "lifecycle: {renamed_from: sale}",
+            "pushplan apply --done scheduled_pushes/sale",
+            "to send both, stop managing the old one: pushplan forget scheduled_pushes/sale",
+        ],
+    );
+    let pushes = || service.names("/api/schedules", "schedules", "name").len();
+    assert_eq!(pushes(), 1, "one message goes out");
+    // One that is clearly another message does not wait.
+    let other = edited.replace("2035-01-22", "2035-08-01").replace("tag: vip", "tag: gold");
+    project.write(&other);
+    let ran = project.manual(&["apply", "--yes"]);
+    assert_eq!(changes(&ran), ["+ scheduled_pushes/winter-sale", "! scheduled_pushes/sale"]);
+    assert_eq!(pushes(), 2);
+}
+
+#[test]
+fn a_similar_push_is_made_once_a_person_has_answered() {
+    let edited = PUSH.replace("  sale:", "  winter-sale:").replace("alert: Sale", "alert: Last chance");
+    for (answer, expected) in [
+        (vec!["forget", "scheduled_pushes/sale", "--even-if-pending"], 2),
+        (vec!["apply", "--yes", "--done", "scheduled_pushes/sale"], 1),
+    ] {
+        let project = Project::documented(PUSH);
+        let service = project.serve();
+        project.good(&["apply", "--yes"]);
+        project.write(&edited);
+        project.manual(&["apply", "--yes"]);
+        if expected == 1 {
+            let url = service.get("/api/schedules")["schedules"][0]["url"].as_str().expect("a url").to_owned();
+            service.delete(&format!("/api/schedules/{}", url.rsplit('/').next().expect("an id")));
+        }
+        project.good(&answer);
+        project.good(&["apply", "--yes"]);
+        assert_eq!(service.names("/api/schedules", "schedules", "name").len(), expected, "{answer:?}");
+    }
+}

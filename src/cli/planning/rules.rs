@@ -52,6 +52,7 @@ impl Site {
     }
 
     /// Places of resources that are applied in parts.
+            similar: true,
     pub fn composites(&self) -> &BTreeMap<Address, Place> {
         &self.composites
     }

@@ -8,7 +8,7 @@ use crate::address::Address;
 use crate::guard;
 use crate::kinds::{self, Delete, Read, Resource, Update};
 use crate::ledger::Verb;
-use crate::plan::{Action, Aim, Change, Moved, Overwritten, Reason, Thing};
+use crate::plan::{Action, Aim, Change, Likeness, Moved, Overwritten, Reason, Thing};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::before;
 use crate::text::{all_of, count, minutes};
@@ -166,7 +166,9 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
         Reason::NothingRenamed { from } => {
             plain("renamed", format!("nothing of ours that it could be is known as {from}: this is a new one"))
         }
-        Reason::LooksRenamed { from, in_doubt, past } => looks_renamed(view, change, from, *in_doubt, *past),
+        Reason::LooksRenamed { from, in_doubt, past, similar } => {
+            looks_renamed(view, change, from, *in_doubt, *past, similar)
+        }
         Reason::Pruned { made } => pruned(view, change, *made),
         Reason::Unprotected => {
             asks("unprotected", "lifecycle.protect is lifted: from then on it can be deleted and replaced".to_owned())
@@ -206,14 +208,26 @@ fn unseen(view: &View, change: &Change) -> Option<String> {
 }
 
 /// It may be what stood under another key.
-fn looks_renamed(view: &View, change: &Change, from: &Address, in_doubt: bool, past: bool) -> Row {
+fn looks_renamed(
+    view: &View,
+    change: &Change,
+    from: &Address,
+    in_doubt: bool,
+    past: bool,
+    similar: &[Likeness],
+) -> Row {
+    let common: Vec<String> = similar.iter().map(|likeness| likeness.word().to_owned()).collect();
+    let says = match similar.is_empty() {
+        true => "says the same".to_owned(),
+        false => format!("is similar (same {})", all_of(&common)),
+    };
     let say = format!("lifecycle: {{renamed_from: {}}}", crate::text::scalar(&from.key));
     let at = change.place.as_ref().map(|place| format!(" at {}:{}", place.file, place.line)).unwrap_or_default();
     let write = format!("write this beneath `{}:`{at}: ", change.address.key);
     if change.action != Action::ByHand {
         let words = match past {
-            true => format!("is this a rename? {from} says the same, has had its time and is no longer in your files"),
-            false => format!("is this a rename? {from} says the same, is no longer in your files and would be deleted"),
+            true => format!("is this a rename? {from} {says}, has had its time and is no longer in your files"),
+            false => format!("is this a rename? {from} {says}, is no longer in your files and would be deleted"),
         };
         let moves = view.again.other(&format!("mv {from} {}", change.address));
         let row = Row::new(RENAME, Words::new(&words))
@@ -224,7 +238,8 @@ fn looks_renamed(view: &View, change: &Change, from: &Address, in_doubt: bool, p
         return if past { row.line(again) } else { row };
     }
     let is_there = if in_doubt { "may be there" } else { "is still there" };
-    let words = format!("{from} says the same or has its name, and {is_there}: two would message people twice");
+    let says = if similar.is_empty() { "says the same or has its name" } else { &says };
+    let words = format!("{from} {says}, and {is_there}: two would message people twice");
     let row = Row::new("waits", Words::new(&words))
         .paint(Paint::Asks)
         .line(Words::new(&format!("is this a rename? If so, {write}")).copy(&say));
@@ -238,7 +253,13 @@ fn looks_renamed(view: &View, change: &Change, from: &Address, in_doubt: bool, p
         }
         false => Words::new("if not, do not leave the old one out: it is deleted first"),
     };
-    row.line(first)
+    let row = row.line(first);
+    if similar.is_empty() || in_doubt {
+        return row;
+    }
+    let is_unlisted = kinds::api(from).lifecycle(view.plan.level).read == Read::LedgerOnly;
+    let forget = format!("forget {from}{}", if is_unlisted { " --even-if-pending" } else { "" });
+    row.line(Words::new("to send both, stop managing the old one: ").copy(&view.again.other(&forget)))
 }
 
 /// Whether something is there until a person takes it away.
