@@ -15,7 +15,7 @@ pub enum Exit {
     Credentials = 4,
     /// A saved plan no longer fits what it was made for, or what is merged is not what was approved.
     Stale = 5,
-    /// Some of it was applied, and some was not or is not known to be.
+    /// Some of it was applied, and some was not, is not known to be, or is left to people.
     Partly = 6,
     /// A guard says no.
     Refused = 7,
@@ -33,7 +33,10 @@ pub const EXITS: [(Exit, &str); 11] = [
     (Exit::Findings, "manifests are invalid, or findings reach the level of `--fail-on`"),
     (Exit::Credentials, "credentials are missing or refused"),
     (Exit::Stale, "the saved plan does not hold any more, or what is merged is not what was approved"),
-    (Exit::Partly, "applied in part; pulled, and something is left to be edited, taken out or decided by hand"),
+    (
+        Exit::Partly,
+        "applied in part, or manual steps are left; pulled, and something is left to be edited, taken out or decided by hand",
+    ),
     (Exit::Refused, "refused by a guard"),
     (Exit::Usage, "the command line is wrong"),
     (Exit::Interrupted, "interrupted by Ctrl-C"),

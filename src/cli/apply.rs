@@ -1,4 +1,5 @@
 mod before;
+mod ending;
 mod kept;
 pub mod saved;
 
@@ -16,7 +17,7 @@ use super::drifting::Drifting;
 use super::many::{self, Does, Places, Wanted, Which};
 use super::planning::{Chosen, Planned, Site, Wish};
 use super::review::{Approved, Became};
-use super::signals::{Signal, Stop};
+use super::signals::Stop;
 use super::target::Opened;
 use super::turn::{self, Turn, Waiting};
 use super::who::{self, Who};
@@ -27,6 +28,7 @@ use crate::plan::Plan;
 use crate::render::{self, Again, Progress, Showing};
 
 pub use before::Asking;
+pub(super) use ending::{exit, left_to_people};
 
 /// Make the service what the manifests say.
 #[derive(Debug, Args)]
@@ -124,6 +126,10 @@ pub struct How {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+    /// Exit with 0 if manual steps are left [default: 6]
+    #[arg(long)]
+    pub allow_manual: bool,
+
 pub enum WhenFailed {
     Stop,
     Continue,
@@ -259,7 +265,11 @@ impl How {
                 review.tell(&site.target, became, context).await;
             }
             let Applied { plan, exit, report } = ended?;
-            let exit = if exit == Exit::Done && plan.told.left() > 0 { Exit::Partly } else { exit };
+            let manual = self.manual(&plan);
+            if exit == Exit::Done && manual > 0 {
+                context.out.note(&left_to_people(manual));
+            }
+            let exit = if exit == Exit::Done && plan.told.left() + manual > 0 { Exit::Partly } else { exit };
             // The command ends here: what it was about need not be taken apart first.
             std::mem::forget((plan, report));
             Ok(exit)
@@ -468,16 +478,5 @@ impl How {
             Format::Json => context.out.json(&render::report::json(report, plan, again)),
             Format::Jsonl => context.out.json(&render::report::last_line(report, plan, again)),
         }
-    }
-}
-
-/// How a command ends that ended so.
-pub(super) fn exit(report: &Report, plan: &Plan, signal: Option<Signal>) -> Exit {
-    match report.ending {
-        Ending::Done => Exit::Done,
-        Ending::Interrupted => signal.unwrap_or(Signal::Interrupt).exit(),
-        _ if report.did_anything(plan) => Exit::Partly,
-        _ if report.denied => Exit::Credentials,
-        Ending::Partly | Ending::Conflict | Ending::Unlocked { .. } | Ending::Ledger { .. } => Exit::Failed,
     }
 }

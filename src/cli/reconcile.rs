@@ -69,6 +69,10 @@ pub struct Reconcile {
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = length)]
     within: Duration,
 
+    /// Exit with 0 if manual steps are left, with `--once` [default: 6]
+    #[arg(long)]
+    allow_manual: bool,
+
     /// Requests that change something under way at a time
     #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
     concurrency: u16,
@@ -133,6 +137,7 @@ impl Reconcile {
             on_error: self.on_error,
             // The rounds tell what became of it.
             format: apply::Format::Json,
+            allow_manual: self.allow_manual,
             turn: Turn::default(),
         };
         let rounds = Rounds {

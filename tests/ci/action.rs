@@ -151,6 +151,7 @@ fn what_fails_keeps_its_exit_code_and_says_why() {
         ("comment", "$(false)"),
         ("version", "1 --x"),
         ("accept-truncated", "yes"),
+        ("allow-manual", "yes"),
     ] {
         let command = if name == "command" { vec![] } else { vec![("command", "plan")] };
         let used = runner.run(&[command, vec![(name, value)]].concat(), &pull);
@@ -259,7 +260,10 @@ fn the_action_has_what_its_users_are_told_of() {
         |value: &serde_json::Value| -> Vec<String> { value.as_object().expect("a map").keys().cloned().collect() };
     let mut inputs = keys(&action["inputs"]);
     inputs.sort();
-    assert_eq!(inputs, ["accept-truncated", "command", "comment", "fail-on", "project", "target", "version"]);
+    assert_eq!(
+        inputs,
+        ["accept-truncated", "allow-manual", "command", "comment", "fail-on", "project", "target", "version"]
+    );
     let mut outputs = keys(&action["outputs"]);
     outputs.sort();
     let wanted = [

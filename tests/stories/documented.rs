@@ -119,8 +119,12 @@ fn a_pipeline_is_changed_by_hand_and_its_successor_is_made_once_the_old_one_is_o
     service.forget();
     // Applying goes on with the rest and says what is left.
     project.edit("tag: a", "tag: b");
-    let ran = project.good(&["apply", "--yes"]);
+    let ran = project.manual(&["apply", "--yes"]);
     says(&ran.stdout, &["1 left to do by hand"]);
+    project.good(&["apply", "--yes", "--allow-manual"]);
+    let ran = project.run(&["reconcile", "--once", "--drift", "fix"]);
+    assert_eq!(ran.code, 6, "{ran}");
+    project.good(&["reconcile", "--once", "--drift", "fix", "--allow-manual"]);
     assert!(!service.writes().contains(&"POST /api/pipelines".to_owned()));
     let ran = project.run(&["apply", "--yes", "--done", "pipelines/remind"]);
     assert_eq!(ran.code, 7, "{ran}");
@@ -224,7 +228,7 @@ fn a_pending_push_is_changed_by_hand() {
     assert_eq!(changes(&ran), ["! scheduled_pushes/sale"]);
     says(&ran.stdout, &["Sale -> SALE", "pushplan apply --done scheduled_pushes/sale"]);
     service.forget();
-    project.good(&["apply", "--yes"]);
+    project.manual(&["apply", "--yes"]);
     assert!(!service.writes().contains(&"POST /api/schedules".to_owned()));
     let url = service.get("/api/schedules")["schedules"][0]["url"].as_str().expect("a url").to_owned();
     service.delete(&format!("/api/schedules/{}", url.rsplit('/').next().expect("an id")));

@@ -69,7 +69,7 @@ fn what_is_half_out_is_told_as_that_and_an_edit_changes_nothing_of_it() {
             assert!(!text.contains("under a new key it would be a new one"), "{ran}");
         }
         assert_eq!(project.changes(&[]), [format!("! {address}")]);
-        project.good(&["apply", "--yes"]);
+        project.manual(&["apply", "--yes"]);
         assert_eq!(service.writes(), Vec::<String>::new());
         // Once it is over, nothing is left to call off.
         service.post("/local/clock", &json!({ "by": "48h" }));
@@ -128,7 +128,7 @@ fn what_cannot_be_called_off_is_named_until_it_is_over() {
         let project = if api == "extended" { Project::new(manifest) } else { Project::documented(manifest) };
         let service = half_out(&project, api);
         project.write("segments:\n  other: {criteria: {tag: other}}\n");
-        let ran = project.good(&["apply", "--yes"]);
+        let ran = project.manual(&["apply", "--yes"]);
         says(&flat(&ran), &[&format!("! {address}"), STILL, cannot, "is not deleted yet"]);
         assert_eq!(service.writes(), ["POST /api/segments"]);
         says(&flat(&project.run(&["destroy", "--confirm", "local"])), &[&format!("! {address}"), STILL]);

@@ -103,7 +103,7 @@ fn older_versions_are_let_go_too() {
     let service = project.serve_with(&["--clock", "2035-06-01T00:00Z"]);
     project.good(&["apply", "--yes"]);
     project.edit("tag: vip", "tag: gold");
-    project.good(&["apply", "--yes"]);
+    project.manual(&["apply", "--yes"]);
     assert_eq!(service.segments(), ["VIP", "VIP", "other"]);
     says(&project.good(&["forget", "segments/vip"]).stdout, &["Forgot segments/vip"]);
     assert_eq!(project.run(&["forget", "segments/vip"]).code, 64, "there is nothing left to let go");
@@ -122,9 +122,9 @@ fn what_has_only_an_older_version_left_can_be_let_go() {
     let service = project.serve_with(&["--clock", "2035-06-01T00:00Z"]);
     project.good(&["apply", "--yes"]);
     project.edit("tag: vip", "tag: gold");
-    project.good(&["apply", "--yes"]);
+    project.manual(&["apply", "--yes"]);
     project.write("segments:\n  other: {criteria: {tag: other}}\n");
-    project.good(&["apply", "--yes", "--allow-deletes", "9"]);
+    project.manual(&["apply", "--yes", "--allow-deletes", "9"]);
     assert_eq!(service.segments(), ["VIP", "other"], "the older one is still named");
     project.good(&["forget", "segments/vip"]);
     service.post("/local/clock", &json!({"to": "2035-08-01T00:00:00Z"}));

@@ -113,7 +113,7 @@ pipelines:
     project.good(&["apply", "--yes"]);
     project.edit("  old:", "  new:");
     service.forget();
-    let ran = project.good(&["apply", "--yes"]);
+    let ran = project.manual(&["apply", "--yes"]);
     assert_eq!(changes(&ran), ["! pipelines/new", "! pipelines/old"]);
     says(&ran.stdout, &["says the same or has its name, and is still there", "lifecycle: {renamed_from: old}"]);
     assert_eq!(service.writes(), Vec::<String>::new());
@@ -137,7 +137,7 @@ scheduled_pushes:
     project.run(&["apply", "--yes"]);
     project.write(&manifest.replace("  old:", "  new:").replace("name: Sale", "name: Other"));
     service.forget();
-    let ran = project.good(&["apply", "--yes", "--except", "scheduled_pushes/old"]);
+    let ran = project.manual(&["apply", "--yes", "--except", "scheduled_pushes/old"]);
     says(
         &ran.stdout,
         &[
@@ -172,7 +172,7 @@ pipelines:
         project.edit("  old:", "  new:");
         for choice in [["--only", &new], ["--except", &old]] {
             service.forget();
-            let ran = project.good(&[&["apply", "--yes"][..], &choice].concat());
+            let ran = project.manual(&[&["apply", "--yes"][..], &choice].concat());
             assert_eq!(changes(&ran), [format!("! {new}")]);
             let still =
                 format!("{old} says the same or has its name, and is still there: two would message people twice");

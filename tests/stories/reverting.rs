@@ -29,7 +29,7 @@ fn started(project: &Project) -> Service {
 }
 
 fn apply(project: &Project) {
-    project.good(&["apply", "--yes", "--allow-deletes", "9"]);
+    project.good(&["apply", "--yes", "--allow-deletes", "9", "--allow-manual"]);
 }
 
 fn schedules(service: &Service) -> Vec<Value> {

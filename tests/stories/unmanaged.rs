@@ -342,7 +342,7 @@ fn a_segment_that_somebody_elses_push_points_at_is_not_pruned_until_it_went_out(
     let ran = project.good(&["plan"]);
     assert_eq!(changes(&ran), ["- segments/above", "! segments/old"]);
     says(&flat(&ran), &["held", "somebody else's scheduled push \"Sale\"", "still points at it"]);
-    project.good(&["apply", "--yes"]);
+    project.manual(&["apply", "--yes"]);
     assert_eq!(service.segments(), ["Old", "a"], "{above}");
     service.delete(&format!("/api/schedules/{sale}"));
     project.good(&["apply", "--yes"]);
@@ -358,7 +358,7 @@ fn a_pipeline_that_cannot_be_removed_is_left_to_people() {
     says(&ran.stdout, &["this API cannot remove a pipeline (AP102)", "pushplan pull pipelines/theirs"]);
     assert!(!ran.stdout.contains("--done"), "{ran}");
     service.forget();
-    project.good(&["apply", "--yes"]);
+    project.manual(&["apply", "--yes"]);
     assert_eq!(service.writes(), Vec::<String>::new());
 }
 

@@ -77,6 +77,14 @@ impl Project {
         ran
     }
 
+    /// Runs a command that does all that it can, and leaves the rest to people.
+    pub fn manual(&self, arguments: &[&str]) -> Ran {
+        let ran = self.run(arguments);
+        assert_eq!(ran.code, 6, "{arguments:?}: {ran}");
+        says(&ran.stderr, &["left, so the exit code is 6. To accept that, pass --allow-manual."]);
+        ran
+    }
+
     /// The lines of a plan that stand at the margin and name a change: `+ segments/a`.
     pub fn changes(&self, arguments: &[&str]) -> Vec<String> {
         changes(&self.good(&[&["plan"], arguments].concat()))

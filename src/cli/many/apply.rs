@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::plan::{make, several, told};
 use super::{Asked, Became, Does, Wanted, tell_failed, worst};
-use crate::cli::apply::{Applied, Asking, Format, How, QUICKER, WhenFailed, saved};
+use crate::cli::apply::{Applied, Asking, Format, How, QUICKER, WhenFailed, left_to_people, saved};
 use crate::cli::planning::{Planned, Site};
 use crate::cli::review;
 use crate::cli::target::{self, Opened};
@@ -58,7 +58,7 @@ struct Dealt {
     site: Arc<Site>,
     again: Again,
     fate: Reported,
-    /// Whether something of another target is not promoted to it.
+    /// Whether something of another target is not promoted to it, or manual steps are left.
     is_short: bool,
 }
 
@@ -131,7 +131,8 @@ impl Run<'_> {
         let mut dealt = Vec::new();
         for Became { site, ended } in all {
             let again = self.does.again_for(self.asked, &site.target, &self.wanted.wish(&site.target).choice);
-            let is_short = ended.as_ref().is_ok_and(|planned| planned.plan.told.left() > 0);
+            let manual = ended.as_ref().map_or(0, |planned| self.how.manual(&planned.plan));
+            let is_short = manual > 0 || ended.as_ref().is_ok_and(|planned| planned.plan.told.left() > 0);
             let fate = match ended {
                 Err(failure) => Reported::Failed(failure),
                 Ok(planned) if planned.plan.steps.is_empty() => {
@@ -149,6 +150,14 @@ impl Run<'_> {
                 Reported::Failed(_) => !goes_on,
                 Reported::Unchanged | Reported::NotBegun => false,
             };
+            let is_done = match &fate {
+                Reported::Applied(applied) => applied.exit == Exit::Done,
+                Reported::Unchanged => true,
+                Reported::Failed(_) | Reported::NotBegun => false,
+            };
+            if is_done && manual > 0 {
+                site.note(&left_to_people(manual), self.context);
+            }
             dealt.push(Dealt { site, again, fate, is_short });
         }
         Ok(dealt)

@@ -127,7 +127,8 @@ impl Rounds<'_> {
             return Target { outcome: Outcome::Refused, exit: Exit::Refused, ..target };
         }
         if planned.plan.steps.is_empty() {
-            return Target { exit: Exit::Done, ..target };
+            let exit = if self.how.manual(&planned.plan) > 0 { Exit::Partly } else { Exit::Done };
+            return Target { exit, ..target };
         }
         if self.stop.by().is_some() {
             return Target { outcome: Outcome::Stopped, ..self.stopped(site) };
@@ -188,7 +189,10 @@ impl Rounds<'_> {
         };
         // Whoever was quicker may have changed anything.
         let standing = (outcome != Outcome::Held).then_some(standing);
-        let exit = exit(&report, &plan, self.stop.by());
+        let exit = match exit(&report, &plan, self.stop.by()) {
+            Exit::Done if self.how.manual(&plan) > 0 => Exit::Partly,
+            exit => exit,
+        };
         Target { outcome, exit, standing, corrected, steps, why: trouble(&report, exit), ..target }
     }
 }

@@ -1,0 +1,17 @@
+use super::{Action, Change, Plan, Reason, Thing};
+
+impl Change {
+    /// Whether a person has to do something. A deletion that waits for other resources of ours is done by a later apply.
+    pub fn is_manual(&self) -> bool {
+        let is_ours = |thing: &Thing| matches!(thing, Thing::Ours(_));
+        let waits = |reason: &Reason| matches!(reason, Reason::StillUsed { by, .. } if by.iter().all(is_ours));
+        self.action == Action::ByHand && !self.reasons.iter().any(waits)
+    }
+}
+
+impl Plan {
+    /// How many manual steps are left once it is applied.
+    pub fn manual(&self) -> usize {
+        self.changes.iter().filter(|change| change.is_manual()).count()
+    }
+}
