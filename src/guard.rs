@@ -2,6 +2,7 @@
 
 mod broadcast;
 mod everybody;
+mod older;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,13 +30,15 @@ pub struct Limits {
     pub allow_deletes: Option<usize>,
     /// `--allow-sends`.
     pub allow_sends: bool,
+    /// `--allow-older`: files that do not contain the last apply may undo something.
+    pub allow_older: bool,
     /// Whoever is refused has none of these options: they are those of `apply`.
     pub elsewhere: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_deletes: MAX_DELETES, allow_deletes: None, allow_sends: false, elsewhere: false }
+        Self { max_deletes: MAX_DELETES, allow_deletes: None, allow_sends: false, allow_older: false, elsewhere: false }
     }
 }
 
@@ -60,6 +63,7 @@ pub enum Guard {
     Sends,
     Broadcast,
     Deletes,
+    Older,
     OtherProject,
     Protect,
     TooLate,
@@ -75,6 +79,7 @@ impl Guard {
             Self::Sends => "sends",
             Self::Broadcast => "broadcast",
             Self::Deletes => "deletes",
+            Self::Older => "older",
             Self::OtherProject => "other_project",
             Self::Protect => "protect",
             Self::TooLate => "too_late",
@@ -98,6 +103,7 @@ pub struct Refused {
 /// Every reason why a plan is not applied. None: it may be.
 pub fn guards(plan: &Plan, limits: &Limits) -> Vec<Refused> {
     let mut found = Vec::new();
+    found.extend(older::older(plan, limits));
     found.extend(sends(plan, limits));
     found.extend(broadcast::broadcast(plan));
     found.extend(deletes(plan, limits));

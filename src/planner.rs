@@ -14,7 +14,7 @@ use crate::compare::{self, Situation, Unit, compare};
 use crate::cores;
 use crate::kinds;
 use crate::kinds::remote::to_come;
-use crate::ledger::{Home, Ledger, Owned, Position};
+use crate::ledger::{Ancestry, Checkout, Descent, Home, Ledger, Owned, Position};
 use crate::live::{Live, Seen};
 use crate::model::level::Level;
 use crate::model::on_drift::OnDrift;
@@ -74,20 +74,26 @@ pub struct Rules<'r> {
     pub told: Told,
     /// The project that plans.
     pub home: Home,
+    /// The commit that the files are, where that is known.
+    pub checkout: Option<Checkout>,
+    /// How that relates to the commit that was applied last, where the ledger knows one.
+    pub descent: Option<Descent>,
+    /// Whether files that do not contain the last apply may become what was applied last.
+    pub allow_older: bool,
     /// Places of resources that are applied in parts.
     pub composites: &'r BTreeMap<Address, Place>,
     /// Whether lost creates are searched for. Only the simulation turns this off.
     pub adopt: bool,
     /// Whether only what is in the ledger counts as managed. Only the simulation turns this off.
     pub own_only: bool,
+    /// Whether a new message waits for a similar one that is no longer declared. Only the simulation turns this off.
+    pub similar: bool,
 }
 
 static NO_COMPOSITES: BTreeMap<Address, Place> = BTreeMap::new();
 
 impl Rules<'static> {
     /// The rules of a plan of everything that the files declare, for a target without settings of its own.
-    /// Whether a new message waits for a similar one that is no longer declared. Only the simulation turns this off.
-    pub similar: bool,
     pub fn new(target: &str, level: Level) -> Self {
         Self {
             target: target.to_owned(),
@@ -108,9 +114,13 @@ impl Rules<'static> {
             ignored: Vec::new(),
             told: Told::default(),
             home: Home::default(),
+            checkout: None,
+            descent: None,
+            allow_older: false,
             composites: &NO_COMPOSITES,
             adopt: true,
             own_only: true,
+            similar: true,
         }
     }
 }
@@ -120,7 +130,6 @@ impl Rules<'static> {
 pub struct NoMatch {
     pub pattern: String,
     /// The nearest address there is.
-            similar: true,
     pub nearest: Option<String>,
 }
 
@@ -142,6 +151,7 @@ pub fn plan(aligned: &Aligned, live: &Live, rules: &Rules, now: Timestamp) -> Re
         done: &rules.done,
         adopt: rules.adopt,
         own_only: rules.own_only,
+        similar: rules.similar,
     };
     let (mut compared, (manifests, others)) =
         cores::both(units.len(), || compare(&situation), || (compare::digest(units), others(live, ledger, units)));
@@ -151,7 +161,6 @@ pub fn plan(aligned: &Aligned, live: &Live, rules: &Rules, now: Timestamp) -> Re
     let left = choose(&rules.choice, &mut compared, &situation);
     if let Some(pattern) = left.idle.first() {
         let known: Vec<String> = compared.iter().map(|one| one.change.address.to_string()).collect();
-        similar: rules.similar,
         let nearest = text::nearest(pattern, known.iter().map(String::as_str)).map(str::to_owned);
         return Err(NoMatch { pattern: pattern.clone(), nearest });
     }
@@ -175,6 +184,7 @@ pub fn plan(aligned: &Aligned, live: &Live, rules: &Rules, now: Timestamp) -> Re
     unmanaged::tell(&mut told, live, &others, &changes, &rules.ignored);
     told.home = Some(rules.home.clone()).filter(Home::is_known);
     told.other_home = ledger.home.clone().filter(|home| home.is_other(&rules.home));
+    descend(&mut told, rules);
     if !is_of_files {
         told.unmanaged.clear();
     } else if !declares {
@@ -182,6 +192,20 @@ pub fn plan(aligned: &Aligned, live: &Live, rules: &Rules, now: Timestamp) -> Re
     }
     let (on_drift, basis) = (rules.on_drift, rules.basis.clone());
     Ok(Plan { told, on_drift, basis, ..Plan::new(about, changes, steps, left_out.into_iter().collect(), now) })
+}
+
+/// Adds which commit the files are. A revert and a destroy do not apply the files, so they say nothing about them.
+fn descend(told: &mut Told, rules: &Rules) {
+    if matches!(rules.aim, Aim::Nothing | Aim::Before(_)) {
+        return;
+    }
+    let descent = rules.descent.as_ref();
+    let contains = descent.is_none_or(|descent| matches!(descent.ancestry, Ancestry::Same | Ancestry::Descendant));
+    // A part of older files does not make them the newest: the next plan of all of them would delete the rest.
+    if contains || (rules.allow_older && rules.choice == Choice::default()) {
+        told.checkout.clone_from(&rules.checkout);
+    }
+    told.descent = descent.filter(|_| !contains).cloned();
 }
 
 /// Adds what the readers of some changes should know: places, zones, samples, and when the service last used a thing.

@@ -69,6 +69,7 @@ impl Story {
             changes,
             lease: None,
             home: None,
+            checkout: None,
         }));
     }
 

@@ -218,7 +218,16 @@ fn what_was_moved_and_then_dealt_with_belongs_to_its_new_address() {
 
 fn begin(run: &str) -> Record {
     let (plan, changes, lease) = (Digest::of(b""), BTreeMap::new(), Some(Lease::of("ada on build-7")));
-    Record::Begin(Begin { run: run.into(), plan, app: String::new(), tool: "0".into(), changes, lease, home: None })
+    Record::Begin(Begin {
+        run: run.into(),
+        plan,
+        app: String::new(),
+        tool: "0".into(),
+        changes,
+        lease,
+        home: None,
+        checkout: None,
+    })
 }
 
 #[test]

@@ -157,6 +157,7 @@ fn changes(apply: usize, resources: usize) -> [Record; 4] {
         changes: BTreeMap::from([("update".to_owned(), 1)]),
         lease: None,
         home: None,
+        checkout: None,
     };
     [
         Record::Begin(begin),

@@ -70,7 +70,8 @@ pub struct Options {
 impl Options {
     /// A plan of what the manifests say.
     pub fn wish(&self) -> Wish {
-        Wish { choice: self.chosen.choice(), on_drift: self.drifting.given(), ..Wish::default() }
+        let (choice, on_drift) = (self.chosen.choice(), self.drifting.given());
+        Wish { choice, on_drift, allow_older: self.allowed.allow_older, ..Wish::default() }
     }
 }
 
@@ -88,15 +89,19 @@ pub struct Allowed {
     /// Allow changes that message people at once
     #[arg(long)]
     allow_sends: bool,
+
+    /// Allow deletions and reversals by files that are older than the last apply
+    #[arg(long)]
+    pub allow_older: bool,
 }
 
 impl Allowed {
     /// The usual answer to a question.
     pub fn asking<'a>(&self, question: &'a str, again: Again) -> Asking<'a> {
-        let Self { yes, allow_deletes, allow_sends } = *self;
+        let Self { yes, allow_deletes, allow_sends, allow_older } = *self;
         let given = yes.then_some("yes");
         let way_out = "pass --yes, or apply a plan that was looked at: pushplan apply PLAN".to_owned();
-        Asking { question, wanted: "yes", given, way_out, allow_deletes, allow_sends, again, review: None }
+        Asking { question, wanted: "yes", given, way_out, allow_deletes, allow_sends, allow_older, again, review: None }
     }
 }
 
@@ -121,15 +126,15 @@ pub struct How {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 
+    /// Exit with 0 if manual steps are left [default: 6]
+    #[arg(long)]
+    pub allow_manual: bool,
+
     #[command(flatten)]
     pub turn: Turn,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-    /// Exit with 0 if manual steps are left [default: 6]
-    #[arg(long)]
-    pub allow_manual: bool,
-
 pub enum WhenFailed {
     Stop,
     Continue,
@@ -183,7 +188,7 @@ impl Apply {
             done.insert(ledger::address(address)?);
         }
         let wish = match &saved {
-            Some(plan) => saved::wish(plan),
+            Some(plan) => Wish { allow_older: self.wanted.allowed.allow_older, ..saved::wish(plan) },
             None => Wish { done, ..self.wanted.wish() },
         };
         let does = Does::to(&wish.aim, &self.options());
@@ -405,6 +410,9 @@ impl How {
         planned: &Planned,
         context: &Context,
     ) -> Report {
+        let run = uuid::Uuid::new_v4().to_string();
+        // Others on this machine see at once when this process is killed.
+        let _presence = site.log.show_presence(&run);
         let settings = Settings {
             concurrency: usize::from(self.concurrency),
             send_within: site.send_within,
@@ -420,9 +428,6 @@ impl How {
         let Planned { plan, ledger, .. } = planned;
         let mut progress = Progress::start(&context.out, plan, self.showing());
         if site.is_one_of_many {
-        let run = uuid::Uuid::new_v4().to_string();
-        // Others on this machine see at once when this process is killed.
-        let _presence = site.log.show_presence(&run);
             progress = progress.of_one(&site.target);
         }
         let asked = async {

@@ -41,6 +41,7 @@ impl Destroy {
             // Its name is the answer to how many as well.
             allow_deletes: Some(usize::MAX),
             allow_sends: false,
+            allow_older: false,
             again: self.place.again(&format!("destroy {confirm}"), &wish.choice),
             review: None,
         };

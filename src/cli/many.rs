@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use tokio::task::JoinSet;
 
 use super::apply::saved;
-use super::planning::{Place, Site, Wish, invalid, show};
+use super::planning::{Place, Site, Wish, checkout, invalid, show};
 use super::target::{self, Opened, Shared};
 use super::{Context, ledger, project};
 use crate::cores;
@@ -251,6 +251,7 @@ impl Asked {
     /// The same, where somebody else says what is wrong.
     pub fn read_telling(&self, now: Timestamp, wrong: &dyn Fn(&Report)) -> Result<Vec<Arc<Site>>, Failure> {
         let root = Place::new(self.project.clone(), None).root()?;
+        checkout::ask(&root);
         self.sites_of(&root, read_project(&root, None), now, wrong)
     }
 

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 
 use super::forms::{Format, Forms};
 use super::many::{self, Became, Does, Places, Which};
-use super::planning::{self, Planned, Site, Wish, no_match, unreadable};
+use super::planning::{self, Planned, Site, Wish, checkout, no_match, unreadable};
 use super::{Context, Ended, ledger, plan, runtime, target, turn};
 use crate::client::Origin;
 use crate::compare::Applied;
@@ -85,6 +85,7 @@ impl Offline {
         };
         let command = format!("plan{}", self.again());
         let asked = Asked { places, wish, forms, detailed, command };
+        checkout::ask(&root);
         asked.show(&root, crate::manifest::read_project(&root, None), &against, context)
     }
 }
@@ -256,6 +257,7 @@ fn decided(
         position,
         basis,
         under_way,
+        descent: site.descent(ledger),
         told: Told { last_apply: ledger.applied, at_work, ..rules.told },
         ..rules
     };

@@ -2,6 +2,7 @@
 
 mod aim;
 mod before;
+pub(super) mod checkout;
 mod fetch;
 mod home;
 mod remembered;
@@ -25,7 +26,7 @@ use crate::digest::Digest;
 use crate::failure::{Exit, Failure};
 use crate::finding::{Finding, Severity};
 use crate::guard::Limits;
-use crate::ledger::{Chain, Home, Ledger};
+use crate::ledger::{Chain, Descent, Home, Ledger};
 use crate::live::Live;
 use crate::manifest::{Desired, Manifests, Project, Target, read_once, read_project};
 use crate::model::delay::Delay;
@@ -113,6 +114,8 @@ pub struct Site {
     pub log: Chain,
     /// Which project it is.
     home: Home,
+    /// Which commit its files are.
+    checkout: checkout::Asked,
     /// Whether it was told what a plan leaves as it is.
     said: OnceLock<()>,
 }
@@ -162,12 +165,14 @@ impl Place {
     /// The same, where somebody else says what is wrong.
     pub fn read_telling(&self, now: Timestamp, wrong: &dyn Fn(&Report)) -> Result<Site, Failure> {
         let root = self.root()?;
+        checkout::ask(&root);
         self.site_of(&root, read_project(&root, None), now, wrong)
     }
 
     /// The same as [`Self::read_for`], for somebody who plans what the manifests say and asks for nothing else.
     pub fn read_to_plan(&self, context: &Context, now: Timestamp, programs: bool) -> Result<Site, Failure> {
         let (root, wrong) = (self.root()?, |errors: &Report| show(errors, programs, context));
+        checkout::ask(&root);
         let once = read_once(&root);
         match self.chosen(once.project(), once.findings())? {
             Some(name) => {
@@ -318,6 +323,8 @@ pub struct Wish {
     pub aim: Aim,
     /// Whether it may undo what somebody did on the service; where nothing is said, the target's word holds.
     pub on_drift: Option<OnDrift>,
+    /// Whether older files may take the place of what was applied last.
+    pub allow_older: bool,
     /// How long somebody who is at work is waited for. After that it is planned what there is to do beside them.
     pub patience: Duration,
 }
@@ -354,6 +361,7 @@ impl Site {
             apart: seconds(|target| &target.apart),
             log: ledger::of(&manifests.project, root, &name)?,
             home: home::home(root, &manifests.project),
+            checkout: checkout::asked(root),
             said: OnceLock::new(),
             units,
             composites,
@@ -430,6 +438,11 @@ impl Site {
         let rules = Rules { prunes, under_way, ..self.rules(wish, opened, &after, held) };
         let plan = self.planned(&aligned, &mut live, &rules, opened).await?;
         Ok(Planned { plan: plan.into(), at_work: after.at_work.is_some(), ledger: after.ledger, digest: None })
+    }
+
+    /// How the files relate to what was applied last, where a ledger knows that.
+    pub(super) fn descent(&self, ledger: &Ledger) -> Option<Descent> {
+        ledger.checkout.as_ref().map(|applied| self.checkout.descent(applied))
     }
 
     /// Plans from what was fetched; once more if the plan deletes a segment that unread segments may name.

@@ -298,6 +298,7 @@ mod tests {
             changes: BTreeMap::new(),
             lease: None,
             home: None,
+            checkout: None,
         })
     }
 

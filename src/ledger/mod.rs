@@ -4,6 +4,7 @@
 //! crash, history and who-did-what all follow from it.
 
 mod chain;
+mod checkout;
 mod codec;
 mod file;
 pub mod git;
@@ -24,7 +25,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use chain::{Chain, Facts, Kept, NotMoved, Taken, Twice, checkpoint};
+pub use chain::{Chain, Facts, Kept, NotMoved, Presence, Taken, Twice, checkpoint};
+pub use checkout::{Ancestry, Checkout, Descent};
 pub use codec::FORMAT;
 pub use file::FileStore;
 pub use home::Home;

@@ -6,6 +6,7 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::checkout::Checkout;
 use super::home::Home;
 use super::lease::Lease;
 use super::state::Ledger;
@@ -79,6 +80,9 @@ pub struct Begin {
     /// The project that it is of, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<Box<Home>>,
+    /// The commit that its files are, where that is known and the files contain what was applied before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkout: Option<Box<Checkout>>,
 }
 
 /// What a step does to the service, or to the ledger alone.

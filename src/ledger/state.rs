@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::checkout::Checkout;
 use super::home::Home;
 use super::lease::Running;
 use super::record::{Adopted, Done, Entry, Intent, Outcome, Record, Resolution, Seq, Verb};
@@ -41,6 +42,9 @@ pub struct Ledger {
     /// The project that something was last applied from, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<Home>,
+    /// The commit that was applied last, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkout: Option<Checkout>,
 }
 
 /// A thing of ours.
@@ -122,6 +126,10 @@ impl Ledger {
                 self.run = Some(Running::new(&begin.run, &actor, begin.lease, at));
                 self.app = begin.app;
                 self.home = begin.home.map(|home| *home);
+                // A run that does not say leaves what is known.
+                if let Some(checkout) = begin.checkout {
+                    self.checkout = Some(*checkout);
+                }
                 self.pruning.clear();
             }
             Record::About { app, home } => {

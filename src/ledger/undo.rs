@@ -292,7 +292,16 @@ mod tests {
 
     fn begin(run: &str) -> Record {
         let (run, plan, changes) = (run.to_owned(), Digest::of(b""), BTreeMap::new());
-        Record::Begin(Begin { run, plan, app: String::new(), tool: String::new(), changes, lease: None, home: None })
+        Record::Begin(Begin {
+            run,
+            plan,
+            app: String::new(),
+            tool: String::new(),
+            changes,
+            lease: None,
+            home: None,
+            checkout: None,
+        })
     }
 
     fn end(run: &str) -> Record {

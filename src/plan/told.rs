@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Place;
 use crate::address::Address;
-use crate::ledger::Home;
+use crate::ledger::{Checkout, Descent, Home};
 use crate::model::quiet::Quiet;
 
 /// Facts for readers alone.
@@ -22,6 +22,12 @@ pub struct Told {
     /// The project that something was last applied from, where that is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_home: Option<Home>,
+    /// The commit that its files are, for the ledger to remember. Left out where it must not take the place of what is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkout: Option<Checkout>,
+    /// How its files relate to what was applied last, where they do not contain that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub descent: Option<Descent>,
     /// When people are not to be disturbed, by the clock where they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet: Option<Quiet>,
@@ -52,6 +58,11 @@ pub struct Told {
 }
 
 impl Told {
+    /// What readers have to know first: that the files do not contain what was applied last.
+    pub fn older(&self) -> Option<String> {
+        self.descent.as_ref().and_then(Descent::words)
+    }
+
     /// How much of what another target has is not promoted.
     pub fn left(&self) -> usize {
         self.held.iter().filter(|held| held.why.is_left()).count()

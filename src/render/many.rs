@@ -67,12 +67,13 @@ impl<'p> Several<'p> {
         (changed, planned - changed, self.all.len() - planned)
     }
 
-    /// What the plans were compared with, where that was not the service: a sentence, after the targets that it is about where it is
+    /// That the files do not contain what was applied last, and what the plans were compared with, where that was not the service: a sentence, after the targets that it is about where it is
     /// not about all.
     fn compared_with(&self) -> Vec<String> {
         let mut said: Vec<(String, Vec<&str>)> = Vec::new();
-        for (target, view, _) in self.planned() {
-            let Some(words) = view.plan.basis.words(view.plan.ledger.seq, false) else { continue };
+        let of_plan = |plan: &Plan| [plan.told.older(), plan.basis.words(plan.ledger.seq, false)];
+        let all = self.planned().flat_map(|(target, view, _)| of_plan(view.plan).map(|words| (target, words)));
+        for (target, words) in all.filter_map(|(target, words)| Some((target, words?))) {
             match said.iter_mut().find(|(known, _)| *known == words) {
                 Some((_, targets)) => targets.push(target),
                 None => said.push((words, vec![target])),

@@ -32,6 +32,7 @@ impl Elsewhere {
                 changes: Default::default(),
                 lease: Some(Lease { seconds: lease_seconds, ..Lease::of("grace") }),
                 home: None,
+                checkout: None,
             };
             let mut record = Record::Begin(begin);
             let mut seq = ledger.seq;

@@ -29,6 +29,7 @@ mod newer;
 mod next;
 mod offline;
 mod offline_alike;
+mod older;
 mod outcomes;
 mod own_keys;
 mod ownership;

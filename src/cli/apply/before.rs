@@ -24,6 +24,7 @@ pub struct Asking<'a> {
     pub way_out: String,
     pub allow_deletes: Option<usize>,
     pub allow_sends: bool,
+    pub allow_older: bool,
     /// How the command is said again.
     pub again: Again,
     /// Where it has to be approved, and is told what became of it.
@@ -84,8 +85,8 @@ impl How {
     }
 
     fn guard(&self, site: &Site, plan: &Plan, asking: &Asking) -> Result<(), Failure> {
-        let Asking { allow_deletes, allow_sends, .. } = *asking;
-        let limits = Limits { allow_deletes, allow_sends, ..site.limits() };
+        let Asking { allow_deletes, allow_sends, allow_older, .. } = *asking;
+        let limits = Limits { allow_deletes, allow_sends, allow_older, ..site.limits() };
         let refused = guard::guards(plan, &limits);
         let Some((first, rest)) = refused.split_first() else { return Ok(()) };
         let mut message = first.message.clone();

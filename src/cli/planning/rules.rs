@@ -18,6 +18,7 @@ impl Site {
             app: opened.app.clone(),
             level: opened.level,
             position: remembered.position.clone(),
+            descent: self.descent(&remembered.ledger),
             ..self.rules_offline(wish)
         };
         let (last_apply, at_work) = (remembered.ledger.applied, remembered.at_work.clone());
@@ -45,14 +46,17 @@ impl Site {
             ignored: self.ignored(),
             told: self.told(),
             home: self.home.clone(),
+            checkout: self.checkout.checkout(),
+            descent: None,
+            allow_older: wish.allow_older,
             composites: &self.composites,
             adopt: true,
             own_only: true,
+            similar: true,
         }
     }
 
     /// Places of resources that are applied in parts.
-            similar: true,
     pub fn composites(&self) -> &BTreeMap<Address, Place> {
         &self.composites
     }

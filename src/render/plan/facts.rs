@@ -192,6 +192,31 @@ pub struct ComparedWith {
     pub record: Option<u64>,
 }
 
+/// How the files of a plan relate to what was applied last, if they do not contain that.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Older {
+    /// behind, diverged, missing (this clone does not have the commit), unknown or outside (no git repository).
+    pub relation: &'static str,
+    /// In a sentence.
+    pub words: String,
+    /// The commit that was applied last.
+    pub applied: String,
+    /// The commit that is checked out. Null where that is not known.
+    pub here: Option<String>,
+}
+
+impl Older {
+    pub fn new(plan: &plan::Plan) -> Option<Self> {
+        let descent = plan.told.descent.as_ref()?;
+        Some(Self {
+            relation: descent.ancestry.word(),
+            words: plan.told.older()?,
+            applied: descent.applied.commit.clone(),
+            here: descent.here.as_ref().map(|here| here.commit.clone()),
+        })
+    }
+}
+
 /// What a plan was compared with.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

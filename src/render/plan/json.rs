@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::facts::{Audience, Collision, ComparedWith, Message, NotInGit, NothingDeclared, Time, Unlisted, User};
+use super::facts::{
+    Audience, Collision, ComparedWith, Message, NotInGit, NothingDeclared, Older, Time, Unlisted, User,
+};
 use super::{Ahead, View, requests, words};
 use crate::guard::Refused;
 use crate::kinds;
@@ -26,6 +28,9 @@ pub struct Document<'p> {
     pub digest: String,
     /// Enough of the digest for people to tell two plans apart.
     pub short_digest: String,
+    /// Set if the files do not contain what was applied last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub older: Option<Older>,
     /// Left out where it was compared with the service. Else it is for reading, and is never applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compared_with: Option<ComparedWith>,
@@ -303,6 +308,7 @@ impl<'p> Document<'p> {
             format_version: 1,
             short_digest: digest.short(),
             digest: digest.to_string(),
+            older: Older::new(plan),
             compared_with: ComparedWith::new(plan),
             tool: plan.tool.clone(),
             target: plan.target.clone(),

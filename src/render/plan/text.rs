@@ -46,6 +46,11 @@ pub fn before_apply(plan: &Plan, again: &Again, style: Style, tell: &mut dyn FnM
 }
 
 fn whole(view: &View, ahead: Option<&Ahead>, style: Style, tell: &mut dyn FnMut(&str)) {
+    if let Some(words) = view.plan.told.older() {
+        let mut out = String::new();
+        layout::paragraph(&mut out, &Words::default().paint(&words, Paint::Danger), 0, style);
+        tell(&(out + "\n"));
+    }
     if let Some(words) = view.plan.compared_with() {
         let mut out = String::new();
         layout::paragraph(&mut out, &Words::default().paint(&words, Paint::Asks), 0, style);

@@ -17,6 +17,7 @@ impl Report<'_> {
                     "Plan " b { (self.digest.short()) } " for " bdi { (one_line(&plan.origin)) }
                 }
                 h1 { (self.headline()) }
+                @if let Some(words) = plan.told.older() { p.compared { (one_line(&words)) } }
                 @if let Some(words) = plan.compared_with() { p.compared { (one_line(&words)) } }
                 (self.badges())
                 p.made {

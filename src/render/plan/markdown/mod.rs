@@ -73,7 +73,8 @@ fn page_of(view: &View, ahead: &Ahead, most: usize) -> Page {
         let (compared, past) =
             (rest::compared_with(view.plan), rest::past(view, most.saturating_sub(said.len()).min(PAST)));
         let past = if past.text.is_empty() { past.text } else { format!("\n{}", past.text) };
-        return Page { text: format!("{compared}{said}\n{past}{}", rest::unmanaged(view)), truncated: false };
+        let older = rest::older(view.plan);
+        return Page { text: format!("{older}{compared}{said}\n{past}{}", rest::unmanaged(view)), truncated: false };
     }
     let (heading, footer) = (rest::heading(view), rest::footer(view, ahead));
     let mut room = Room { left: most };

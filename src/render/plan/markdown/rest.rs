@@ -47,8 +47,14 @@ pub fn heading(view: &View) -> String {
     let changing = if changing.is_empty() { "nothing to apply".to_owned() } else { changing.join(", ") };
     let ignored: String =
         [ignored(view), undeclared(view)].into_iter().flatten().map(|words| format!(" {words}")).collect();
-    let compared = compared_with(view.plan);
+    let compared = format!("{}{}", older(view.plan), compared_with(view.plan));
     format!("## Plan for {target} — {changing}\n\n{compared}{staying}.{pressing}{ignored}\n\n")
+}
+
+/// That its files do not contain what was applied last.
+pub fn older(plan: &Plan) -> String {
+    let words = plan.told.older().map(|words| markdown::text(&short(&words, 2 * LINE)));
+    words.map(|words| format!("> [!WARNING]\n> {words}\n\n")).unwrap_or_default()
 }
 
 /// What it was compared with, where that was not the service.

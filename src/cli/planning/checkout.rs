@@ -1,0 +1,152 @@
+//! Which commit the files of the project are, and how that relates to the one that was applied last.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use crate::git::{Git, LIMIT, Silent};
+use crate::ledger::{Ancestry, Checkout, Descent};
+
+/// What git says about a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Here {
+    At(Checkout),
+    /// There is no repository, or no commit in it yet.
+    Outside,
+    /// There is a repository, and git could not be asked.
+    Unknown,
+}
+
+/// A question to git that is asked while files are read. The commit is read before the files: if both change meanwhile, the files
+/// are newer than the commit, never older.
+#[derive(Clone, Debug)]
+pub struct Asked(Arc<Asking>);
+
+#[derive(Debug)]
+struct Asking {
+    root: PathBuf,
+    answer: OnceLock<Here>,
+    thread: Mutex<Option<JoinHandle<Here>>>,
+}
+
+/// The question of whoever reads now: several targets of one project share it.
+static LAST: Mutex<Option<Asked>> = Mutex::new(None);
+
+/// Asks git about the project in a folder. To be called before its files are read.
+pub fn ask(root: &Path) {
+    let folder = root.to_owned();
+    let thread = thread::Builder::new().spawn(move || here(&folder)).ok();
+    let asked = Asked(Arc::new(Asking { root: root.to_owned(), answer: OnceLock::new(), thread: Mutex::new(thread) }));
+    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(asked);
+}
+
+/// The question that was asked before the files of a folder were read.
+pub fn asked(root: &Path) -> Asked {
+    let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match last().filter(|asked| asked.0.root == root) {
+        Some(asked) => asked,
+        None => {
+            let unasked = Asking { root: root.to_owned(), answer: OnceLock::new(), thread: Mutex::default() };
+            Asked(Arc::new(unasked))
+        }
+    }
+}
+
+impl Asked {
+    fn answer(&self) -> &Here {
+        let Asking { root, answer, thread } = &*self.0;
+        answer.get_or_init(|| {
+            let thread = thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+            thread.and_then(|thread| thread.join().ok()).unwrap_or_else(|| here(root))
+        })
+    }
+
+    /// What is checked out, where that is known.
+    pub fn checkout(&self) -> Option<Checkout> {
+        match self.answer() {
+            Here::At(checkout) => Some(checkout.clone()),
+            Here::Outside | Here::Unknown => None,
+        }
+    }
+
+    /// How the files relate to what was applied last.
+    pub fn descent(&self, applied: &Checkout) -> Descent {
+        let here = self.checkout();
+        let ancestry = match (&here, self.answer()) {
+            (Some(here), _) => ancestry(&Git::new(&self.0.root, LIMIT), &applied.commit, &here.commit),
+            (None, Here::Outside) => Ancestry::Outside,
+            (None, _) => Ancestry::Unknown,
+        };
+        Descent { applied: applied.clone(), here, ancestry }
+    }
+}
+
+fn here(root: &Path) -> Here {
+    let said =
+        Git::new(root, LIMIT).say(&["status", "--porcelain=v2", "--branch", "--untracked-files=normal", "--", "."]);
+    let has_repository = || root.ancestors().any(|folder| folder.join(".git").exists());
+    match said {
+        Ok(said) if said.is_ok => read(&String::from_utf8_lossy(&said.out)).map_or(Here::Outside, Here::At),
+        Ok(said) if said.err.contains("not a git repository") => Here::Outside,
+        Err(Silent::NotStarted(_)) if !has_repository() => Here::Outside,
+        _ => Here::Unknown,
+    }
+}
+
+/// Reads what `git status` says. Nothing where there is no commit yet.
+fn read(said: &str) -> Option<Checkout> {
+    let head = |name: &str| said.lines().find_map(|line| line.strip_prefix(&format!("# branch.{name} ")));
+    let commit = head("oid").filter(|id| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    let branch = head("head").filter(|name| *name != "(detached)").map(str::to_owned);
+    let dirty = said.lines().any(|line| !line.is_empty() && !line.starts_with("# "));
+    Some(Checkout { commit: commit.to_owned(), branch, dirty })
+}
+
+fn ancestry(git: &Git, applied: &str, here: &str) -> Ancestry {
+    if applied == here {
+        return Ancestry::Same;
+    }
+    if applied.is_empty() || !applied.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Ancestry::Unknown;
+    }
+    let is_shallow = || git.ask(&["rev-parse", "--is-shallow-repository"]).is_none_or(|said| said != "false");
+    match git.say(&["cat-file", "-e", &format!("{applied}^{{commit}}")]) {
+        Ok(said) if said.is_ok => {}
+        // A clone with all of its history would have every ancestor of what is checked out.
+        Ok(_) if !is_shallow() => return Ancestry::Missing,
+        _ => return Ancestry::Unknown,
+    }
+    // It says no without a word, and why it cannot say.
+    let is_ancestor = |one: &str, other: &str| match git.say(&["merge-base", "--is-ancestor", one, other]) {
+        Ok(said) if said.is_ok => Some(true),
+        Ok(said) if said.err.trim().is_empty() => Some(false),
+        _ => None,
+    };
+    match is_ancestor(applied, here) {
+        Some(true) => Ancestry::Descendant,
+        // What is not to be seen in a part of the history may be in the rest.
+        Some(false) if is_shallow() => Ancestry::Unknown,
+        Some(false) => match is_ancestor(here, applied) {
+            Some(true) => Ancestry::Behind,
+            Some(false) => Ancestry::Diverged,
+            None => Ancestry::Unknown,
+        },
+        None => Ancestry::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_git_says_is_read() {
+        let clean = "# branch.oid 1f38\n# branch.head main\n# branch.upstream origin/main\n# branch.ab +0 -1\n";
+        let main = Checkout { commit: "1f38".into(), branch: Some("main".into()), dirty: false };
+        assert_eq!(read(clean), Some(main.clone()));
+        assert_eq!(read(&format!("{clean}? new.yaml\n")), Some(Checkout { dirty: true, ..main.clone() }));
+        let detached = clean.replace("main\n", "(detached)\n");
+        assert_eq!(read(&detached), Some(Checkout { branch: None, ..main }));
+        assert_eq!(read("# branch.oid (initial)\n# branch.head main\n"), None);
+    }
+}

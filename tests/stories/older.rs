@@ -1,0 +1,202 @@
+//! Files that are older than what was applied last: a clone that is behind takes nothing back.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::Ran;
+use crate::world::{Project, Service, says};
+
+const FIRST: &str = "\
+scheduled_pushes:
+  first:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {tag: vip}, device_types: [ios], notification: {alert: The first one}}
+";
+const SALE: &str = "  sale:
+    schedule: {scheduled_time: 2035-06-01T10:00}
+    push: {audience: {tag: all}, device_types: [android], notification: {alert: Everything must go}}
+";
+
+fn git(folder: &Path, arguments: &[&str]) {
+    let config = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "init.defaultBranch=main"];
+    let ran = Command::new("git").args(config).args(arguments).current_dir(folder).output().expect("git runs");
+    assert!(ran.status.success(), "git {arguments:?}: {ran:?}");
+}
+
+/// A project in a repository with two commits: the second one adds a push, and was applied.
+fn merged() -> (Project, Service) {
+    let project = Project::new(FIRST);
+    let service = project.serve();
+    let folder = project.folder.path();
+    git(folder, &["init", "-q"]);
+    commit(&project, "first");
+    project.good(&["apply", "--yes"]);
+    project.write(&format!("{FIRST}{SALE}"));
+    commit(&project, "sale");
+    project.good(&["apply", "--yes"]);
+    (project, service)
+}
+
+fn commit(project: &Project, message: &str) {
+    git(project.folder.path(), &["add", "--", "messages.yaml", "pushplan.toml"]);
+    git(project.folder.path(), &["commit", "-q", "-m", message]);
+}
+
+fn pushes(service: &Service) -> Vec<String> {
+    let mut names = service.names("/api/schedules", "schedules", "name");
+    names.sort();
+    names
+}
+
+fn refused(ran: &Ran, words: &[&str]) {
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.to_string(), words);
+}
+
+#[test]
+fn one_commit_behind_nothing_that_was_merged_is_deleted() {
+    let (project, service) = merged();
+    git(project.folder.path(), &["checkout", "-q", "HEAD~1"]);
+    let said = ["These files are older than the last apply", "is behind", "scheduled_pushes/sale", "--allow-older"];
+    refused(&project.run(&["reconcile", "--once", "--drift", "fix"]), &said);
+    refused(&project.run(&["apply", "--yes"]), &[&said[..], &["git pull"]].concat());
+    assert_eq!(pushes(&service), ["first", "sale"]);
+
+    // Every form of the plan says it first.
+    let text = project.good(&["plan"]).stdout;
+    assert!(text.starts_with("These files are older than the last apply: this checkout, "), "{text}");
+    let json: Value = serde_json::from_str(&project.good(&["plan", "--format", "json"]).stdout).expect("JSON");
+    assert_eq!(json["older"]["relation"], "behind", "{json}");
+    assert_eq!(json["refused"][0]["guard"], "older", "{json}");
+    let markdown = project.good(&["plan", "--format", "markdown"]).stdout;
+    says(&markdown, &["> [!WARNING]\n> These files are older than the last apply"]);
+    says(&project.good(&["plan", "--format", "html"]).stdout, &["These files are older than the last apply"]);
+
+    // What is applied of it does not make these files the newest.
+    project.good(&["apply", "--yes", "--only", "scheduled_pushes/first"]);
+    refused(&project.run(&["apply", "--yes"]), &said);
+    project.good(&["apply", "--yes", "--allow-older"]);
+    assert_eq!(pushes(&service), ["first"]);
+}
+
+#[test]
+fn older_files_neither_take_an_edit_back_nor_bring_back_what_was_removed() {
+    let (project, service) = merged();
+    let folder = project.folder.path();
+    project.edit("The first one", "Corrected");
+    commit(&project, "correct");
+    project.good(&["apply", "--yes"]);
+    git(folder, &["checkout", "-q", "HEAD~1"]);
+    refused(&project.run(&["apply", "--yes"]), &["is behind", "scheduled_pushes/first"]);
+    git(folder, &["checkout", "-q", "main"]);
+    project.write(&project.folder.read("messages.yaml").replace(SALE, ""));
+    commit(&project, "no sale");
+    project.good(&["apply", "--yes"]);
+    assert_eq!(pushes(&service), ["first"]);
+    git(folder, &["checkout", "-q", "HEAD~1"]);
+    refused(&project.run(&["apply", "--yes"]), &["is behind", "scheduled_pushes/sale"]);
+    assert_eq!(pushes(&service), ["first"]);
+    // A commit that takes another one back is no older one.
+    git(folder, &["checkout", "-q", "main"]);
+    git(folder, &["revert", "--no-edit", "HEAD"]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(pushes(&service), ["first", "sale"]);
+}
+
+#[test]
+fn older_files_put_back_what_somebody_changed_on_the_service() {
+    let (project, service) = merged();
+    git(project.folder.path(), &["checkout", "-q", "HEAD~1"]);
+    // The commit is older, and the files say what was applied.
+    project.write(&format!("{FIRST}{SALE}"));
+    says(
+        &project.good(&["plan"]).stdout,
+        &["These files are older than the last apply", "with uncommitted changes", "No changes."],
+    );
+    let listed = service.get("/api/schedules");
+    let sale = listed["schedules"].as_array().expect("a list").iter().find(|one| one["name"] == "sale");
+    let mut sale = sale.expect("a push").clone();
+    let path = sale["url"].as_str().and_then(|url| url.split_once("/api/")).expect("a path").1.to_owned();
+    sale["push"]["notification"]["alert"] = "Something else".into();
+    let fields = ["name", "schedule", "push"].map(|field| (field.to_owned(), sale[field].clone()));
+    service.put(&format!("/api/{path}"), &Value::Object(fields.into_iter().collect()));
+    project.good(&["apply", "--yes"]);
+    assert!(service.get("/api/schedules").to_string().contains("Everything must go"));
+}
+
+#[test]
+fn another_branch_adds_something_and_deletes_nothing() {
+    let (project, service) = merged();
+    let folder = project.folder.path();
+    git(folder, &["checkout", "-q", "-b", "other", "HEAD~1"]);
+    project.write(&format!(
+        "{FIRST}{}",
+        SALE.replace("sale:", "other:").replace("Everything must go", "Hello").replace("06-01", "09-01")
+    ));
+    commit(&project, "other");
+    let said = "These files do not contain the last apply: this checkout, ";
+    refused(&project.run(&["apply", "--yes"]), &[said, "(other), is not a descendant of", "scheduled_pushes/sale"]);
+    project.good(&["apply", "--yes", "--only", "scheduled_pushes/other"]);
+    assert_eq!(pushes(&service), ["first", "other", "sale"]);
+}
+
+/// A clone of a project, which has the ledger and the service of that one.
+fn cloned(project: &Project, options: &[&str]) -> Project {
+    let clone = Project::new("");
+    let (from, to) = (project.folder.path(), clone.folder.path());
+    std::fs::remove_dir_all(to).expect("a folder");
+    let (from_text, to_text) = (format!("file://{}", from.display()), to.display().to_string());
+    git(from, &[&["clone", "-q"], options, &[&from_text, &to_text]].concat());
+    clone
+}
+
+fn share(from: &Project, to: &Project) {
+    let copied = Command::new("cp")
+        .arg("-r")
+        .arg(from.folder.path().join(".pushplan"))
+        .arg(to.folder.path())
+        .status()
+        .expect("cp runs");
+    assert!(copied.success());
+}
+
+#[test]
+fn a_clone_that_was_not_updated_is_behind_and_one_without_a_history_cannot_tell() {
+    let project = Project::new(FIRST);
+    let service = project.serve();
+    git(project.folder.path(), &["init", "-q"]);
+    commit(&project, "first");
+    let old = cloned(&project, &[]);
+    project.good(&["apply", "--yes"]);
+    project.write(&format!("{FIRST}{SALE}"));
+    commit(&project, "sale");
+    project.good(&["apply", "--yes"]);
+    share(&project, &old);
+    let said = ["which this clone does not have", "git pull", "scheduled_pushes/sale"];
+    refused(&old.run(&["reconcile", "--once", "--drift", "fix"]), &said);
+    assert_eq!(pushes(&service), ["first", "sale"]);
+
+    project.write(FIRST);
+    commit(&project, "no sale");
+    let shallow = cloned(&project, &["--depth", "1"]);
+    share(&project, &shallow);
+    let said = ["These files may be older than the last apply", "is unknown", "git fetch --unshallow"];
+    refused(&shallow.run(&["apply", "--yes"]), &said);
+    assert_eq!(pushes(&service), ["first", "sale"]);
+    git(shallow.folder.path(), &["fetch", "-q", "--unshallow"]);
+    shallow.good(&["apply", "--yes"]);
+    assert_eq!(pushes(&service), ["first"]);
+}
+
+#[test]
+fn outside_git_nothing_is_refused_and_the_plan_says_what_was_applied() {
+    let (project, service) = merged();
+    std::fs::remove_dir_all(project.folder.path().join(".git")).expect("a repository");
+    project.write(FIRST);
+    let said = project.good(&["plan"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    says(&said, &["These files may be older than the last apply", "(main), and this project is in no git repository."]);
+    project.good(&["apply", "--yes"]);
+    assert_eq!(pushes(&service), ["first"]);
+}
