@@ -6,6 +6,7 @@
 mod applied;
 mod begun;
 mod fields;
+mod gap;
 mod kept;
 mod known;
 mod recovery;
@@ -230,6 +231,9 @@ impl<'k, 's> One<'k, 's> {
         let is_over = matches!(late, Some(Reason::TooLate { at }) if at <= self.situation.now);
         out.change.action = if unit.record && is_over { Action::Past } else { Action::Create };
         out.change.reasons.extend(late);
+        if out.change.action == Action::Create {
+            self.wait_for_gap(out);
+        }
     }
 
     fn both(&self, unit: &Unit, owned: &Owned, seen: &Seen, out: &mut Compared) {

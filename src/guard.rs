@@ -132,7 +132,7 @@ fn is_late(change: &Change) -> bool {
 fn undecided_as(reason: &Reason) -> Option<Guard> {
     match reason {
         Reason::Collision { .. } => Some(Guard::Collision),
-        Reason::InDoubt { .. } => Some(Guard::InDoubt),
+        Reason::InDoubt { .. } | Reason::UnknownSinceGap { .. } => Some(Guard::InDoubt),
         Reason::Repoint { .. }
         | Reason::NotInPlace
         | Reason::InDashboard { .. }
@@ -404,6 +404,15 @@ fn undecided(plan: &Plan, limits: &Limits) -> Vec<Refused> {
                     let id = if let [id] = candidates.as_slice() { id } else { "ID" };
                     let or = limits.leave_out(", ", &except);
                     let help = format!("pushplan resolve {address} --created {id} | --absent{or}");
+                    (Guard::InDoubt, message, help)
+                }
+                Reason::UnknownSinceGap { accepted, .. } => {
+                    let message = format!(
+                        "{address}: whether it was created before {accepted:.0} is unknown, because the ledger was restored from a \
+                         backup"
+                    );
+                    let or = limits.leave_out(", ", &except);
+                    let help = format!("pushplan resolve {address} --created ID | --absent{or}");
                     (Guard::InDoubt, message, help)
                 }
                 _ => continue,

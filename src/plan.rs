@@ -241,6 +241,9 @@ pub enum Reason {
     Collision { ids: Vec<String> },
     /// An earlier run lost the answer to its creation, and its result is not known.
     InDoubt { since: Timestamp, candidates: Vec<String> },
+    /// The ledger was restored from a backup, and this may have been created by a record that is lost: after `since`, and before
+    /// a person accepted that.
+    UnknownSinceGap { since: Option<Timestamp>, accepted: Timestamp },
     /// An earlier run's answer was lost; the thing was found.
     Recovered { id: String },
     /// The time it was made for has come, or the first of its times: the rest is still to come.

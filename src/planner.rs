@@ -88,6 +88,8 @@ pub struct Rules<'r> {
     pub own_only: bool,
     /// Whether a new message waits for a similar one that is no longer declared. Only the simulation turns this off.
     pub similar: bool,
+    /// Whether what may have been created in a gap of the ledger waits for a person. Only the simulation turns this off.
+    pub heed_gap: bool,
 }
 
 static NO_COMPOSITES: BTreeMap<Address, Place> = BTreeMap::new();
@@ -121,6 +123,7 @@ impl Rules<'static> {
             adopt: true,
             own_only: true,
             similar: true,
+            heed_gap: true,
         }
     }
 }
@@ -152,6 +155,7 @@ pub fn plan(aligned: &Aligned, live: &Live, rules: &Rules, now: Timestamp) -> Re
         adopt: rules.adopt,
         own_only: rules.own_only,
         similar: rules.similar,
+        heed_gap: rules.heed_gap,
     };
     let (mut compared, (manifests, others)) =
         cores::both(units.len(), || compare(&situation), || (compare::digest(units), others(live, ledger, units)));

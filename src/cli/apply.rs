@@ -24,6 +24,7 @@ use super::who::{self, Who};
 use super::{Context, Ended, ledger, runtime};
 use crate::apply::{self, Ending, Notice, OnError, Report, Settings};
 use crate::failure::{Exit, Failure};
+use crate::ledger::Chain;
 use crate::plan::Plan;
 use crate::render::{self, Again, Progress, Showing};
 
@@ -249,9 +250,9 @@ pub struct Applied {
 
 impl Applied {
     /// What its reviewers are told.
-    pub(super) fn became<'r>(&'r self, again: &'r Again) -> Became<'r> {
+    pub(super) fn became<'r>(&'r self, again: &'r Again, log: &Chain) -> Became<'r> {
         match self.plan.has_news() {
-            true => Became::Ran(&self.report, &self.plan, again),
+            true => Became::Ran(&self.report, &self.plan, again, log.known()),
             false => Became::Nothing,
         }
     }
@@ -266,7 +267,8 @@ impl How {
                 self.show(report, plan, &asking.again, context);
             }
             if let Some(review) = asking.review {
-                let became = ended.as_ref().map_or_else(Became::Held, |applied| applied.became(&asking.again));
+                let became =
+                    ended.as_ref().map_or_else(Became::Held, |applied| applied.became(&asking.again, &site.log));
                 review.tell(&site.target, became, context).await;
             }
             let Applied { plan, exit, report } = ended?;

@@ -7,7 +7,8 @@ use super::turn::Turn;
 use super::{Context, Ended};
 use crate::address::Address;
 use crate::failure::{Exit, Failure};
-use crate::ledger::{Record, Resolution, Verb};
+use crate::kinds::{self, remote::segments};
+use crate::ledger::{Adopted, Record, Resolution, Verb};
 
 /// Say what became of something whose result is not known.
 #[derive(Debug, Args)]
@@ -36,6 +37,14 @@ impl Resolve {
         let address = ledger::address(&self.address)?;
         let mut open = Open::new(context, &self.place, self.turn)?;
         let known = open.known_as(&self.place, &address);
+        if let Some(record) = self.since_gap(&open, &known)? {
+            open.append(context, record)?;
+            context.out.print(&match &self.created {
+                Some(id) => format!("{address} is managed now, with the id {id}"),
+                None => format!("{address} was not created in the gap; the next apply creates it"),
+            });
+            return Ok(Exit::Done);
+        }
         let found = self.found(&open, &known)?;
         open.append(context, Record::Resolve { address: known.clone(), found: found.clone() })?;
         context.out.print(&match found {
@@ -46,6 +55,47 @@ impl Resolve {
             Resolution::Absent => format!("{address} is not there; the next plan says whether it is made"),
         });
         Ok(Exit::Done)
+    }
+
+    /// The record about something that may have been created in a gap of the ledger; `None` for anything else.
+    fn since_gap(&self, open: &Open, address: &Address) -> Result<Option<Record>, Failure> {
+        let ledger = &open.ledger;
+        let is_known = ledger.open.contains_key(address) || ledger.owned.contains_key(address);
+        if is_known || !ledger.gap.as_ref().is_some_and(|gap| gap.covers(address)) {
+            return Ok(None);
+        }
+        let (site, _) = self.place.read_leniently()?;
+        let Some(unit) = site.units.get(address) else { return Err(open.unknown(address)) };
+        let id = match (&self.created, self.absent) {
+            (None, true) => return Ok(Some(Record::Resolve { address: address.clone(), found: Resolution::Absent })),
+            (Some(id), _) if id.trim().is_empty() => return Err(Failure::usage("an empty text is no id")),
+            (Some(id), _) if ledger.ids().contains(&(&*address.kind, id.as_str())) => {
+                return Err(Failure::usage(format!("{id} is managed already, under another address")));
+            }
+            (Some(id), _) => id.clone(),
+            (None, false) => {
+                return Err(Failure::usage(format!("whether {address} was created is for you to say")).help(format!(
+                    "pushplan resolve {address} --created ID, or --absent if it was neither created nor sent"
+                )));
+            }
+        };
+        let api = kinds::api(address);
+        let segment = |key: &str| Address::new(<kinds::Segment as kinds::Resource>::KEY, key);
+        let named = segments(api.audiences(), &unit.spec).into_iter();
+        let refs =
+            named.filter_map(|key| Some((key.to_owned(), ledger.owned.get(&segment(key))?.id.clone()))).collect();
+        Ok(Some(Record::Adopt(vec![Adopted {
+            address: address.clone(),
+            id,
+            spec: unit.spec.clone(),
+            refs,
+            // A person named it, and nobody has seen what it says: that is no version of it.
+            stamp: Some(String::new()),
+            protect: unit.protect.unwrap_or(false),
+            past: false,
+            push_ids: Vec::new(),
+            pruned: false,
+        }])))
     }
 
     /// What is said of it, where that makes sense.

@@ -20,7 +20,7 @@ use crate::address::Address;
 use crate::apply::{Ending, Fate, Report};
 use crate::failure::{Exit, Failure};
 use crate::forge::{self, Comment, Forge, Hidden, State, Verdict};
-use crate::ledger::{Chain, Entry};
+use crate::ledger::{Chain, Entry, Position};
 use crate::manifest::files::describe;
 use crate::plan::{Difference, Plan};
 use crate::render::ci::{self, Run};
@@ -64,7 +64,8 @@ pub struct Review {
 /// What became of a plan.
 #[derive(Debug)]
 pub enum Became<'r> {
-    Ran(&'r Report, &'r Plan, &'r Again),
+    /// With where the ledger stood at its end.
+    Ran(&'r Report, &'r Plan, &'r Again, Position),
     Nothing,
     Held(&'r Failure),
     /// Another target was not applied as it was planned.
@@ -140,6 +141,7 @@ impl Review {
         if !has_news && late.is_empty() {
             return Ok(());
         }
+        set_back(&hidden, plan, log, &sign).await?;
         if hidden.offline {
             return Err(Failure::new(format!(
                 "the plan that {sign} shows was not compared with the service: it is for reading, and approves nothing"
@@ -276,6 +278,19 @@ impl Review {
     }
 }
 
+/// Refuses a ledger that is behind a comment: it was set back since, so that it does not know all that was done. Another pull request
+/// would plan from the same ledger, and create it again.
+async fn set_back(hidden: &Hidden, plan: &Plan, log: &Chain, sign: &str) -> Result<(), Failure> {
+    if !hidden.is_ahead_of(&plan.ledger) {
+        return Ok(());
+    }
+    let ledger = log.facts().await.map_err(unreadable)?.ledger;
+    if ledger.gap.is_some_and(|gap| gap.explains(hidden.reached.seq)) {
+        return Ok(());
+    }
+    Err(hidden.behind(&plan.ledger, sign))
+}
+
 /// What to do where a merge brings something else than what was reviewed. Its review is over.
 fn way_on(moved: &BTreeMap<Address, Difference>, hidden: &Hidden, noun: &str) -> String {
     let is_new = |difference: &Difference| matches!(difference, Difference::New(_));
@@ -347,7 +362,10 @@ fn footer(target: &str, became: &Became, hidden: &Hidden) -> Option<(Hidden, Str
     let run = Run { at: Timestamp::now(), target, job: job.as_deref() };
     let with = |state| Hidden { state, ..hidden.clone() };
     Some(match became {
-        Became::Ran(report, plan, again) => {
+        Became::Ran(report, plan, again, position) => {
+            // From now on, a ledger that does not know of this run is behind.
+            let hidden = &Hidden { reached: position.clone(), ..hidden.clone() };
+            let with = |state| Hidden { state, ..hidden.clone() };
             let hidden = match report.ending {
                 Ending::Done => with(State::Applied),
                 _ if report.did_anything(plan) => partly(hidden, report, plan),
@@ -384,7 +402,7 @@ mod tests {
     use super::*;
     use crate::digest::Digest;
     use crate::model::level::Level;
-    use crate::plan::{About, Aim, Choice, Position};
+    use crate::plan::{About, Aim, Choice};
 
     #[test]
     fn a_run_that_did_nothing_does_not_say_that_another_one_did_nothing() {
@@ -404,7 +422,7 @@ mod tests {
         let report =
             Report { run, plan: digest, ending: Ending::Conflict, ledger: 7, denied: false, steps: Vec::new() };
         let again = Again::default();
-        let became = Became::Ran(&report, &plan, &again);
+        let became = Became::Ran(&report, &plan, &again, plan.ledger.clone());
         let after = |state| {
             let hidden = Hidden { state, ..Hidden::new("", &plan, false, None) };
             footer("production", &became, &hidden).map(|(hidden, _)| hidden.state)

@@ -37,6 +37,8 @@ pub struct Situation<'s> {
     pub own_only: bool,
     /// Whether a new message waits for a similar one that is no longer declared. Only the simulation leaves that out.
     pub similar: bool,
+    /// Whether what may have been created in a gap of the ledger waits for a person. Only the simulation leaves that out.
+    pub heed_gap: bool,
 }
 
 impl Situation<'_> {

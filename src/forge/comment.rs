@@ -88,6 +88,7 @@ mod tests {
             more: 0,
             others: None,
             ledger: Position::default(),
+            reached: Position::default(),
         }
     }
 

@@ -10,7 +10,7 @@ use reqwest::Client;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
-use super::{Comment, Method, PAGE, Place, Pull, Put, Reply, Request, merged_with};
+use super::{Comment, Hidden, Method, PAGE, Place, Pull, Put, Reply, Request, merged_with};
 use crate::client::{self, Patience, Struck};
 use crate::exchange::Answer;
 use crate::failure::{Exit, Failure};
@@ -189,6 +189,15 @@ impl<'n> Forge<'n> {
                 };
                 continue;
             };
+            // Written over, it would forget how far the ledger once was.
+            if let Some(new) =
+                Hidden::read(body).and_then(Result::ok).filter(|new| !new.offline && hidden.is_ahead_of(&new.ledger))
+            {
+                let sign = format!("{} {}", self.place.api.noun(), self.place.api.sign(number));
+                let failure = hidden.behind(&new.ledger, &sign);
+                let help = failure.help.as_deref().unwrap_or_default();
+                return Err(Failure { help: Some(format!("{help}; after that, delete the old comment")), ..failure });
+            }
             let others = own.map(|(other, _)| other.id);
             // What was just created may not be listed yet. Where it is older than all that are, others may have kept it.
             let unlisted = created.filter(|created| *created > oldest.id);

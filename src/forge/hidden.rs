@@ -16,7 +16,7 @@ const END: &str = " -->";
 /// The form of what is hidden. A comment of another form was written by a newer pushplan.
 const FORM: u64 = 1;
 /// All that is hidden, by its names. A newer pushplan may hide more, and that may be what matters.
-const FIELDS: [&str; 15] = [
+const FIELDS: [&str; 16] = [
     "form",
     "project",
     "target",
@@ -31,6 +31,7 @@ const FIELDS: [&str; 15] = [
     "others",
     "lineage",
     "seq",
+    "reached",
     "changes",
 ];
 /// The most bytes of it. Changes that there is no room for are counted.
@@ -93,6 +94,8 @@ pub struct Hidden {
     pub others: Option<String>,
     /// Where the ledger stood when it was planned.
     pub ledger: Position,
+    /// Where it stood when a run of it had ended; before that, when it was planned.
+    pub reached: Position,
 }
 
 /// A comment of ours that this version does not understand.
@@ -151,6 +154,7 @@ impl Hidden {
             more: 0,
             others: None,
             ledger: plan.ledger.clone(),
+            reached: plan.ledger.clone(),
         };
         hidden.more = hidden.take(changes).len();
         hidden
@@ -191,7 +195,7 @@ impl Hidden {
         let value = json!({
             "form": FORM, "project": project, "target": target, "state": state.word(), "digest": digest, "about": about,
             "truncated": truncated, "offline": offline, "commit": commit, "tool": tool, "more": more, "others": others,
-            "lineage": lineage, "seq": seq,
+            "lineage": lineage, "seq": seq, "reached": [self.reached.lineage, self.reached.seq],
             "changes": changes.iter().map(row).collect::<Vec<_>>(),
         });
         format!("{BEGIN}{}{END}", escaped(&value))
@@ -224,6 +228,11 @@ impl Hidden {
         let state = State::ALL.into_iter().find(|state| value["state"] == state.word()).ok_or_else(|| odd("state"))?;
         let rows = value["changes"].as_array().ok_or_else(|| odd("changes"))?;
         let more = value["more"].as_u64().and_then(|more| usize::try_from(more).ok()).ok_or_else(|| odd("more"))?;
+        let ledger =
+            Position { lineage: found("lineage").unwrap_or_default(), seq: value["seq"].as_u64().unwrap_or_default() };
+        let reached = value["reached"].as_array().and_then(|reached| {
+            Some(Position { lineage: reached.first()?.as_str()?.to_owned(), seq: reached.get(1)?.as_u64()? })
+        });
         Ok(Self {
             project: text("project")?,
             target: text("target")?,
@@ -237,11 +246,32 @@ impl Hidden {
             changes: rows.iter().map(approved).collect::<Result<_, _>>()?,
             more,
             others: found("others"),
-            ledger: Position {
-                lineage: found("lineage").unwrap_or_default(),
-                seq: value["seq"].as_u64().unwrap_or_default(),
-            },
+            // Comments of older versions do not have it.
+            reached: reached.unwrap_or_else(|| ledger.clone()),
+            ledger,
         })
+    }
+
+    /// Whether it knows of records that a ledger does not have: one of another lineage, or one that ends before them.
+    pub fn is_ahead_of(&self, now: &Position) -> bool {
+        let Position { lineage, seq } = &self.reached;
+        *seq > 0 && (*lineage != now.lineage || *seq > now.seq)
+    }
+
+    /// The failure for a ledger that is behind a comment, which is in the pull request of that sign.
+    pub fn behind(&self, now: &Position, sign: &str) -> Failure {
+        let (target, was) = (&self.target, &self.reached);
+        let what = match was.lineage == now.lineage || now.seq == 0 {
+            true => format!("ends with record {}, and the comment in {sign} knows of record {}", now.seq, was.seq),
+            false => format!("has the lineage {}, and the comment in {sign} knows of {}", now.lineage, was.lineage),
+        };
+        Failure::new(format!("the ledger of `{target}` {what}: it was set back, and does not know what was applied since"))
+            .exit(Exit::Refused)
+            .help(format!(
+                "nothing was changed; put the lost records back. If they are lost, run `pushplan ledger restore --accept-gap --target \
+                 {target}`, so that plans ask a person before they create what may have been created since. Another pull request \
+                 before that would create it again"
+            ))
     }
 
     /// Whether a plan is what was approved, or what is left of it after a run that ended half-way.
@@ -340,6 +370,7 @@ mod tests {
             more: 2,
             others: Some("d2".into()),
             ledger: Position { lineage: "l".into(), seq: 7 },
+            reached: Position { lineage: "l".into(), seq: 9 },
         }
     }
 

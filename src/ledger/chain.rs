@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod flaws;
+mod gap;
 mod presence;
 mod seen;
 mod transfer;
@@ -20,6 +21,7 @@ use super::store::{New, Sibling, Start, Store, Stored, Unread};
 use super::{AppendError, Ledger, Log, Position, Unreadable, Untrusted};
 use checkpoint::Behind;
 pub use checkpoint::checkpoint;
+pub use gap::Restored;
 pub use presence::Presence;
 use seen::Seen;
 pub use transfer::{Facts, NotMoved};

@@ -11,8 +11,18 @@ use serde::{Deserialize, Serialize};
 use super::record::{Entry, Record, Seq};
 use crate::digest::Digest;
 
-/// The form of a record. One of a later form is refused.
-pub const FORMAT: u64 = 1;
+/// The newest form of a record. One of a later form is refused.
+pub const FORMAT: u64 = 2;
+
+/// The form of a record: the oldest in which all that it says is understood. A pushplan that knows nothing of gaps would create
+/// what may have been created in one, so that it must not read on.
+fn format_of(record: &Record) -> u64 {
+    match record {
+        Record::Gap { .. } | Record::GapClosed => 2,
+        Record::Checkpoint(ledger) if ledger.gap.is_some() => 2,
+        _ => 1,
+    }
+}
 
 /// The largest record, in bytes.
 pub const LIMIT: u64 = 512 * 1024 * 1024;
@@ -125,7 +135,7 @@ struct Made {
 pub fn encode(entry: &Entry, lineage: &str, previous: Option<&Digest>) -> Vec<u8> {
     let Entry { seq, at, actor, record } = entry;
     let tool = env!("CARGO_PKG_VERSION");
-    let written = Written { format: FORMAT, tool, lineage, previous, seq: *seq, at: *at, actor, record };
+    let written = Written { format: format_of(record), tool, lineage, previous, seq: *seq, at: *at, actor, record };
     sealed(serde_json::to_vec(&written).expect("a record has text keys only"))
 }
 
@@ -133,7 +143,8 @@ pub fn encode(entry: &Entry, lineage: &str, previous: Option<&Digest>) -> Vec<u8
 pub fn encode_printed(entry: &Entry, lineage: &str) -> Vec<u8> {
     let Entry { seq, at, actor, record } = entry;
     let tool = env!("CARGO_PKG_VERSION");
-    let written = Written { format: FORMAT, tool, lineage, previous: None, seq: *seq, at: *at, actor, record };
+    let written =
+        Written { format: format_of(record), tool, lineage, previous: None, seq: *seq, at: *at, actor, record };
     let text = serde_json::to_string(&written).expect("a record has text keys only");
     let mut out = String::with_capacity(text.len());
     let mut last = ' ';
@@ -300,6 +311,23 @@ mod tests {
         let loose = decode(&encode(&entry(2), "one", Some(&Digest::of(b"x")))).expect("sound");
         assert_eq!(loose.check(2, Some(&first)), Err(Flaw::Loose));
         assert_eq!(loose.check(2, None), Ok(()), "reading may begin there");
+    }
+
+    #[test]
+    fn a_gap_has_a_format_that_older_programs_refuse() {
+        let format = |record: Record| {
+            let bytes = encode(&Entry { record, ..entry(2) }, "one", Some(&Digest::of(b"x")));
+            let read = decode(&bytes).expect("sound");
+            assert_eq!(encode(&read.entry, "one", Some(&Digest::of(b"x"))), bytes);
+            serde_json::from_slice::<serde_json::Value>(&bytes).expect("JSON")["format"].as_u64()
+        };
+        let gap = Record::Gap { since: None, upto: 7 };
+        let mut ledger = crate::ledger::Ledger::default();
+        assert_eq!(format(Record::Checkpoint(Box::new(ledger.clone()))), Some(1));
+        ledger.add(&Entry { record: gap.clone(), ..entry(1) });
+        assert_eq!(format(gap), Some(2));
+        assert_eq!(format(Record::GapClosed), Some(2));
+        assert_eq!(format(Record::Checkpoint(Box::new(ledger))), Some(2));
     }
 
     #[test]

@@ -64,11 +64,11 @@ impl Store for FileStore {
     }
 
     fn read(&self, start: Start) -> Pending<'_, Result<Vec<Stored>, Unread>> {
-        let inner = Arc::clone(&self.0);
-        Box::pin(async move {
-            let read = tokio::task::spawn_blocking(move || inner.read(start)).await;
-            read.unwrap_or_else(|error| Err(failed(error.to_string())))
-        })
+        self.0.clone().reading(start, Noted::Counts)
+    }
+
+    fn read_as_is(&self, start: Start) -> Pending<'_, Result<Vec<Stored>, Unread>> {
+        self.0.clone().reading(start, Noted::Ignored)
     }
 
     fn beside(&self) -> Pending<'_, Result<Vec<Sibling>, Unread>> {
@@ -94,21 +94,36 @@ fn failed(why: String) -> Unread {
     Unread::Failed { why, help: None }
 }
 
+/// Whether records that were noted and are gone are a reason to stop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Noted {
+    Counts,
+    Ignored,
+}
+
 impl Inner {
+    fn reading(self: Arc<Self>, start: Start, noted: Noted) -> Pending<'static, Result<Vec<Stored>, Unread>> {
+        Box::pin(async move {
+            let read = tokio::task::spawn_blocking(move || self.read(start, noted)).await;
+            read.unwrap_or_else(|error| Err(failed(error.to_string())))
+        })
+    }
+
     /// What lies beside it and is no ledger that can be read is of no use to anybody.
     fn beside(&self) -> Result<Vec<Sibling>, Unread> {
         let here = self.folder.shown("");
         let folders = self.folder.beside().map_err(failed)?;
         let sibling = |folder: Folder| {
             let (name, shown) = (folder.target().to_owned(), folder.shown(""));
-            let records = Self { folder, is_made: AtomicBool::new(true) }.read(Start::Checkpoint).ok()?;
+            let records =
+                Self { folder, is_made: AtomicBool::new(true) }.read(Start::Checkpoint, Noted::Counts).ok()?;
             Some(Sibling { name, becomes: Some(format!("move {shown} to {here}")), shown, records })
         };
         Ok(folders.into_iter().filter_map(sibling).collect())
     }
 
-    fn read(&self, start: Start) -> Result<Vec<Stored>, Unread> {
-        let extent = self.extent()?;
+    fn read(&self, start: Start, noted: Noted) -> Result<Vec<Stored>, Unread> {
+        let extent = self.extent(noted)?;
         let last = extent.last;
         let mut found = match start {
             Start::Checkpoint => self.back_to_checkpoint(last)?,
@@ -138,7 +153,7 @@ impl Inner {
     }
 
     /// How far the records go. All of them are there, with none missing between.
-    fn extent(&self) -> Result<Extent, Unread> {
+    fn extent(&self, noted: Noted) -> Result<Extent, Unread> {
         let folder = &self.folder;
         let there = folder.exists().and_then(|there| {
             // The note first: who appends meanwhile writes it last.
@@ -163,7 +178,7 @@ impl Inner {
         }
         let extent = Extent { last, noted: note.as_deref().and_then(read_note) };
         match &extent.noted {
-            Some((was, _)) if *was > last => Err(Unread::CutShort { last, was: *was }),
+            Some((was, _)) if *was > last && noted == Noted::Counts => Err(Unread::CutShort { last, was: *was }),
             _ => Ok(extent),
         }
     }

@@ -32,6 +32,9 @@ use told::Trouble;
 /// How often a push is made before it is given up.
 const ATTEMPTS: u32 = 3;
 
+/// How long the records may stay behind their mark: a server moves several refs one after the other, and lists them so.
+const LAGS: [Duration; 3] = [Duration::from_millis(100), Duration::from_millis(400), Duration::from_millis(1000)];
+
 /// The ledger of one target on a git server.
 pub struct GitStore {
     root: PathBuf,
@@ -47,6 +50,10 @@ pub struct GitStore {
     gone: Mutex<Option<Gone>>,
     /// The server refuses commits without a parent in the place of others.
     is_unrooted: AtomicBool,
+    /// The server does not move the mark together with the records.
+    is_unmarked: AtomicBool,
+    /// The commit of the mark, when it was last looked at.
+    mark: Mutex<Option<String>>,
 }
 
 /// What was seen last.
@@ -104,6 +111,8 @@ impl GitStore {
             sound: Mutex::default(),
             gone: Mutex::default(),
             is_unrooted: AtomicBool::new(false),
+            is_unmarked: AtomicBool::new(false),
+            mark: Mutex::default(),
         }
     }
 
@@ -154,6 +163,7 @@ impl GitStore {
     async fn look(&self, home: &Home) -> Result<Option<Tip>, Trouble> {
         for _ in 0..ATTEMPTS {
             let there = home.there(&self.refs).await?;
+            *self.mark.lock().unwrap_or_else(PoisonError::into_inner) = there.mark;
             let Some(commit) = there.tip else {
                 if there.has_history {
                     let why = format!("{} is gone, though its history is there", self.refs.tip);
@@ -176,6 +186,22 @@ impl GitStore {
             // Somebody put a checkpoint in its place meanwhile.
         }
         Err(Trouble::with("it changes faster than it can be read", "run the command again"))
+    }
+
+    /// The newest records that were ever there, by the mark beside them, where that is ahead of these. A mark that cannot be read
+    /// says nothing.
+    async fn marked(&self, home: &Home, tip: Option<&Tip>) -> Option<Tip> {
+        let mark = self.mark.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        if tip.is_some_and(|tip| tip.commit == mark) {
+            return None;
+        }
+        home.make(&self.root).await.ok()?;
+        let mut marked = home.git.tip(&mark).await.ok()?;
+        if marked.is_none() {
+            self.fetch(home, &self.refs.mark()).await.ok()?;
+            marked = home.git.tip(&mark).await.ok()?;
+        }
+        marked.filter(|marked| tip.map_or(0, Tip::last) < marked.last())
     }
 
     async fn fetch(&self, home: &Home, name: &str) -> Result<(), Trouble> {
@@ -231,16 +257,25 @@ impl GitStore {
         Ok(all)
     }
 
-    async fn read_all(&self, from: Start) -> Result<Vec<Stored>, Unread> {
+    async fn read_all(&self, from: Start, is_as_is: bool) -> Result<Vec<Stored>, Unread> {
         let failed = |trouble: Trouble| Unread::from(trouble.at(&self.shown()));
         let home = self.home().await.map_err(failed)?;
         // What was there before is looked at first: who appends meanwhile notes it last.
         let seen = if home.is_made() { home.git.tip(&home.seen).await.map_err(failed)? } else { None };
         self.sound.lock().unwrap_or_else(PoisonError::into_inner).noted = seen.as_ref().map(|tip| tip.commit.clone());
         let seen = [seen, self.sound().tip].into_iter().flatten().max_by_key(Tip::last);
-        let tip = self.look(home).await.map_err(failed)?;
+        let mut tip = self.look(home).await.map_err(failed)?;
+        let marked = self.marked(home, tip.as_ref()).await.filter(|_| !is_as_is);
+        for pause in LAGS.into_iter().filter(|_| marked.is_some()) {
+            if tip.as_ref().map(Tip::last) >= marked.as_ref().map(Tip::last) {
+                break;
+            }
+            tokio::time::sleep(pause).await;
+            tip = self.look(home).await.map_err(failed)?;
+        }
         let last = tip.as_ref().map_or(0, Tip::last);
-        if let Some(seen) = seen.filter(|seen| last < seen.last()) {
+        let seen = [seen, marked].into_iter().flatten().max_by_key(Tip::last);
+        if let Some(seen) = seen.filter(|seen| last < seen.last() && !is_as_is) {
             let was = seen.last();
             *self.gone.lock().unwrap_or_else(PoisonError::into_inner) = Some(Gone { seen, there: tip });
             return Err(Unread::CutShort { last, was });
@@ -329,7 +364,27 @@ impl Store for GitStore {
     }
 
     fn read(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>> {
-        Box::pin(self.read_all(from))
+        Box::pin(self.read_all(from, false))
+    }
+
+    fn read_as_is(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>> {
+        Box::pin(self.read_all(from, true))
+    }
+
+    fn accept(&self) -> Pending<'_, Result<(), Unread>> {
+        Box::pin(async {
+            let failed = |trouble: Trouble| Unread::from(trouble.at(&self.shown()));
+            let home = self.home().await.map_err(failed)?;
+            self.remember(None, None);
+            *self.sound.lock().unwrap_or_else(PoisonError::into_inner) = Sound::default();
+            let tip = self.look(home).await.map_err(failed)?;
+            self.remember(tip.clone(), None);
+            if let Some(tip) = tip {
+                self.note_sound(home, tip).await;
+            }
+            *self.gone.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            Ok(())
+        })
     }
 
     fn beside(&self) -> Pending<'_, Result<Vec<Sibling>, Unread>> {

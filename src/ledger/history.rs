@@ -23,7 +23,12 @@ pub struct Deed {
     /// What is known of a run; `None` for a single command.
     pub run: Option<Run>,
     pub changes: Vec<Changed>,
+    /// What was done to the ledger as a whole, in words.
+    pub note: Option<&'static str>,
 }
+
+const GAP: &str = "restored from a backup; later records are lost";
+const GAP_CLOSED: &str = "closed the gap: everything that may have been created in it was checked";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
@@ -201,6 +206,9 @@ impl Book {
                 let changed = Changed::noted(address, Act::Resolve, id, None, None);
                 self.part_of(entry).changes.push(changed);
             }
+            // A deed without changes: what happened to the ledger itself.
+            Record::Gap { .. } => self.begin(entry, None).note = Some(GAP),
+            Record::GapClosed => self.begin(entry, None).note = Some(GAP_CLOSED),
             Record::About { .. } | Record::Moved { .. } | Record::Checkpoint(_) => {}
         }
     }
@@ -208,7 +216,7 @@ impl Book {
     fn begin(&mut self, entry: &Entry, run: Option<Run>) -> &mut Deed {
         let Entry { seq, at, actor, .. } = entry.clone();
         let number = self.deeds.len() + 1;
-        self.deeds.push(Deed { number, first: seq, last: seq, at, actor, run, changes: Vec::new() });
+        self.deeds.push(Deed { number, first: seq, last: seq, at, actor, run, changes: Vec::new(), note: None });
         self.deeds.last_mut().expect("one was added")
     }
 

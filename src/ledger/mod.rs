@@ -7,6 +7,7 @@ mod chain;
 mod checkout;
 mod codec;
 mod file;
+mod gap;
 pub mod git;
 pub mod history;
 mod home;
@@ -25,10 +26,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use chain::{Chain, Facts, Kept, NotMoved, Presence, Taken, Twice, checkpoint};
+pub use chain::{Chain, Facts, Kept, NotMoved, Presence, Restored, Taken, Twice, checkpoint};
 pub use checkout::{Ancestry, Checkout, Descent};
 pub use codec::FORMAT;
 pub use file::FileStore;
+pub use gap::Gap;
 pub use home::Home;
 pub use lease::{Evidence, Lease, Observed, Running, Watch};
 pub use record::{Adopted, Begin, Done, Ended, Entry, Intent, Outcome, Record, Resolution, Seq, Verb};

@@ -110,6 +110,10 @@ impl Store for ObjectStore {
         Box::pin(self.0.read(from))
     }
 
+    fn read_as_is(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>> {
+        Box::pin(self.0.read_noted(from, None))
+    }
+
     fn create<'a>(&'a self, new: New<'a>) -> Pending<'a, Result<(), AppendError>> {
         Box::pin(self.0.create(new))
     }

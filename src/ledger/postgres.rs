@@ -320,6 +320,10 @@ impl Records {
     }
 }
 
+fn unread(Trouble { why, help, .. }: Trouble) -> Unread {
+    Unread::Failed { why, help: Some(help) }
+}
+
 impl Store for PostgresStore {
     fn shown(&self) -> String {
         self.connector.place.shown.clone()
@@ -339,10 +343,24 @@ impl Store for PostgresStore {
     }
 
     fn read(&self, start: Start) -> Pending<'_, Result<Vec<Stored>, Unread>> {
+        Box::pin(async move { self.read_records(start).await.map_err(unread)?.gapless(start) })
+    }
+
+    fn read_as_is(&self, start: Start) -> Pending<'_, Result<Vec<Stored>, Unread>> {
         Box::pin(async move {
-            let read = self.read_records(start).await;
-            let read = read.map_err(|Trouble { why, help, .. }| Unread::Failed { why, help: Some(help) })?;
-            read.gapless(start)
+            let read = self.read_records(start).await.map_err(unread)?;
+            Records { noted: 0, ..read }.gapless(start)
+        })
+    }
+
+    fn accept(&self) -> Pending<'_, Result<(), Unread>> {
+        Box::pin(async move {
+            let connection = self.connector.connection().await.map_err(unread)?;
+            let (sql, parameters): (_, [(&(dyn ToSql + Sync), Type); 1]) =
+                (self.sql.accept(), [(&self.target, Type::TEXT)]);
+            let asked = connection.client.execute_typed(&sql, &parameters);
+            connection.answer(&self.connector, asked).await.map_err(unread)?;
+            Ok(())
         })
     }
 

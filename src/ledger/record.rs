@@ -58,6 +58,11 @@ pub enum Record {
     End { run: String, ended: Ended },
     /// The ledger goes on in another place. Nothing is appended here any more.
     Moved { to: String },
+    /// The ledger was restored from a backup: what was done after the record before this one is not known. `since` is the time
+    /// of that record, and `upto` the newest record that was seen before.
+    Gap { since: Option<Timestamp>, upto: Seq },
+    /// A person has looked at everything that may have been done in a gap.
+    GapClosed,
     /// All that came before, in one piece.
     Checkpoint(Box<Ledger>),
 }
@@ -201,6 +206,8 @@ impl Record {
             | Self::Alive { .. }
             | Self::End { .. }
             | Self::Moved { .. }
+            | Self::Gap { .. }
+            | Self::GapClosed
             | Self::Checkpoint(_) => Vec::new(),
         }
     }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::checkout::Checkout;
+use super::gap::Gap;
 use super::home::Home;
 use super::lease::Running;
 use super::record::{Adopted, Done, Entry, Intent, Outcome, Record, Resolution, Seq, Verb};
@@ -45,6 +46,9 @@ pub struct Ledger {
     /// The commit that was applied last, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<Checkout>,
+    /// The newest gap: the ledger was restored from a backup.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<Gap>,
 }
 
 /// A thing of ours.
@@ -159,6 +163,12 @@ impl Ledger {
             }
             Record::Move { from, to } => self.rename(&from, &to),
             Record::Resolve { address, found } => match (self.open.remove(&address), found) {
+                // Nothing was known of it but that it may have been created in a gap.
+                (None, Resolution::Absent) if !self.owned.contains_key(&address) => {
+                    if let Some(gap) = &mut self.gap {
+                        gap.resolved.insert(address);
+                    }
+                }
                 (Some(open), Resolution::Created { id }) => {
                     self.made(open.intent, id, &[], at);
                     // A person named it, and nobody has seen what it says: that is no version of it.
@@ -175,6 +185,11 @@ impl Ledger {
                 self.pruning.clear();
             }
             Record::Moved { .. } => {}
+            Record::Gap { since, upto } => {
+                let before = self.gap.as_ref().map_or(0, |gap| gap.upto);
+                self.gap = Some(Gap::new(since, at, upto.max(before)));
+            }
+            Record::GapClosed => self.gap.iter_mut().for_each(|gap| gap.is_closed = true),
             Record::Checkpoint(state) => *self = *state,
         }
         if let Some(running) = self.run.as_mut().filter(|running| running.actor == actor) {
@@ -285,6 +300,9 @@ impl Ledger {
         self.open = std::mem::take(&mut self.open).into_iter().map(|(at, open)| (renamed(at), open)).collect();
         for (address, open) in &mut self.open {
             open.intent.address.clone_from(address);
+        }
+        if let Some(gap) = &mut self.gap {
+            gap.resolved = std::mem::take(&mut gap.resolved).into_iter().map(renamed).collect();
         }
         for old in &mut self.retired {
             old.address = renamed(old.address.clone());

@@ -52,6 +52,15 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// is at least as new as whatever was durable when this was called.
     fn read(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>>;
 
+    /// Reads as [`Self::read`] does, and takes what is there for all there is, also where more was noted or seen before. For a
+    /// ledger that was restored from a backup.
+    fn read_as_is(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>>;
+
+    /// Takes what is there for all that was ever seen. For a person who has accepted that later records are lost.
+    fn accept(&self) -> Pending<'_, Result<(), Unread>> {
+        Box::pin(async { Ok(()) })
+    }
+
     /// What the place has of other targets, where it can tell that at little cost.
     fn beside(&self) -> Pending<'_, Result<Vec<Sibling>, Unread>> {
         Box::pin(async { Ok(Vec::new()) })

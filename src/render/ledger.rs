@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::one_line;
 use crate::address::Address;
-use crate::ledger::{Entry, Facts, Kept, Open, Owned, Retired, Running, Seq};
+use crate::ledger::{Entry, Facts, Kept, Open, Owned, Restored, Retired, Running, Seq};
 use crate::text;
 
 /// The version of the JSON form. It grows when a field changes its meaning or goes away.
@@ -58,6 +58,8 @@ pub struct Status<'v> {
     unwritten: usize,
     /// Where the ledger goes on, once it was moved.
     moved_to: Option<&'v str>,
+    /// Whether the ledger was restored from a backup, and what may have been created since is still to be checked.
+    gap_is_open: bool,
 }
 
 /// Who wrote a record, and when.
@@ -66,6 +68,22 @@ struct Last<'v> {
     #[schemars(with = "String")]
     at: Timestamp,
     actor: &'v str,
+}
+
+/// What is said once a person has accepted that records are lost.
+pub fn accepted(target: &str, restored: &Restored) -> String {
+    let Restored { ledger, seen, since } = restored;
+    let (target, last) = (one_line(target), ledger.seq);
+    let lost = if *seen > last { format!("; records {} to {seen} are lost", last + 1) } else { String::new() };
+    let since = since.map_or("the beginning".to_owned(), time);
+    format!(
+        "The ledger of {target} continues after record {last}{lost}.\n\
+         What was applied since {since} is unknown, so plans create nothing that may have been created or sent since.\n\
+         Next:\n  \
+         1. pushplan plan --target {target} lists what is unknown. Look it up in the dashboard, then run:\n     \
+         pushplan resolve ADDRESS --created ID --target {target}, or --absent if it was neither created nor sent\n  \
+         2. After the last one: pushplan ledger restore --close-gap --target {target}"
+    )
 }
 
 impl View<'_> {
@@ -96,6 +114,10 @@ impl View<'_> {
             let results: usize = self.kept.iter().map(|kept| kept.outcomes().len()).sum();
             row("unwritten", format!("{}; the next command that writes takes them in", text::count(results, "result")));
         }
+        if let Some(gap) = ledger.gap.as_ref().filter(|gap| !gap.is_closed) {
+            let since = gap.since.map_or("the beginning".to_owned(), time);
+            row("gap", format!("restored from a backup: what was done from {since} to {} is unknown", time(gap.at)));
+        }
         if let Some(to) = self.facts.moved_to() {
             row("moved to", one_line(to));
         }
@@ -117,6 +139,7 @@ impl View<'_> {
             bytes_read: *bytes,
             last: last.as_ref().map(|entry| Last { at: entry.at, actor: &entry.actor }),
             resources: resources.len(),
+            gap_is_open: ledger.gap.as_ref().is_some_and(|gap| !gap.is_closed),
             in_doubt: ledger.open.keys().map(ToString::to_string).collect(),
             run: ledger.run.as_ref(),
             run_is_held: ledger.run.as_ref().map(|_| self.is_held),

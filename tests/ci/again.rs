@@ -237,3 +237,53 @@ fn a_merge_train_leaves_what_was_agreed_to() {
     says(&ran.stderr, &["is in a merge train, and what was shown before that is what is agreed to"]);
     assert_eq!(team.host.only(7), shown);
 }
+
+#[test]
+fn a_ledger_that_was_set_back_behind_a_comment_is_refused() {
+    for kind in KINDS {
+        let (team, service) = Team::new(kind);
+        let root = team.project.folder.path().join(".pushplan");
+        let (ledger, backup) = (root.join("ledger"), root.join("backup"));
+        let copy = |from: &std::path::Path, to: &std::path::Path| {
+            let _ = std::fs::remove_dir_all(to);
+            let ran = std::process::Command::new("cp").arg("-R").args([from, to]).status().expect("cp runs");
+            assert!(ran.success());
+        };
+        // What a new machine has seen.
+        let set_back = || {
+            copy(&backup, &ledger);
+            std::fs::remove_dir_all(root.join("seen")).expect("what was seen");
+        };
+        copy(&ledger, &backup);
+        team.project.write(&format!("{PROMO}{}", crate::team::TWO));
+        team.commented(7);
+        let commit = team.host.merge(7);
+        let ran = team.apply(&commit, &[]);
+        assert_eq!(ran.code, 0, "{ran}");
+        team.project.edit("Hello", "Hello again");
+        team.host.open(8);
+        team.commented(8);
+        service.forget();
+        set_back();
+        // Neither the job that was applied already, nor the comment of another pull request leads to a second push.
+        let ran = team.apply(&commit, &[]);
+        assert_eq!(ran.code, 7, "{ran}");
+        says(&ran.stderr, &["it was set back, and does not know what was applied since", "knows of record"]);
+        says(&ran.stderr, &["pushplan ledger restore --accept-gap --target local", "would create it again"]);
+        assert!(!ran.stderr.contains("Open another"), "{ran}");
+        let shown = team.host.only(8);
+        let ran = team.comment(8, &[]);
+        assert_eq!(ran.code, 7, "{ran}");
+        says(&ran.stderr, &["it was set back", "delete the old comment"]);
+        assert_eq!(team.host.only(8), shown);
+        let ran = team.merge_and_apply(8, &[]);
+        assert_eq!(ran.code, 7, "{ran}");
+        says(&ran.stderr, &["it was set back"]);
+        assert_eq!(service.writes(), Vec::<String>::new());
+        let ran = team.run(&["ledger", "restore", "--accept-gap"], &[]);
+        assert_eq!(ran.code, 0, "{ran}");
+        let ran = team.apply(&commit, &[]);
+        assert_ne!(ran.code, 0, "{ran}");
+        assert_eq!(service.writes(), Vec::<String>::new());
+    }
+}

@@ -1,7 +1,7 @@
 //! What counts as an approval, and what does not.
 
 use crate::hosts::{KINDS, Kind, WORKFLOW};
-use crate::team::{TWO, Team};
+use crate::team::Team;
 use crate::world::says;
 
 #[test]

@@ -27,7 +27,11 @@ fn a_workflow_of_few_lines_is_written_once() {
         assert_eq!(ran.code, 0, "{ran}");
         says(
             &ran.stdout,
-            &["PUSHPLAN_APP_KEY and PUSHPLAN_MASTER_SECRET", "https://production.example", "ledger of production"],
+            &[
+                "PUSHPLAN_APP_KEY and PUSHPLAN_MASTER_SECRET",
+                "https://production.example",
+                "ledger = \"git\" for production",
+            ],
         );
         let text = folder.read(file);
         assert!(text.lines().count() <= 25, "{text}");

@@ -191,14 +191,16 @@ async fn gaps_and_what_is_no_record_are_told() {
     assert!(go_on.contains("what was done since is then not known"), "{go_on}");
     let typed: Vec<&str> = go_on.split('`').nth(1).expect("a command").split(' ').skip(1).collect();
     git(&clone, &typed);
-    assert_eq!(read(&team.member("b3").1).await, [stored(1, "a")]);
-    // Whoever has seen more is told, until it is settled there too.
+    // Everybody is told, by what they have seen or by the mark, until a person accepts that the others are lost.
+    let b3 = team.member("b3").1;
+    assert_eq!(b3.read(Start::Checkpoint).await, Err(Unread::CutShort { last: 1, was: 4 }));
+    assert_eq!(b3.read_as_is(Start::Checkpoint).await, Ok(vec![stored(1, "a")]));
     assert_eq!(ada.read(Start::Checkpoint).await, Err(Unread::CutShort { last: 1, was: 4 }));
     let fresh = GitStore::new(&clone, None, "prod");
     assert_eq!(fresh.read(Start::Checkpoint).await, Err(Unread::CutShort { last: 1, was: 4 }));
     let typed: Vec<&str> = go_on.split('`').nth(3).expect("a command").split(' ').skip(1).collect();
     git(&clone, &typed);
-    assert_eq!(read(&fresh).await, [stored(1, "a")]);
+    assert_eq!(fresh.read(Start::Checkpoint).await, Err(Unread::CutShort { last: 1, was: 4 }), "by the mark");
     team.damage(|tree| fs::write(tree.join("readme.txt"), "hello").expect("a file"));
     let why = why_unread(&team.member("b4").1).await;
     assert!(why.contains("holds `readme.txt`, which is no record"), "{why}");
@@ -246,9 +248,22 @@ async fn a_ref_that_was_moved_back_is_put_back_or_accepted_as_the_help_says() {
     assert_eq!(fresh().read(0).await.expect("all of them are back").len(), 5, "{help}");
     back();
     assert!(fresh().read(0).await.is_err());
-    run(commands[1]);
-    assert_eq!(fresh().read(0).await.expect("it is accepted").len(), 3, "{help}");
-    fresh().append(&forget(4)).await.expect("it goes on");
+    // A clone that has never seen it is told by the mark.
+    let (elsewhere, stranger) = team.member("stranger");
+    let stranger = Chain::new(Arc::new(stranger), &elsewhere, "prod");
+    let told = stranger.read(0).await.expect_err("records are gone");
+    assert!(told.message.contains("it ends with record 3, and record 5 was there before"), "{told}");
+    assert_eq!(commands[1], "pushplan ledger restore --accept-gap --target prod");
+    let restored = stranger.restored().await.expect("what is there");
+    stranger.accept_gap(&restored, "bob", jiff::Timestamp::UNIX_EPOCH).await.expect("a gap");
+    for chain in [fresh(), stranger] {
+        let records = chain.read(0).await.expect("it is accepted");
+        assert_eq!(
+            records.last().map(|entry| &entry.record),
+            Some(&Record::Gap { since: Some(forget(1).at), upto: 5 })
+        );
+    }
+    fresh().append(&forget(5)).await.expect("it goes on");
 }
 
 #[tokio::test]

@@ -180,6 +180,9 @@ impl Store for Forgetful {
             self.store.read(start).await
         })
     }
+    fn read_as_is(&self, start: Start) -> Pending<'_, Result<Vec<Stored>, Unread>> {
+        self.store.read_as_is(start)
+    }
     fn create<'a>(&'a self, new: New<'a>) -> Pending<'a, Result<(), AppendError>> {
         Box::pin(async move {
             tokio::time::sleep(self.delay).await;
@@ -255,6 +258,29 @@ pub async fn an_end_that_is_gone_is_missed(place: &dyn Place) {
     if place.notes_the_newest() {
         assert!(stranger.refused().await.contains(expected));
     }
+}
+
+pub async fn a_restored_place_goes_on_with_a_gap(place: &dyn Place) {
+    let book = Book::filled(place, "gap", 4).await;
+    let other = Book::new(place, "gap");
+    assert_eq!(other.chain().read(0).await.expect("records").len(), 4);
+    for lost in [4, 3] {
+        book.place.tamper(&book.target, lost, None).await;
+    }
+    let told = book.refused().await;
+    assert!(told.contains("pushplan ledger restore --accept-gap --target gap"), "{told}");
+    let chain = book.chain();
+    let restored = chain.restored().await.expect("what is there");
+    assert_eq!((restored.ledger.seq, restored.seen), (2, 4));
+    chain.accept_gap(&restored, "ada", now()).await.expect("a gap");
+    // Neither here, nor where more was seen, nor on a new machine is anything missed.
+    for machine in [&book, &other, &Book::new(place, "gap")] {
+        let ledger = Ledger::replay(machine.chain().read(0).await.expect("it is accepted"));
+        assert_eq!((ledger.seq, ledger.owned.len()), (3, 2));
+        assert!(ledger.gap.is_some_and(|gap| gap.upto == 4 && gap.covers(&Address::new("segments", "s3"))));
+    }
+    other.chain().append(&adopt(4, "x")).await.expect("it goes on");
+    book.chain().append(&adopt(5, "y")).await.expect("it goes on");
 }
 
 pub async fn a_later_format_and_another_ledger_are_told(place: &dyn Place) {
@@ -338,7 +364,7 @@ macro_rules! behaves {
         $crate::behaves!(@ $place,
             what_is_appended_is_read_back_by_anybody, a_place_is_taken_once, of_many_writers_one_gets_each_place,
             a_record_whose_answer_was_lost_is_known_again, a_slow_place_is_only_slow, damage_is_found_and_told,
-            an_end_that_is_gone_is_missed,
+            an_end_that_is_gone_is_missed, a_restored_place_goes_on_with_a_gap,
             a_later_format_and_another_ledger_are_told, reading_begins_at_the_newest_checkpoint,
             readers_see_whole_records_while_others_write);
     };

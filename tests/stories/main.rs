@@ -40,6 +40,7 @@ mod reconcile;
 mod renaming;
 mod repaired;
 mod reports;
+mod restored;
 mod reverting;
 mod saved;
 mod statistics;

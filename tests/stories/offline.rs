@@ -138,8 +138,7 @@ fn the_ledger_says_what_was_applied_and_nobody_is_asked() {
 
 #[test]
 fn where_no_ledger_can_be_read_the_branch_is_compared_with() {
-    let ledger = "ledger = \"postgres://127.0.0.1:9/x/y\"\n";
-    let folder = repository(&format!("{AWAY}{ledger}"), SEGMENTS);
+    let folder = repository(&AWAY.replace("file:", "postgres://127.0.0.1:9/x/y"), SEGMENTS);
     folder.write("messages.yaml", SEGMENTS.replace("tag: visitor", "tag: guest"));
     let ran = folder.run(&["plan", "--offline"]);
     assert_eq!(ran.code, 1, "{ran}");

@@ -1,7 +1,7 @@
 //! `pushplan ledger`: what is remembered of a target, as a whole.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
@@ -13,7 +13,7 @@ use crate::cli::planning::append;
 use crate::cli::turn::{self, Turn};
 use crate::cli::{Context, Ended, asking, runtime, who};
 use crate::failure::{Exit, Failure};
-use crate::ledger::{Chain, Entry, Ledger as State, Log, NotMoved, checkpoint, place};
+use crate::ledger::{Chain, Entry, Ledger as State, Log, NotMoved, Record, checkpoint, place};
 use crate::manifest::Project;
 use crate::render::ledger::{self as shown, View};
 use crate::text::{self, shell_word};
@@ -93,11 +93,24 @@ struct Export {
     place: Place,
 }
 
-/// Write results into the ledger that an earlier run could not write, from the file in which it kept them
+/// Write results into the ledger that an earlier run could not write, or continue with a ledger from a backup
+///
+/// A ledger that was restored from a backup does not know what was done after that backup. `--accept-gap` records this. From then on,
+/// plans create nothing that may have been created or sent since: `pushplan plan` lists it, and you look it up in the dashboard and run
+/// `pushplan resolve ADDRESS --created ID` or `pushplan resolve ADDRESS --absent`. After the last one, `--close-gap` ends this.
 #[derive(Debug, Args)]
 struct Restore {
     /// The file that the run named
-    file: PathBuf,
+    #[arg(required_unless_present_any = ["accept_gap", "close_gap"])]
+    file: Option<PathBuf>,
+
+    /// Continue after the last record, and record that later ones are lost
+    #[arg(long, conflicts_with_all = ["file", "close_gap"])]
+    accept_gap: bool,
+
+    /// Record that everything was checked that may have been created in the gap
+    #[arg(long, conflicts_with = "file")]
+    close_gap: bool,
 
     #[command(flatten)]
     place: Place,
@@ -278,13 +291,50 @@ impl Export {
 
 impl Restore {
     fn run(&self, context: &Context) -> Ended {
+        match &self.file {
+            Some(file) => self.results(file, context),
+            None if self.close_gap => self.close(context),
+            None => self.accept(context),
+        }
+    }
+
+    /// Takes in results that a run kept in a file.
+    fn results(&self, path: &Path, context: &Context) -> Ended {
         asking::project(&self.place, "written", context)?;
         let (log, _) = self.place.log()?;
-        let file = self.file.display().to_string();
-        let bytes = fs::read(&self.file).map_err(|error| Failure::usage(format!("{file} cannot be read: {error}")))?;
+        let file = path.display().to_string();
+        let bytes = fs::read(path).map_err(|error| Failure::usage(format!("{file} cannot be read: {error}")))?;
         let kept = log.kept_in(&file, &bytes).map_err(Failure::usage)?;
         let taken = runtime()?.block_on(log.restore(&kept)).map_err(unreadable)?;
         taken_in(context, taken);
+        Ok(Exit::Done)
+    }
+
+    fn accept(&self, context: &Context) -> Ended {
+        asking::project(&self.place, "written", context)?;
+        let (log, target) = self.place.log()?;
+        let restored = runtime()?.block_on(async {
+            let restored = log.restored().await.map_err(unreadable)?;
+            if let Some(running) = turn::holder(&restored.ledger, Timestamp::now()) {
+                return Err(Failure::new(turn::at_work(running))
+                    .exit(Exit::Refused)
+                    .help("run the command again after that"));
+            }
+            let accepted = log.accept_gap(&restored, &who::actor(), Timestamp::now()).await;
+            accepted.map_err(|error| super::not_appended(&target, error))?;
+            Ok(restored)
+        })?;
+        context.out.print(&shown::accepted(&target, &restored));
+        Ok(Exit::Done)
+    }
+
+    fn close(&self, context: &Context) -> Ended {
+        let mut open = super::Open::new(context, &self.place, Turn::default())?;
+        if open.ledger.gap.as_ref().is_none_or(|gap| gap.is_closed) {
+            return Err(Failure::usage(format!("the ledger of `{}` has no open gap", open.target)));
+        }
+        open.append(context, Record::GapClosed)?;
+        context.out.print(&format!("The gap in the ledger of {} is closed.", text::short(&open.target, 80)));
         Ok(Exit::Done)
     }
 }

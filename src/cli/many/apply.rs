@@ -231,7 +231,7 @@ impl Run<'_> {
         let first = ended.iter().find(|dealt| dealt.is_in_the_way()).map_or("", |dealt| &dealt.site.target);
         for Dealt { site, again, fate, .. } in ended {
             let became = match fate {
-                Reported::Applied(applied) => applied.became(again),
+                Reported::Applied(applied) => applied.became(again, &site.log),
                 Reported::Unchanged => review::Became::Nothing,
                 Reported::Failed(failure) => review::Became::Held(failure),
                 Reported::NotBegun => review::Became::NotBegun(first),

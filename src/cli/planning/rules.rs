@@ -53,6 +53,7 @@ impl Site {
             adopt: true,
             own_only: true,
             similar: true,
+            heed_gap: true,
         }
     }
 

@@ -72,11 +72,21 @@ impl Inner {
 
     pub(super) fn cut_short(&self, last: Seq, was: Seq) -> Unreadable {
         let record = self.store.record(was);
-        let go_on = self.go_on(last + 1);
         let put_back = self.store.put_back(was);
         let put_back = put_back.unwrap_or_else(|| format!("put back {record} and any before it from a copy"));
-        let help = format!("{}; {put_back}, or {go_on}", last_good(last + 1));
+        // Without any record there is nothing to go on from.
+        let anew = if last == 0 { format!("; or {}", self.go_on(1)) } else { String::new() };
+        let help = format!("{}; {put_back}; if they are lost, {}{anew}", last_good(last + 1), self.accept_gap());
         self.refuse(&format!("it ends with record {last}, and record {was} was there before"), help)
+    }
+
+    /// How to go on without records that are lost.
+    pub(super) fn accept_gap(&self) -> String {
+        let target = shell_word(&self.target);
+        format!(
+            "run `pushplan ledger restore --accept-gap --target {target}`: plans then ask a person before they create anything \
+             that may have been created since"
+        )
     }
 
     pub(super) fn moved(&self, to: &str) -> Unreadable {

@@ -47,6 +47,17 @@ impl Seen {
         }
     }
 
+    /// Takes this record for the newest that was ever seen.
+    pub fn accept(&self, seal: &Seal) {
+        if !self.only_looks && (matches!(self.folder.exists(), Ok(true)) || self.folder.make().is_ok()) {
+            let _ = self.folder.replace(&self.name, &note_of(seal.seq, &seal.lineage));
+        }
+    }
+
+    pub fn only_looks(&self) -> bool {
+        self.only_looks
+    }
+
     pub fn shown(&self) -> String {
         self.folder.shown(&self.name)
     }
@@ -58,7 +69,8 @@ impl Inner {
         self.read_stored(start).await.map_err(|error| self.unread(error))
     }
 
-    pub(super) async fn read_stored(&self, start: Start) -> Result<Vec<Stored>, Unread> {
+    /// Records as they are there, or that later ones were seen before.
+    pub(super) async fn read_seen(&self, start: Start) -> Result<Vec<Stored>, Unread> {
         // What was seen first: who appends meanwhile notes it last.
         let seen = self.seen.as_ref().and_then(Seen::newest);
         let stored = self.store.read(start).await?;
@@ -99,7 +111,7 @@ impl Inner {
 
     /// How to do without every record from one on, also where more was seen.
     pub(super) fn go_on(&self, seq: Seq) -> String {
-        let go_on = self.store.go_on(seq);
+        let go_on = format!("{}; then {}", self.store.go_on(seq), self.accept_gap());
         match self.seen.as_ref().filter(|seen| seen.newest().is_some_and(|(newest, _)| newest >= seq)) {
             Some(seen) => format!("remove {} wherever more was seen, and {go_on}", seen.shown()),
             None => go_on,

@@ -8,7 +8,7 @@ use super::super::AppendError;
 use super::super::codec::{self, LIMIT};
 use super::super::record::Seq;
 use super::super::store::{New, Store};
-use super::exchange::{Move, Pushed};
+use super::exchange::{Move, Origin, Pushed};
 use super::home::Home;
 use super::objects::{Alone, Tip};
 use super::told::Trouble;
@@ -56,18 +56,42 @@ impl GitStore {
         Attempt { store: self, home, new, blob, before, lost: None }.run(tip).await
     }
 
-    /// Moves the ref. A checkpoint that begins anew leaves a ref to what was before it, first or at once.
+    /// Moves the ref, and the mark beside it. A checkpoint that begins anew leaves a ref to what was before it, first or at once.
     async fn push(&self, home: &Home, from: Option<&Tip>, to: &Tip, is_rooted: bool) -> Pushed {
-        let tip = Move { name: &self.refs.tip, from: from.map(|tip| &*tip.commit), to: &to.commit };
-        let Some(from) = from.filter(|_| is_rooted) else { return home.push(&[tip]).await };
-        let name = self.refs.history(from.last());
-        let history = || Move { name: &name, from: None, to: &from.commit };
-        match home.push(&[tip, history()]).await {
+        let (mark, old) = (self.refs.mark(), from.filter(|_| is_rooted));
+        let history = old.map(|old| self.refs.history(old.last()));
+        let tip = || Move { name: &self.refs.tip, from: Origin::At(from.map(|tip| &*tip.commit)), to: &to.commit };
+        let mark = || Move { name: &mark, from: Origin::Anywhere, to: &to.commit };
+        let kept = || {
+            let (name, old) = (history.as_deref()?, old?);
+            Some(Move { name, from: Origin::At(None), to: &old.commit })
+        };
+        if !self.is_unmarked.load(Ordering::Acquire) {
+            let moves: Vec<Move> = [tip(), mark()].into_iter().chain(kept()).collect();
+            match home.push(&moves).await {
+                // The server moves one ref at a time, or takes no other than those of before.
+                Pushed::NotAtOnce | Pushed::Refused(_) => self.is_unmarked.store(true, Ordering::Release),
+                pushed => return pushed,
+            }
+        }
+        let pushed = self.push_unmarked(home, tip(), kept()).await;
+        if pushed == Pushed::Done {
+            // A mark that stays behind does no harm: less is noticed.
+            let _ = home.push(&[mark()]).await;
+        }
+        pushed
+    }
+
+    async fn push_unmarked(&self, home: &Home, tip: Move<'_>, history: Option<Move<'_>>) -> Pushed {
+        let Some(history) = history else { return home.push(&[tip]).await };
+        let (name, moves) = (history.name.to_owned(), [tip, history]);
+        match home.push(&moves).await {
             Pushed::NotAtOnce => {}
             pushed => return pushed,
         }
-        match home.push(&[history()]).await {
-            Pushed::Done => home.push(&[Move { name: &self.refs.tip, from: Some(&from.commit), to: &to.commit }]).await,
+        let [tip, history] = moves;
+        match home.push(&[history]).await {
+            Pushed::Done => home.push(&[tip]).await,
             Pushed::Stale => Pushed::Refused(format!("{name} is there already")),
             // Whatever became of the history, the record itself was not sent.
             Pushed::Lost(trouble) => Pushed::Unsent(trouble),

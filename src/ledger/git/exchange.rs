@@ -12,14 +12,25 @@ pub struct There {
     pub tip: Option<String>,
     /// Whether it has what was before a checkpoint.
     pub has_history: bool,
+    /// The newest commit that the records ever had.
+    pub mark: Option<String>,
 }
 
-/// One ref that is to move: from a commit, or from nothing, to another.
+/// One ref that is to move to a commit.
 #[derive(Debug)]
 pub struct Move<'a> {
     pub name: &'a str,
-    pub from: Option<&'a str>,
+    pub from: Origin<'a>,
     pub to: &'a str,
+}
+
+/// Where a ref has to be before it moves.
+#[derive(Clone, Copy, Debug)]
+pub enum Origin<'a> {
+    /// At this commit; `None`: it must not be there.
+    At(Option<&'a str>),
+    /// Anywhere, or not there.
+    Anywhere,
 }
 
 /// What became of a push.
@@ -44,7 +55,8 @@ impl Home {
     /// What the other end has now.
     pub async fn there(&self, refs: &Refs) -> Result<There, Trouble> {
         let histories = refs.histories();
-        let args = ["ls-remote", "--quiet", "--", &self.remote, &refs.tip, &format!("{histories}*")];
+        let mark = refs.mark();
+        let args = ["ls-remote", "--quiet", "--", &self.remote, &refs.tip, &mark, &format!("{histories}*")];
         let ran = self.git.run(&args, b"").await?;
         if !ran.is_ok {
             return Err(Trouble::of(&ran.err));
@@ -55,6 +67,8 @@ impl Home {
             // Patterns match the ends of other names too.
             if name == refs.tip {
                 there.tip = Some(id.to_owned());
+            } else if name == mark {
+                there.mark = Some(id.to_owned());
             } else if name.starts_with(&histories) {
                 there.has_history = true;
             }
@@ -110,10 +124,15 @@ impl Home {
             args.push("--atomic".to_owned());
         }
         for Move { name, from, .. } in moves {
-            args.push(format!("--force-with-lease={name}:{}", from.unwrap_or_default()));
+            if let Origin::At(from) = from {
+                args.push(format!("--force-with-lease={name}:{}", from.unwrap_or_default()));
+            }
         }
         args.extend(["--".to_owned(), self.remote.clone()]);
-        args.extend(moves.iter().map(|Move { name, to, .. }| format!("{to}:{name}")));
+        args.extend(moves.iter().map(|Move { name, from, to }| match from {
+            Origin::At(_) => format!("{to}:{name}"),
+            Origin::Anywhere => format!("+{to}:{name}"),
+        }));
         match self.git.run(&args.iter().map(String::as_str).collect::<Vec<_>>(), b"").await {
             Ok(ran) => {
                 let out = String::from_utf8_lossy(&ran.out);

@@ -101,6 +101,12 @@ impl Refs {
         name.strip_prefix(TIPS).unwrap_or(name)
     }
 
+    /// The newest commit that the records ever had. It moves together with them, so that records which somebody sets back are
+    /// noticed by everyone, also in a fresh clone.
+    pub fn mark(&self) -> String {
+        format!("refs/pushplan-mark/{}", self.target)
+    }
+
     /// What the records up to this one are kept by, once a checkpoint has taken their place.
     pub fn history(&self, last: u64) -> String {
         format!("{}{last:08}", self.histories())

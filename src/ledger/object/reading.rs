@@ -22,6 +22,11 @@ impl Inner {
     pub(super) async fn read(self: &Arc<Self>, start: Start) -> Result<Vec<Stored>, Unread> {
         // The note first: who appends meanwhile writes it last.
         let note = self.note().await.map_err(|failure| self.unread(&failure, "read"))?;
+        self.read_noted(start, note).await
+    }
+
+    /// Reads what is there. Without a note, nothing says how much that should be.
+    pub(super) async fn read_noted(self: &Arc<Self>, start: Start, note: Option<Note>) -> Result<Vec<Stored>, Unread> {
         let from = match (start, &note) {
             (Start::At(seq), _) => seq.max(1),
             (Start::Checkpoint, Some(note)) => note.checkpoint,

@@ -66,6 +66,14 @@ impl Sql {
         )
     }
 
+    /// Notes the newest record that is there as the newest that ever was.
+    pub fn accept(&self) -> String {
+        let Self { table, newest, .. } = self;
+        format!(
+            "update {newest} set seq = (select coalesce(max(seq), 0) from {table} where target = $1) where target = $1"
+        )
+    }
+
     pub fn make_schema(&self) -> String {
         format!("create schema if not exists {}", self.schema)
     }

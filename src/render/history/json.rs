@@ -61,6 +61,9 @@ struct One<'d> {
     counts: BTreeMap<&'static str, usize>,
     /// What is known of a run; null for a single command.
     run: Option<Run<'d>>,
+    /// What was done to the ledger as a whole, in words; left out where nothing was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
     /// The first record of the ledger that tells of it.
     first_record: u64,
     /// The last one.
@@ -143,6 +146,7 @@ fn one_of(deed: &Deed) -> One<'_> {
             tool: &run.tool,
             planned: &run.planned,
         }),
+        note: deed.note,
         first_record: deed.first,
         last_record: deed.last,
     }

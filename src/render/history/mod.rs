@@ -45,7 +45,7 @@ fn line(deed: &Deed) -> [String; 5] {
         Some(_) => {
             counts(deed).into_iter().map(|(word, number)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
         }
-        None => by_hand(deed),
+        None => deed.note.map_or_else(|| by_hand(deed), str::to_owned),
     };
     let what = if what.is_empty() { "nothing".to_owned() } else { what };
     [deed.number.to_string(), moment(deed.at), one_line(&deed.actor), ended.to_owned(), one_line(&what)]
@@ -104,8 +104,10 @@ pub fn one(target: &str, deed: &Deed, style: Style) -> String {
         rows.push(Row::new("plan", Words::new(&format!("{}, pushplan {}", run.plan.short(), run.tool))));
     }
     layout::rows(&mut out, &rows, 2, style);
-    if deed.changes.is_empty() {
-        out.push_str("\nNothing was changed.\n");
+    match deed.note {
+        Some(note) => out.push_str(&format!("\n{note}\n")),
+        None if deed.changes.is_empty() => out.push_str("\nNothing was changed.\n"),
+        None => {}
     }
     for changed in &deed.changes {
         out.push('\n');

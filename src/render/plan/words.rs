@@ -94,6 +94,18 @@ pub fn why(view: &View, change: &Change, reason: &Reason) -> Row {
             row.line(Words::new("if it is there: ").copy(&resolve(&format!("--created {id}"))))
                 .line(Words::new("if it is not: ").copy(&resolve("--absent")))
         }
+        Reason::UnknownSinceGap { since, accepted } => {
+            let from = since.map_or_else(|| "at any time".to_owned(), |since| format!("between {}", moment(since)));
+            let until = if since.is_some() { "and" } else { "before" };
+            let words = format!(
+                "the ledger was restored from a backup: this may have been created {from} {until} {}",
+                moment(*accepted)
+            );
+            let resolve = |what: &str| view.again.other(&format!("resolve {address} {what}"));
+            asks("unknown", words)
+                .line(Words::new("if it is on the service, or was sent: ").copy(&resolve("--created ID")))
+                .line(Words::new("if it is not: ").copy(&resolve("--absent")))
+        }
         Reason::Recovered { id } => plain(
             "recovered",
             format!("an earlier run made it and lost the answer; it was found ({}) and is not made again", view.id(id)),

@@ -147,16 +147,13 @@ impl Place for Team {
             let files = git(&self.server(), &["ls-tree", "-r", "--name-only", at]);
             files.lines().find(|file| file.ends_with(&format!("{seq:08}.json"))).map(str::to_owned)
         };
-        let (at, file) = all.lines().find_map(|at| Some((at, file(at)?))).expect("a record");
+        let own = all.lines().filter(|name| !name.starts_with("refs/pushplan-mark/"));
+        let (at, file) = own.clone().find_map(|at| Some((at, file(at)?))).expect("a record");
         self.damage_at(at, |tree| match with {
             Some(bytes) => fs::write(tree.join(&file), bytes).expect("a file"),
             None => fs::remove_file(tree.join(&file)).expect("a file"),
         });
         Box::pin(async {})
-    }
-
-    fn notes_the_newest(&self) -> bool {
-        false
     }
 
     fn seals_the_past(&self) -> bool {

@@ -1,0 +1,158 @@
+//! A ledger that was set back or restored from a backup: nobody sends a second time what it no longer knows of.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::{Folder, Ran};
+use crate::world::{Project, Service, says};
+
+const FIRST: &str = "\
+segments:
+  a: {criteria: {tag: a}}
+";
+
+/// What is applied after the backup: one thing that a list shows, and one that it does not.
+const LATER: &str = "\
+segments:
+  a: {criteria: {tag: a}}
+  b: {criteria: {tag: b}}
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {tag: vip}, device_types: [ios], notification: {alert: Sale}}
+";
+
+fn git(folder: &Path, arguments: &[&str]) {
+    let ran = Command::new("git").args(arguments).current_dir(folder).output().expect("git runs");
+    assert!(ran.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&ran.stderr));
+}
+
+/// A service, and a project on each of two machines.
+struct Story {
+    service: Service,
+    /// Where the service runs.
+    _home: Project,
+    settings: String,
+}
+
+impl Story {
+    /// The ledger is where this setting says.
+    fn new(ledger: &str) -> Self {
+        let home = Project::new(FIRST);
+        let service = home.serve();
+        let settings = format!(
+            "[targets.far]\nbase_url = \"{}\"\napi = \"documented\"\nledger = \"{ledger}\"\nsettle = \"1s\"\nsend_within = \"2s\"\n",
+            service.origin
+        );
+        Self { service, _home: home, settings }
+    }
+
+    /// The project on a machine that has never seen its ledger.
+    fn machine(&self, manifest: &str) -> Project {
+        let folder = Folder::new();
+        folder.write("pushplan.toml", &self.settings);
+        folder.write("messages.yaml", manifest);
+        Project { folder }
+    }
+
+    fn ends(&self, project: &Project, arguments: &[&str], code: i32) -> Ran {
+        let ran = project.run_as(arguments, &self.service.credentials());
+        assert_eq!(ran.code, code, "{arguments:?}: {ran}");
+        ran
+    }
+
+    fn pushes(&self) -> Vec<String> {
+        self.service.names("/api/schedules", "schedules", "url")
+    }
+
+    /// Once a person has accepted the gap, nothing is created that may have been created before, until a person has said so.
+    fn goes_on(&self, project: &Project) {
+        let pushes = self.pushes();
+        assert_eq!(pushes.len(), 1);
+        self.service.forget();
+        let ran = self.ends(project, &["plan"], 0);
+        says(
+            &ran.stdout,
+            &[
+                "scheduled_pushes/sale",
+                "the ledger was restored from a backup: this may have been created between",
+                "pushplan resolve scheduled_pushes/sale --absent",
+                "pushplan adopt segments/b",
+            ],
+        );
+        let ran = self.ends(project, &["apply", "--yes"], 7);
+        says(&ran.stderr, &["scheduled_pushes/sale: whether it was created before", "is unknown"]);
+        says(&self.ends(project, &["ledger", "status"], 0).stdout, &["gap", "restored from a backup"]);
+        // What a complete list does not show is not there.
+        project.edit("  a: {", "  c: {criteria: {tag: c}}\n  a: {");
+        self.ends(project, &["apply", "--yes", "--only", "segments/c"], 0);
+        assert_eq!(self.service.writes(), ["POST /api/segments"]);
+        let id = pushes[0].rsplit('/').next().expect("an id");
+        let ran = self.ends(project, &["resolve", "scheduled_pushes/other", "--absent"], 64);
+        says(&ran.stderr, &["has nothing at scheduled_pushes/other"]);
+        self.ends(project, &["resolve", "scheduled_pushes/sale", "--created", id], 0);
+        self.ends(project, &["adopt", "segments/b"], 0);
+        says(&self.ends(project, &["plan"], 0).stdout, &["No changes."]);
+        self.ends(project, &["ledger", "restore", "--close-gap"], 0);
+        self.ends(project, &["ledger", "restore", "--close-gap"], 64);
+        says(
+            &self.ends(project, &["history"], 0).stdout,
+            &["restored from a backup; later records are lost", "closed the gap"],
+        );
+        // From here on, a new push is a new push.
+        let another =
+            LATER.split("scheduled_pushes:\n").nth(1).expect("a push").replace("sale", "next").replace("Sale", "Next");
+        project.write(&format!("{}{another}", project.folder.read("messages.yaml")));
+        self.ends(project, &["apply", "--yes"], 0);
+        assert_eq!(self.pushes().len(), 2);
+    }
+}
+
+#[test]
+fn a_git_ref_that_was_set_back_is_noticed_in_a_fresh_clone() {
+    let story = Story::new("git");
+    let server = Folder::new();
+    git(server.path(), &["init", "-q", "--bare", "-b", "main"]);
+    let clone = |manifest: &str| {
+        let project = story.machine(manifest);
+        git(project.folder.path(), &["init", "-q", "-b", "main"]);
+        git(project.folder.path(), &["remote", "add", "origin", server.path().to_str().expect("UTF-8")]);
+        project
+    };
+    let first = clone(FIRST);
+    story.ends(&first, &["apply", "--yes"], 0);
+    git(server.path(), &["tag", "backup", "refs/pushplan/far"]);
+    first.write(LATER);
+    story.ends(&first, &["apply", "--yes"], 0);
+    git(server.path(), &["update-ref", "refs/pushplan/far", "backup"]);
+    let second = clone(LATER);
+    story.service.forget();
+    for arguments in [&["plan"][..], &["apply", "--yes"], &["reconcile", "--once", "--drift", "fix"]] {
+        let ran = story.ends(&second, arguments, 1);
+        says(&ran.to_string(), &["was there before", "pushplan ledger restore --accept-gap --target far"]);
+    }
+    assert_eq!(story.service.writes(), Vec::<String>::new());
+    let ran = story.ends(&second, &["ledger", "restore", "--accept-gap"], 0);
+    says(&ran.stdout, &["are lost", "pushplan resolve ADDRESS --created ID", "--close-gap"]);
+    story.goes_on(&second);
+    // The clone that has seen more is told by the ledger that this is known.
+    says(&story.ends(&first, &["history"], 0).stdout, &["later records are lost"]);
+}
+
+#[test]
+fn a_folder_that_was_restored_from_a_copy_on_a_new_machine_goes_on_with_a_gap() {
+    let story = Story::new("file:");
+    let first = story.machine(FIRST);
+    story.ends(&first, &["apply", "--yes"], 0);
+    let second = story.machine(LATER);
+    let ledger = |project: &Project| project.folder.path().join(".pushplan/ledger/far");
+    fs::create_dir_all(ledger(&second)).expect("a folder");
+    for file in fs::read_dir(ledger(&first)).expect("a folder").flatten() {
+        fs::copy(file.path(), ledger(&second).join(file.file_name())).expect("a copy");
+    }
+    first.write(LATER);
+    story.ends(&first, &["apply", "--yes"], 0);
+    story.ends(&second, &["ledger", "restore", "--accept-gap"], 0);
+    story.goes_on(&second);
+}
