@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use crate::git::{Git, LIMIT, Silent};
+use crate::git::Git;
 use crate::ledger::{Ancestry, Checkout, Descent};
 
 /// What git says about a folder.
@@ -73,7 +73,10 @@ impl Asked {
     pub fn descent(&self, applied: &Checkout) -> Descent {
         let here = self.checkout();
         let ancestry = match (&here, self.answer()) {
-            (Some(here), _) => ancestry(&Git::new(&self.0.root, LIMIT), &applied.commit, &here.commit),
+            (Some(here), _) => match Git::find_now(&self.0.root) {
+                Ok(Some(git)) => ancestry(&git, &applied.commit, &here.commit),
+                _ => Ancestry::Unknown,
+            },
             (None, Here::Outside) => Ancestry::Outside,
             (None, _) => Ancestry::Unknown,
         };
@@ -82,13 +85,13 @@ impl Asked {
 }
 
 fn here(root: &Path) -> Here {
-    let said =
-        Git::new(root, LIMIT).say(&["status", "--porcelain=v2", "--branch", "--untracked-files=normal", "--", "."]);
-    let has_repository = || root.ancestors().any(|folder| folder.join(".git").exists());
-    match said {
+    let git = match Git::find_now(root) {
+        Ok(Some(git)) => git,
+        Ok(None) => return Here::Outside,
+        Err(_) => return Here::Unknown,
+    };
+    match git.say(&["status", "--porcelain=v2", "--branch", "--untracked-files=normal", "--", "."]) {
         Ok(said) if said.is_ok => read(&String::from_utf8_lossy(&said.out)).map_or(Here::Outside, Here::At),
-        Ok(said) if said.err.contains("not a git repository") => Here::Outside,
-        Err(Silent::NotStarted(_)) if !has_repository() => Here::Outside,
         _ => Here::Unknown,
     }
 }
