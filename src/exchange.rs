@@ -100,17 +100,31 @@ pub enum Loss {
 }
 
 /// What an answer says of the request.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
+    /// A 2xx with JSON or nothing in it that does not say `ok: false`.
     Done,
-    /// It was refused, for good.
+    /// The service looked at the request and did not carry it out.
     Refused,
     /// The thing it is about is not there.
     Missing,
-    /// Too many requests: nothing was done, and it may be tried again.
+    /// Too many requests: the service's contract says that nothing was done, so it may be sent again.
     Busy,
     /// Whether it was done is not known.
     Unknown,
+}
+
+/// What a status says of the request. Only the refusals that HTTP defines are definite: anything in between that gives up
+/// waiting for the service answers with 408, 5xx or a status of its own (460, 499), and the service may have done its work.
+fn meaning_of(status: u16) -> Meaning {
+    match status {
+        200..=299 => Meaning::Done,
+        404 | 410 => Meaning::Missing,
+        429 => Meaning::Busy,
+        400..=407 | 409 | 411..=418 | 421..=426 | 428 | 431 | 451 => Meaning::Refused,
+        // A redirect is no answer of this service. What stands behind it may have done anything.
+        _ => Meaning::Unknown,
+    }
 }
 
 impl Answer {
@@ -118,15 +132,37 @@ impl Answer {
         Self { status, body: Some(body), location: None, retry_after: None }
     }
 
+    /// What it says of its request. A success that is no JSON, or whose body says that it is none, says nothing.
     pub fn meaning(&self) -> Meaning {
-        match self.status {
-            200..=299 if self.body.is_some() => Meaning::Done,
-            404 | 410 => Meaning::Missing,
-            429 => Meaning::Busy,
-            400..=499 => Meaning::Refused,
-            // A redirect is no answer of this service. What stands behind it may have done anything.
-            _ => Meaning::Unknown,
+        match meaning_of(self.status) {
+            Meaning::Done if self.body.is_none() || self.is_not_ok() => Meaning::Unknown,
+            meaning => meaning,
         }
+    }
+
+    /// What its status alone claims. Only the simulation goes by that, to see what it costs.
+    pub fn claimed(&self) -> Meaning {
+        match meaning_of(self.status) {
+            Meaning::Done if self.body.is_none() => Meaning::Unknown,
+            Meaning::Unknown if (400..=499).contains(&self.status) => Meaning::Refused,
+            meaning => meaning,
+        }
+    }
+
+    /// Whether the same question may get another answer soon: the service is busy, has a problem, or something in between
+    /// answered in its place.
+    pub fn is_passing(&self) -> bool {
+        match self.meaning() {
+            Meaning::Busy => true,
+            Meaning::Unknown => matches!(self.status, 200..=299 | 408 | 500..=599),
+            Meaning::Done | Meaning::Refused | Meaning::Missing => false,
+        }
+    }
+
+    /// Whether the body says that the request was not carried out, whatever the status.
+    fn is_not_ok(&self) -> bool {
+        let said = self.body.as_ref().and_then(|body| body.get("ok"));
+        said.is_some_and(|ok| *ok != Value::Bool(true))
     }
 
     /// Whether it refuses who asks, whatever was asked.
@@ -148,8 +184,12 @@ impl Answer {
         };
         let said = text(&body["error"]).or_else(|| text(&body["message"]));
         let mut out = format!("HTTP {}", self.status);
-        if self.body.is_none() && (200..300).contains(&self.status) {
-            out.push_str(", and the answer is no JSON: is this the address of the API?");
+        if (200..300).contains(&self.status) {
+            if self.body.is_none() {
+                out.push_str(", and the answer is no JSON: is this the address of the API?");
+            } else if self.is_not_ok() {
+                out.push_str(", but the answer says that it failed");
+            }
         }
         for (before, part) in [(": ", said), (" ", detail), (" at ", path)] {
             if let Some(part) = part.filter(|part| !part.is_empty()) {
@@ -191,6 +231,56 @@ mod tests {
         assert_eq!(told(400, json!({"message": "no"})), "HTTP 400: no");
         assert_eq!(told(422, json!({"details": [{"message": "bad", "path": ["a"]}]})), "HTTP 422 bad");
         assert_eq!(Answer { body: None, ..Answer::new(401, json!(null)) }.error(), "HTTP 401");
+    }
+
+    #[test]
+    fn a_status_is_definite_only_if_the_service_gave_it() {
+        let table = [
+            (Meaning::Unknown, [0, 100, 101, 103, 199].as_slice()),
+            (Meaning::Done, &[200, 201, 202, 203, 204, 206, 226]),
+            (Meaning::Unknown, &[300, 301, 302, 303, 304, 307, 308, 399]),
+            (Meaning::Refused, &[400, 401, 402, 403, 405, 406, 407, 409, 411, 412, 413, 414, 415, 416, 417, 418]),
+            (Meaning::Missing, &[404, 410]),
+            (Meaning::Refused, &[421, 422, 423, 424, 425, 426, 428, 431, 451]),
+            (Meaning::Busy, &[429]),
+            (Meaning::Unknown, &[408, 419, 420, 427, 430, 440, 444, 449, 450, 460, 463, 494, 498, 499]),
+            (Meaning::Unknown, &[500, 501, 502, 503, 504, 507, 511, 520, 521, 522, 523, 524, 525, 526, 530, 599]),
+            (Meaning::Unknown, &[600, 999]),
+        ];
+        for (meaning, statuses) in table {
+            for status in statuses {
+                let answer = Answer::new(*status, json!({}));
+                assert_eq!(answer.meaning(), meaning, "{status}");
+                let is_passing = matches!(*status, 408 | 429 | 500..=599);
+                assert_eq!(answer.is_passing(), is_passing, "{status}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_success_is_one_only_if_its_body_does_not_deny_it() {
+        for (body, meaning) in [
+            (Some(json!(null)), Meaning::Done),
+            (Some(json!({})), Meaning::Done),
+            (Some(json!([])), Meaning::Done),
+            (Some(json!({"ok": true})), Meaning::Done),
+            (Some(json!({"segments": [{"ok": false}]})), Meaning::Done),
+            (Some(json!({"ok": false})), Meaning::Unknown),
+            (Some(json!({"ok": false, "segments": []})), Meaning::Unknown),
+            (Some(json!({"ok": null})), Meaning::Unknown),
+            (Some(json!({"ok": "false"})), Meaning::Unknown),
+            (None, Meaning::Unknown),
+        ] {
+            for status in [200, 201, 202, 204] {
+                let answer = Answer { body: body.clone(), ..Answer::new(status, json!(null)) };
+                assert_eq!(answer.meaning(), meaning, "{answer:?}");
+                assert_eq!(answer.is_passing(), meaning == Meaning::Unknown, "{answer:?}");
+            }
+            let refused = Answer { body, ..Answer::new(400, json!(null)) };
+            assert_eq!(refused.meaning(), Meaning::Refused, "what was refused stays refused");
+        }
+        let told = Answer::new(200, json!({"ok": false, "error": "later"})).error();
+        assert_eq!(told, "HTTP 200, but the answer says that it failed: later");
     }
 
     #[test]

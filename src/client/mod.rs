@@ -61,7 +61,7 @@ impl Reading {
             self.pause.over().await;
             let answered = self.transport.send_whole(&request, || true).await;
             let wait = match &answered {
-                Ok(Whole { answer, .. }) if !is_passing(answer) => return answered,
+                Ok(Whole { answer, .. }) if !answer.is_passing() => return answered,
                 Ok(Whole { answer, .. }) => answer.wait_seconds(Timestamp::now()).map(Duration::from_secs),
                 Err(_) => None,
             };
@@ -90,12 +90,6 @@ impl Reading {
     pub async fn glance(&self, path: &str) -> Option<Answer> {
         self.transport.send(&Request::get(path), || true).await.ok()
     }
-}
-
-/// Whether the same question may get another answer soon. A page for people where JSON is expected stems from something that
-/// stands in between.
-fn is_passing(answer: &Answer) -> bool {
-    matches!(answer.status, 429 | 500..=599) || (answer.body.is_none() && (200..=299).contains(&answer.status))
 }
 
 /// A client that can do everything. It sends each request once: what is sent again is for the caller to decide.

@@ -36,6 +36,7 @@ mod ownership;
 mod parts;
 mod past;
 mod pasted;
+mod proof;
 mod reconcile;
 mod renaming;
 mod repaired;
@@ -55,3 +56,6 @@ mod world;
 mod schema;
 #[path = "../support/mod.rs"]
 mod support;
+#[path = "../stores/object/wire.rs"]
+#[expect(dead_code, reason = "a proxy is needed here, and no store")]
+mod wire;

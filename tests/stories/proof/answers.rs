@@ -1,0 +1,103 @@
+//! Answers that do not say what became of a request, although they look as if they did.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{Nth, Site, instead, path, side_by_side};
+use crate::wire::forward;
+use crate::world::says;
+
+const PUSH: &str = "\
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {tag: vip}, device_types: [ios], notification: {alert: Sale}}
+";
+const FALSE: &str = "{\"ok\": false, \"error\": \"Try again later.\"}";
+
+fn pushes(site: &Site) -> usize {
+    site.service.get("/api/schedules")["schedules"].as_array().expect("a list").len()
+}
+
+/// Statuses of something in between that gave up waiting for the service, which has done its work.
+const GIVEN_UP: [&str; 4] =
+    ["408 Request Timeout", "499 Client Closed Request", "460 Client Closed Connection", "524 A Timeout Occurred"];
+
+#[test]
+fn a_push_whose_creation_timed_out_on_the_way_is_not_created_again() {
+    side_by_side(GIVEN_UP, |status| {
+        let creation = Nth::default();
+        let site = Site::new(PUSH, "documented", move |asked, port| {
+            if asked.method != "POST" || !creation.is(0) {
+                return None;
+            }
+            drop(forward(port, asked));
+            instead(status, "{}")
+        });
+        let ran = site.apply(6);
+        says(&ran.stdout, &["Not known: 1", "pushplan resolve scheduled_pushes/sale"]);
+        assert_eq!(pushes(&site), 1);
+        for _ in 0..2 {
+            let ran = site.apply(7);
+            says(&ran.stderr, &["scheduled_pushes/sale: whether it was created on "]);
+        }
+        assert_eq!(pushes(&site), 1, "{status}");
+    });
+}
+
+/// The service says that it did not do it, and has.
+#[test]
+fn a_push_whose_creation_is_not_ok_is_not_created_again() {
+    side_by_side(["200 OK", "201 Created", "202 Accepted"], |status| {
+        let creation = Nth::default();
+        let site = Site::new(PUSH, "extended", move |asked, port| {
+            if asked.method != "POST" || !creation.is(0) {
+                return None;
+            }
+            drop(forward(port, asked));
+            instead(status, "{\"ok\": false, \"error\": \"Try again later.\", \"schedule_ids\": [\"none\"]}")
+        });
+        let ran = site.apply(6);
+        says(&ran.stdout, &["Not known: 1", "Try again later."]);
+        site.apply(0);
+        assert_eq!(pushes(&site), 1, "{status}");
+        site.matches();
+    });
+}
+
+/// The service answers with a success, says in the body that it is none, and has done nothing.
+#[test]
+fn an_update_or_a_deletion_that_is_not_ok_is_not_taken_for_done() {
+    let manifest = "segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n";
+    let (update, deletion) = (Nth::default(), Nth::default());
+    let site = Site::new(manifest, "extended", move |asked, _| match asked.method.as_str() {
+        "PUT" if update.is(0) => instead("200 OK", FALSE),
+        "DELETE" if deletion.is(0) => instead("200 OK", FALSE),
+        _ => None,
+    });
+    site.apply(0);
+    site.project.write("segments:\n  a: {criteria: {tag: c}}\n");
+    site.apply(0);
+    assert_eq!(site.service.segments(), ["a"]);
+    let id = site.service.segment_id("a");
+    assert_eq!(site.service.get(&format!("/api/segments/{id}"))["criteria"]["tag"], "c");
+    site.matches();
+}
+
+/// A list that is not ok holds nothing, and proves nothing.
+#[test]
+fn a_list_that_is_not_ok_proves_nothing() {
+    let is_wrong = std::sync::Arc::new(AtomicBool::new(false));
+    let wrong = is_wrong.clone();
+    let site = Site::new(PUSH, "extended", move |asked, _| {
+        let is_list = asked.method == "GET" && path(asked) == "/api/schedules";
+        let body = "{\"ok\": false, \"error\": \"Try again later.\", \"schedules\": []}";
+        if is_list && wrong.load(Ordering::SeqCst) { instead("200 OK", body) } else { None }
+    });
+    site.apply(0);
+    is_wrong.store(true, Ordering::SeqCst);
+    let ran = site.run(&["plan"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    says(&ran.stderr, &["GET /api/schedules failed", "Try again later."]);
+    is_wrong.store(false, Ordering::SeqCst);
+    site.matches();
+}

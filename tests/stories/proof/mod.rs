@@ -1,0 +1,123 @@
+//! Answers that are wrong. A proxy in front of the service lies once, and nothing is sent twice or silently lost because of it.
+//!
+//! Every story is judged by what the service holds afterwards, seen without the proxy.
+
+mod answers;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::support::Ran;
+use crate::wire::{Asked, Between, forward, say};
+use crate::world::{Project, Service};
+
+/// What the proxy does with a request: `None` passes it on, `Some(None)` cuts the connection.
+type Lie = Option<Option<Vec<u8>>>;
+
+/// A project whose target is the service behind a proxy.
+pub struct Site {
+    pub project: Project,
+    pub service: Service,
+    proxy: Between,
+}
+
+impl Site {
+    /// `lie` gets each request and the port of the service.
+    pub fn new(manifest: &str, level: &str, lie: impl Fn(&Asked, u16) -> Lie + Send + Sync + 'static) -> Self {
+        Self::with(manifest, level, &[], lie)
+    }
+
+    /// The same, with options for the service.
+    pub fn with(
+        manifest: &str,
+        level: &str,
+        serve: &[&str],
+        lie: impl Fn(&Asked, u16) -> Lie + Send + Sync + 'static,
+    ) -> Self {
+        let project = Project::new(manifest);
+        let service = project.serve_with(serve);
+        let port = service.origin.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
+        let proxy = Between::new(port, move |asked| lie(asked, port));
+        let settings = format!(
+            "[targets.far]\nbase_url = \"http://127.0.0.1:{}\"\napi = \"{level}\"\nledger = \"file:\"\n\
+             settle = \"1s\"\nsend_within = \"2s\"\n",
+            proxy.port
+        );
+        project.folder.write("pushplan.toml", settings);
+        Self { project, service, proxy }
+    }
+
+    /// Who may do everything through the proxy.
+    pub fn credentials(&self) -> Vec<(&'static str, String)> {
+        let mut all = self.service.credentials().map(|(name, value)| (name, value.to_owned())).to_vec();
+        all[0].1 = format!("http://127.0.0.1:{}", self.proxy.port);
+        all
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        let credentials = self.credentials();
+        let env: Vec<(&str, &str)> = credentials.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        self.project.run_as(arguments, &env)
+    }
+
+    /// Applies, and expects that exit code.
+    #[track_caller]
+    pub fn apply(&self, code: i32) -> Ran {
+        let ran = self.run(&["apply", "--yes"]);
+        assert_eq!(ran.code, code, "{ran}");
+        ran
+    }
+
+    /// Expects that nothing is left to do.
+    #[track_caller]
+    pub fn matches(&self) {
+        let ran = self.run(&["plan", "--detailed-exitcode"]);
+        assert_eq!(ran.code, 0, "{ran}");
+    }
+
+    /// The requests that came to the proxy since the last time.
+    pub fn seen(&self) -> Vec<String> {
+        self.proxy.seen()
+    }
+}
+
+/// Counts requests, and says which of them is meant.
+#[derive(Default)]
+pub struct Nth(AtomicUsize);
+
+impl Nth {
+    /// Whether this is the request with that number, from 0.
+    pub fn is(&self, number: usize) -> bool {
+        self.0.fetch_add(1, Ordering::SeqCst) == number
+    }
+
+    /// Whether this is one of the first so many.
+    pub fn is_below(&self, number: usize) -> bool {
+        self.0.fetch_add(1, Ordering::SeqCst) < number
+    }
+}
+
+/// The path without its query.
+pub fn path(asked: &Asked) -> &str {
+    asked.target.split('?').next().unwrap_or_default().trim_end_matches('/')
+}
+
+/// The service gets the request, and its answer is lost.
+pub fn lost(asked: &Asked, port: u16) -> Lie {
+    drop(forward(port, asked));
+    Some(None)
+}
+
+/// An answer that the service did not give.
+pub fn instead(status: &str, body: &str) -> Lie {
+    Some(say(status, "content-type: application/json\r\n", body.as_bytes()))
+}
+
+/// Each of several cases in a project of its own, side by side: most of their time is spent waiting.
+pub fn side_by_side<C: Send>(cases: impl IntoIterator<Item = C>, story: impl Fn(C) + Sync) {
+    std::thread::scope(|scope| {
+        for case in cases {
+            let story = &story;
+            scope.spawn(move || story(case));
+        }
+    });
+}
