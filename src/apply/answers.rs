@@ -7,6 +7,7 @@ use crate::kinds::{Api, Create, Delete, Lifecycle, Runs};
 use crate::ledger::Verb;
 use crate::node::Shared;
 use crate::plan::Step;
+use serde_json::Value;
 
 /// What became of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub enum Verdict {
         /// The ids of the pushes that it sends, where the answer tells.
         push_ids: Vec<String>,
     },
+    /// A deletion found nothing to delete. One answer alone may be wrong.
+    Gone,
     /// It was definitely not done, and trying again would not help.
     Not(String),
     /// Whether it was done is not known.
@@ -29,12 +32,18 @@ pub fn may_repeat(verb: Verb, lifecycle: Lifecycle) -> bool {
     verb != Verb::Create || lifecycle.create == Create::Upsert
 }
 
-/// What an answer says of a step whose request was made of this spec.
-pub fn judge(step: &Step, api: &dyn Api, lifecycle: Lifecycle, answer: &Answer, now: Timestamp) -> Verdict {
+/// What an answer with this meaning says of a step.
+pub fn judge(
+    step: &Step,
+    api: &dyn Api,
+    lifecycle: Lifecycle,
+    (answer, meaning): (&Answer, Meaning),
+    now: Timestamp,
+) -> Verdict {
     let none = Shared::default();
     let spec = step.spec.as_ref().unwrap_or(&none);
     let push_ids = || answer.body.as_ref().map(|body| api.push_ids(body)).unwrap_or_default();
-    match answer.meaning() {
+    match meaning {
         Meaning::Done if step.verb == Verb::Create => match api.created(spec, answer) {
             Some(id) => Verdict::Done { id: Some(id), push_ids: push_ids() },
             // It exists, and there is no telling which it is.
@@ -53,7 +62,7 @@ pub fn judge(step: &Step, api: &dyn Api, lifecycle: Lifecycle, answer: &Answer, 
                 Some(_) => {
                     Verdict::Not("it is no longer there, and its time has come: it may have been sent".to_owned())
                 }
-                None => Verdict::Done { id: step.id.clone(), push_ids: Vec::new() },
+                None => Verdict::Gone,
             }
         }
         Meaning::Missing | Meaning::Refused => Verdict::Not(answer.error()),
@@ -62,12 +71,31 @@ pub fn judge(step: &Step, api: &dyn Api, lifecycle: Lifecycle, answer: &Answer, 
     }
 }
 
+/// What a look at something says of its deletion, which was answered with 404.
+pub fn judge_look(step: &Step, api: &dyn Api, answer: &Answer, now: Timestamp) -> Verdict {
+    let none = Shared::default();
+    let spec = step.spec.as_ref().unwrap_or(&none);
+    let still_there = "the service answered its deletion with HTTP 404, but it is still there";
+    match answer.meaning() {
+        Meaning::Missing => Verdict::Done { id: step.id.clone(), push_ids: Vec::new() },
+        Meaning::Done => {
+            let body = answer.body.as_ref().unwrap_or(&Value::Null);
+            match api.got(step.id.as_deref().unwrap_or_default(), spec, body) {
+                Ok(None) => Verdict::Done { id: step.id.clone(), push_ids: Vec::new() },
+                Ok(Some(_)) | Err(_) => Verdict::Lost(still_there.to_owned()),
+            }
+        }
+        Meaning::Busy => Verdict::Busy(answer.wait_seconds(now)),
+        Meaning::Refused | Meaning::Unknown => Verdict::Lost(answer.error()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::kinds;
     use crate::model::level::Level;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn pushes(kind: &str, body: Value) -> Vec<String> {
         let step: Step =
@@ -75,7 +103,8 @@ mod tests {
                 .expect("a step");
         let api = kinds::api(&step.address);
         let now = Timestamp::UNIX_EPOCH;
-        match judge(&step, api, api.lifecycle(Level::Documented), &Answer::new(201, body), now) {
+        let answer = Answer::new(201, body);
+        match judge(&step, api, api.lifecycle(Level::Documented), (&answer, answer.meaning()), now) {
             Verdict::Done { push_ids, .. } => push_ids,
             other => panic!("{other:?}"),
         }
@@ -91,9 +120,8 @@ mod tests {
                 json!({ "number": 0, "address": format!("{kind}/a"), "verb": "delete", "id": "i", "spec": spec });
             let step: Step = serde_json::from_value(step).expect("a step");
             let api = kinds::api(&step.address);
-            let gone = Answer::new(404, json!({}));
-            let verdict = judge(&step, api, api.lifecycle(Level::Extended), &gone, now.parse().expect("a moment"));
-            matches!(verdict, Verdict::Done { .. })
+            let (gone, now) = (Answer::new(404, json!({})), now.parse().expect("a moment"));
+            judge(&step, api, api.lifecycle(Level::Extended), (&gone, gone.meaning()), now) == Verdict::Gone
         };
         for (now, push_is, experiment_is) in
             [("2035-01-17T00:00Z", true, true), ("2035-01-19T00:00Z", true, false), ("2035-01-21T00:00Z", false, false)]

@@ -13,7 +13,7 @@ use tokio::task::{Id, JoinError, JoinHandle, JoinSet, spawn_blocking};
 use super::clock::now;
 use super::{Deadline, Effect, Event, Fate, Report, Run, Sending, Settings};
 use crate::client::Writing;
-use crate::exchange::Loss;
+use crate::exchange::{Answer, Loss, Request};
 use crate::ledger::{AppendError, Entry, Ledger, Log};
 use crate::plan::Plan;
 
@@ -59,6 +59,7 @@ pub async fn drive(
             match effect {
                 Effect::Append(entry) => appending = Some(append(log.clone(), entry)),
                 Effect::Send(sending) => under_way.send(writing, sending),
+                Effect::Ask(step, request) => under_way.ask(writing, step, request),
                 Effect::Wait(until) => wait = Some(until),
                 Effect::Finish(report) => return (report, run.into_ledger()),
             }
@@ -124,6 +125,11 @@ impl UnderWay {
         self.steps.insert(task.id(), step);
     }
 
+    fn ask(&mut self, writing: &Writing, step: usize, request: Arc<Request>) {
+        let task = self.tasks.spawn(ask(writing.clone(), step, request));
+        self.steps.insert(task.id(), step);
+    }
+
     async fn next(&mut self) -> Event {
         match self.tasks.join_next_with_id().await {
             Some(Ok((id, event))) => {
@@ -142,7 +148,15 @@ impl UnderWay {
 
 async fn send(writing: Writing, sending: Sending) -> Event {
     let Sending { step, request, not_after } = sending;
-    match writing.send(&request, move || in_time(not_after)).await {
+    came_back(step, writing.send(&request, move || in_time(not_after)).await)
+}
+
+async fn ask(writing: Writing, step: usize, request: Arc<Request>) -> Event {
+    came_back(step, writing.send(&request, || true).await)
+}
+
+fn came_back(step: usize, answered: Result<Answer, Loss>) -> Event {
+    match answered {
         Ok(answer) => Event::Answered(step, answer),
         Err(loss) => Event::Lost(step, loss),
     }

@@ -353,7 +353,7 @@ impl Run {
                 deadline: not_after.wall,
                 protect: step.protect,
             });
-            let flight = Flight { request: Arc::new(made.request), not_after, until: not_after };
+            let flight = Flight { request: Arc::new(made.request), not_after, until: not_after, confirms: None };
             let unwritten = !self.settings.protections.intent;
             self.steps.tries[number].intents += 1;
             self.steps.set(number, if unwritten { State::Cleared(flight) } else { State::Writing(flight) });
@@ -414,7 +414,7 @@ impl Run {
             let Some(until) = self.may_leave_until(flight.not_after).filter(|until| !until.has_passed(now)) else {
                 break;
             };
-            effects.push(Effect::Send(self.steps.depart(number, flight, until)));
+            effects.push(self.steps.depart(number, flight, until));
         }
         let dry = self.steps.cleared.is_empty() && self.steps.in_flight.len() < self.limit;
         self.ahead.senders(dry, now.boot);

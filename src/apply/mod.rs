@@ -69,6 +69,8 @@ pub enum Effect {
     Append(Arc<Entry>),
     /// Send this request, unless it is too late.
     Send(Sending),
+    /// Send this `GET` for a step, and hand back its answer as that of the step. It changes nothing, so it may leave at any time.
+    Ask(usize, Arc<Request>),
     /// Say [`Event::Time`] then. A later one takes the place of an earlier.
     Wait(Timestamp),
     /// The run is over. Nothing follows.
@@ -161,10 +163,22 @@ pub struct Protections {
     pub past: bool,
     /// Nothing is sent past the own lease.
     pub lease: bool,
+    /// A 404 to a deletion is believed only if another answer agrees.
+    pub confirm_deletion: bool,
+    /// A 408, and a success whose body says `ok: false`, leave open whether the request was carried out.
+    pub doubt_answers: bool,
 }
 
 impl Default for Protections {
     fn default() -> Self {
-        Self { intent: true, send_deadline: true, unowned: true, past: true, lease: true }
+        Self {
+            intent: true,
+            send_deadline: true,
+            unowned: true,
+            past: true,
+            lease: true,
+            confirm_deletion: true,
+            doubt_answers: true,
+        }
     }
 }

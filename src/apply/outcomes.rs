@@ -1,15 +1,18 @@
 //! What becomes of a request that has left.
 
+use std::sync::Arc;
+
 use jiff::{SignedDuration, Timestamp};
 
-use super::answers::{Verdict, judge, may_repeat};
+use super::answers::{Verdict, judge, judge_look, may_repeat};
 use super::machine::{Run, Stop};
 use super::report::Fate;
-use super::steps::{Flight, State};
+use super::steps::{Confirm, Flight, State};
 use super::{Now, OnError};
 use crate::exchange::{Answer, Loss};
-use crate::kinds::{self, Resource, Segment};
+use crate::kinds::{self, Read, Resource, Segment};
 use crate::ledger::{Done, Outcome, Verb};
+use crate::node::Shared;
 
 /// How often a step is intended anew because it could not leave in time.
 const INTENTS: u32 = 8;
@@ -23,7 +26,15 @@ impl Run {
         let Some(flight) = self.landed(number) else { return };
         self.denied |= answer.denies();
         let step = &self.plan.steps[number];
-        let verdict = judge(step, kinds::api(&step.address), self.lifecycle(step), answer, now.wall);
+        let api = kinds::api(&step.address);
+        let verdict = match flight.confirms {
+            Some(Confirm::Look(_)) => judge_look(step, api, answer, now.wall),
+            Some(Confirm::Repeat) | None => {
+                let doubts = self.settings.protections.doubt_answers;
+                let meaning = if doubts { answer.meaning() } else { answer.claimed() };
+                judge(step, api, self.lifecycle(step), (answer, meaning), now.wall)
+            }
+        };
         self.settle(number, flight, verdict, now);
     }
 
@@ -54,8 +65,11 @@ impl Run {
                 }
                 self.succeed(number, id, push_ids);
             }
+            Verdict::Gone => self.gone(number, flight),
             Verdict::Not(why) => self.fail(number, why),
             Verdict::Lost(why) => {
+                // Whatever was seen, the request itself is sent again.
+                let flight = Flight { confirms: None, ..flight };
                 let step = &self.plan.steps[number];
                 let repeats = may_repeat(step.verb, self.lifecycle(step));
                 let tries = &mut self.steps.tries[number];
@@ -89,6 +103,21 @@ impl Run {
                 }
             }
         }
+    }
+
+    /// A deletion found nothing. Something that is still there would go on messaging people, so another answer has to agree.
+    /// A tag or a channel that a person does not have, because the person is gone, sends nothing: there, one answer will do.
+    fn gone(&mut self, number: usize, flight: Flight) {
+        let step = &self.plan.steps[number];
+        let is_ones_own = step.address.part().is_some() || self.lifecycle(step).read == Read::LookedUp;
+        if flight.confirms.is_some() || is_ones_own || !self.settings.protections.confirm_deletion {
+            return self.succeed(number, step.id.clone(), Vec::new());
+        }
+        let (api, none) = (kinds::api(&step.address), Shared::default());
+        let spec = step.spec.as_ref().unwrap_or(&none);
+        let look = api.get(step.id.as_deref().unwrap_or_default(), spec, self.plan.level);
+        let confirm = look.map_or(Confirm::Repeat, |request| Confirm::Look(Arc::new(request)));
+        self.steps.set(number, State::Cleared(Flight { confirms: Some(confirm), ..flight }));
     }
 
     /// A request never left. Either it came too late, or the service cannot be reached.
@@ -141,9 +170,9 @@ impl Run {
         self.steps.finish(&self.plan.steps, number, Fate::Done { id, push_ids });
     }
 
-    /// It was not done; after a lost attempt, even that is not known.
+    /// It was not done; after a lost attempt, or a deletion that found nothing, even that is not known.
     fn fail(&mut self, number: usize, why: String) {
-        if self.steps.tries[number].lost > 0 {
+        if self.steps.tries[number].lost > 0 || self.steps.is_confirming(number) {
             return self.doubt(number, why);
         }
         self.record(number, Done::Not { why: why.clone() });
@@ -192,7 +221,7 @@ impl Run {
     pub(super) fn wind_up(&mut self) {
         for number in self.steps.unsent() {
             let tries = self.steps.tries[number];
-            if tries.lost > 0 {
+            if tries.lost > 0 || self.steps.is_confirming(number) {
                 self.doubt(number, "the run was stopped before it could be tried again".to_owned());
                 continue;
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::report::{Fate, StepReport};
-use super::{Deadline, Sending};
+use super::{Deadline, Effect, Sending};
 use crate::address::Address;
 use crate::exchange::Request;
 use crate::plan::Step;
@@ -47,6 +47,17 @@ pub struct Flight {
     pub not_after: Deadline,
     /// Until when it might leave when it was last let go: as long as its intent and the lease held.
     pub until: Deadline,
+    /// A deletion that was answered with 404: what is asked next, to see whether that is so.
+    pub confirms: Option<Confirm>,
+}
+
+/// How a deletion that found nothing is confirmed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Confirm {
+    /// It is looked for by itself.
+    Look(Arc<Request>),
+    /// The service shows no single thing of the kind: the deletion is sent once more.
+    Repeat,
 }
 
 /// What was tried for a step.
@@ -229,10 +240,23 @@ impl Steps {
     }
 
     /// A step leaves, at the latest then.
-    pub fn depart(&mut self, step: usize, flight: Flight, until: Deadline) -> Sending {
-        let sending = Sending { step, request: flight.request.clone(), not_after: until };
+    pub fn depart(&mut self, step: usize, flight: Flight, until: Deadline) -> Effect {
+        let effect = match &flight.confirms {
+            Some(Confirm::Look(request)) => Effect::Ask(step, request.clone()),
+            Some(Confirm::Repeat) | None => {
+                Effect::Send(Sending { step, request: flight.request.clone(), not_after: until })
+            }
+        };
         self.set(step, State::InFlight(Flight { until, ..flight }));
-        sending
+        effect
+    }
+
+    /// Whether a step is a deletion that found nothing, and is being confirmed.
+    pub fn is_confirming(&self, step: usize) -> bool {
+        match &self.states[step] {
+            State::Cleared(flight) | State::Resting(flight, _) | State::InFlight(flight) => flight.confirms.is_some(),
+            _ => false,
+        }
     }
 
     /// A step is over. Those that wait for it can begin, or never will.

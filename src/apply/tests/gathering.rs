@@ -72,6 +72,7 @@ impl Slow {
                         let answer = Answer::new(201, json!({ "segment_id": format!("id-{number}") }));
                         queue.insert((now.boot + self.request, number), Event::Answered(sending.step, answer));
                     }
+                    Effect::Ask(step, request) => panic!("step {step} asks {request}"),
                     Effect::Wait(until) => {
                         let after = until.duration_since(now.wall).max(SignedDuration::ZERO);
                         queue.insert((now.boot + after.unsigned_abs(), number), Event::Time);
@@ -137,6 +138,7 @@ fn an_outcome_is_written_soon_though_no_other_follows() {
             }
             Effect::Append(entry) => todo.extend(run.on(Event::Appended(entry.seq), now)),
             Effect::Send(sending) => sent.push(sending.step),
+            Effect::Ask(step, request) => panic!("step {step} asks {request}"),
             Effect::Wait(until) => waits = Some(until),
             Effect::Finish(report) => panic!("{report:?}"),
         }
@@ -210,6 +212,7 @@ fn what_nobody_can_look_up_is_not_intended_ahead() {
                 todo.extend(run.on(Event::Appended(entry.seq), now));
             }
             Some(Effect::Send(sending)) => sent.push_back(sending),
+            Some(Effect::Ask(step, request)) => panic!("step {step} asks {request}"),
             Some(Effect::Wait(_)) => {}
             Some(Effect::Finish(report)) => {
                 assert_eq!(report.ending, Ending::Done);

@@ -252,6 +252,7 @@ impl Own {
             past: world.is_on(Protection::Past),
             // Whoever sends long after the intent is past the lease as well.
             lease: world.is_on(Protection::Lease) && world.is_on(Protection::SendDeadline),
+            ..Protections::default()
         };
         // Where nobody looks at the digest, any will do.
         settings.digest = (!world.length.digests).then(|| NOTHING.clone());
@@ -293,6 +294,10 @@ impl Own {
                             todo.extend(run.on(Event::Lost(sending.step, loss), self.now()));
                         }
                     }
+                    Effect::Ask(step, request) => {
+                        let what = question(&request);
+                        self.world.borrow_mut().ask(self.process, step, what, Arc::unwrap_or_clone(request));
+                    }
                     Effect::Wait(at) => {
                         let mut world = self.world.borrow_mut();
                         let at = world.when(self.process, at) + 1;
@@ -331,6 +336,7 @@ impl Own {
 
     fn word(&self, effect: &Effect) -> &'static str {
         match effect {
+            Effect::Ask(_, request) => question(request),
             Effect::Send(sending) => {
                 let world = self.world.borrow();
                 verb_word(world.processes[self.process].shown.steps[sending.step].verb)

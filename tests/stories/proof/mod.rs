@@ -3,6 +3,7 @@
 //! Every story is judged by what the service holds afterwards, seen without the proxy.
 
 mod answers;
+mod deletions;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

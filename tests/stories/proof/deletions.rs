@@ -1,0 +1,113 @@
+//! A 404 to a deletion is believed only if another answer agrees.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{Nth, Site, instead, side_by_side};
+use crate::world::says;
+
+const KEPT: &str = "segments:\n  kept: {criteria: {tag: kept}}\n";
+const PUSH: &str = "\
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {tag: vip}, device_types: [ios], notification: {alert: Sale}}
+";
+const TRIAL: &str = "\
+experiments:
+  trial:
+    audience: {tag: vip}
+    device_types: [ios]
+    variants:
+      - {push: {notification: {alert: A}}, schedule: {scheduled_time: 2035-01-22T10:00}}
+      - {push: {notification: {alert: B}}, schedule: {scheduled_time: 2035-01-22T10:00}}
+";
+const PIPELINE: &str = "\
+pipelines:
+  remind:
+    enabled: true
+    immediate_trigger: {tag_added: remind-me}
+    outcome: {push: {audience: triggered, device_types: [ios], notification: {alert: Still interested?}}}
+";
+
+/// What sends, with the list that shows it, and the level at which it can be deleted.
+const SENDERS: [(&str, &str, &str, &str); 4] = [
+    (PUSH, "/api/schedules", "schedules", "extended"),
+    (TRIAL, "/api/experiments", "experiments", "extended"),
+    (TRIAL, "/api/experiments", "experiments", "documented"),
+    (PIPELINE, "/api/pipelines", "pipelines", "extended"),
+];
+
+fn held(site: &Site, list: &str, key: &str) -> usize {
+    site.service.get(list)[key].as_array().expect("a list").len()
+}
+
+#[test]
+fn one_404_to_a_deletion_leaves_nothing_that_sends() {
+    side_by_side(SENDERS, |(manifest, list, key, level)| {
+        let deletion = Nth::default();
+        let site = Site::new(&format!("{KEPT}{manifest}"), level, move |asked, _| {
+            if asked.method == "DELETE" && deletion.is(0) { instead("404 Not Found", "") } else { None }
+        });
+        site.apply(0);
+        site.project.write(KEPT);
+        site.apply(0);
+        assert_eq!(held(&site, list, key), 0, "{list} {level}: it would still send");
+        site.matches();
+    });
+}
+
+#[test]
+fn what_is_still_there_after_404s_stays_managed_and_is_deleted_later() {
+    let is_wrong = Arc::new(AtomicBool::new(true));
+    let wrong = is_wrong.clone();
+    let site = Site::new(&format!("{KEPT}{PUSH}"), "extended", move |asked, _| {
+        let is_deletion = asked.method == "DELETE" && wrong.load(Ordering::SeqCst);
+        if is_deletion { instead("404 Not Found", "") } else { None }
+    });
+    site.apply(0);
+    site.project.write(KEPT);
+    let ran = site.apply(6);
+    says(&ran.stdout, &["scheduled_pushes/sale", "but it is still there"]);
+    assert_eq!(held(&site, "/api/schedules", "schedules"), 1);
+    is_wrong.store(false, Ordering::SeqCst);
+    site.apply(0);
+    assert_eq!(held(&site, "/api/schedules", "schedules"), 0);
+    site.matches();
+}
+
+/// The old experiment goes before the new one comes. Two would message people twice.
+#[test]
+fn an_experiment_is_not_replaced_while_the_old_one_is_there() {
+    side_by_side(["extended", "documented"], |level| {
+        let deletion = Nth::default();
+        let site = Site::new(TRIAL, level, move |asked, _| {
+            if asked.method == "DELETE" && deletion.is(0) { instead("404 Not Found", "") } else { None }
+        });
+        site.apply(0);
+        site.project.edit("alert: B", "alert: C");
+        site.apply(0);
+        assert_eq!(held(&site, "/api/experiments", "experiments"), 1, "{level}");
+        site.matches();
+    });
+}
+
+#[test]
+fn what_someone_deleted_meanwhile_is_gone_after_one_more_look() {
+    let site = Site::new(&format!("{KEPT}{PUSH}"), "extended", |asked, port| {
+        if asked.method == "DELETE" {
+            // Someone else is faster.
+            drop(crate::wire::forward(port, asked));
+        }
+        None
+    });
+    site.apply(0);
+    site.project.write(KEPT);
+    site.seen();
+    site.apply(0);
+    let seen = site.seen();
+    let deleted = seen.iter().position(|line| line.starts_with("DELETE /api/schedules/")).expect("a deletion");
+    let looks = seen[deleted..].iter().filter(|line| line.starts_with("GET /api/schedules/")).count();
+    assert_eq!(looks, 1, "{seen:?}");
+    site.matches();
+}
