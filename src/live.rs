@@ -9,6 +9,7 @@ mod early;
 mod pages;
 mod people;
 mod remembered;
+mod unknown;
 
 pub use early::{Early, People, Sought, items, take_page};
 pub use pages::Pages;
@@ -45,6 +46,22 @@ pub struct Look<'l> {
     pub contents: &'l BTreeSet<&'static str>,
     /// Whether absence from a list is confirmed before it is believed. Only the simulation leaves that out.
     pub confirm_absence: bool,
+    /// Whether creations in an unknown state are looked for: a plan decides about them, other readers leave them alone.
+    pub recovers: bool,
+    pub proof: Proof,
+}
+
+/// What is taken for proof. Each is on; the simulation turns them off one by one to see that it notices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Proof {
+    /// What is in an unknown state is absent only if two lists a settle time apart do not show it.
+    pub two_lists: bool,
+}
+
+impl Default for Proof {
+    fn default() -> Self {
+        Self { two_lists: true }
+    }
 }
 
 /// What is to be done next.
@@ -63,6 +80,9 @@ pub struct Live {
     pub listed: BTreeMap<&'static str, BTreeMap<String, Found>>,
     /// The kinds whose lists are known to be whole.
     pub whole: BTreeSet<&'static str>,
+    /// The creations in an unknown state that are proven to have come to nothing: two complete lists, a settle time apart, do
+    /// not show them.
+    pub disproved: BTreeSet<Address>,
     /// The kinds that nothing here is of and whose lists could not be had, or not all of them, and why.
     pub unlisted: BTreeMap<&'static str, String>,
     /// What is ours or is declared, by its address.
@@ -134,6 +154,8 @@ pub struct Fetch<'l> {
     stage: Stage,
     /// Ours, and in no list so far.
     missing: BTreeSet<Address>,
+    /// Creations in an unknown state that no list has shown so far.
+    sought: BTreeSet<Address>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,6 +187,7 @@ impl<'l> Fetch<'l> {
             lookups: people::Lookups::default(),
             stage: Stage::Listing,
             missing: BTreeSet::new(),
+            sought: BTreeSet::new(),
         };
         let mut asks = Vec::new();
         fetch.list(&mut asks);
@@ -208,6 +231,8 @@ impl<'l> Fetch<'l> {
                         known.name = got.name;
                     }
                 }
+                // One answer does not outweigh the list: it may be what an earlier run created.
+                Meaning::Missing if self.looks_twice() && self.is_candidate(kind, &id) => {}
                 // It was deleted since it was listed.
                 Meaning::Missing => drop(self.live.listed.entry(kind.key).or_default().remove(&id)),
                 _ => return failed(),
@@ -281,7 +306,7 @@ impl<'l> Fetch<'l> {
     fn list(&mut self, asks: &mut Vec<Ask>) {
         let again = self.stage == Stage::ListingAgain;
         for kind in self.kinds() {
-            if again && !self.missing.iter().any(|address| address.kind == kind.key) {
+            if again && !self.missing().any(|address| address.kind == kind.key) {
                 continue;
             }
             let known = self.live.listed.get(kind.key).filter(|_| !again).map(BTreeMap::len);
@@ -343,6 +368,7 @@ impl<'l> Fetch<'l> {
                     };
                     self.live.units.insert(address, seen);
                 }
+                self.end_search();
                 self.stage = Stage::Done;
             }
             Stage::Waiting(_) | Stage::Done => {}

@@ -12,7 +12,7 @@ use pushplan::client::{Credentials, Origin, Patience, Reading, Transport, Writin
 use pushplan::compare::{Unit, units};
 use pushplan::finding::Findings;
 use pushplan::ledger::{AppendError, Begin, Chain, Entry, Ledger, Log, Record, Seq, Unreadable};
-use pushplan::live::Look;
+use pushplan::live::{Look, Proof};
 use pushplan::manifest::{self, From, Input, Project};
 use pushplan::model::level::Level;
 use pushplan::plan::Plan;
@@ -71,6 +71,8 @@ impl World {
             all_kinds: false,
             contents: &BTreeSet::new(),
             confirm_absence: true,
+            recovers: true,
+            proof: Proof::default(),
         };
         let live = fetch(&self.reading, look, &|_| {}).await.unwrap_or_else(|failure| panic!("{failure}"));
         let position = self.log().position().await.expect("a place");

@@ -13,7 +13,7 @@ use crate::compare;
 use crate::drift::{self, Situation, drift};
 use crate::failure::{Exit, Failure};
 use crate::ledger::Ledger;
-use crate::live::Look;
+use crate::live::{Look, Proof};
 use crate::plan::{About, Aim, Choice, Plan};
 use crate::planner;
 use crate::render::plan::drift::{Shown, json, markdown, text};
@@ -108,6 +108,8 @@ pub(super) async fn look(site: &Site, opened: &Opened, choice: &Choice, context:
         all_kinds: true,
         contents: &BTreeSet::new(),
         confirm_absence: true,
+        recovers: false,
+        proof: Proof::default(),
     };
     let live = fetch(&opened.reading(), look, &|words| site.note(words, context)).await?;
     let mut under_way = BTreeSet::new();

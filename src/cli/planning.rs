@@ -426,7 +426,8 @@ impl Site {
         let (units, held) = self.aimed(&wish.aim, &before.ledger, opened, context).await?;
         let aligned = Aligned::new(&units, &before.ledger);
         let known = (&*aligned.units, &*aligned.ledger);
-        let mut live = self.fetch_from(head.early, opened, known, true, &contents, context).await?;
+        let recovers = before.at_work.is_none();
+        let mut live = self.fetch_to_plan(head.early, opened, known, recovers, &contents, context).await?;
         if before.at_work.is_none() {
             let rules = Rules { prunes, ..self.rules(wish, opened, &before, held) };
             let plan = self.planned(&aligned, &mut live, &rules, opened).await?;

@@ -13,7 +13,7 @@ use crate::plan::{Action, Reason};
 impl One<'_, '_> {
     /// An earlier run wrote down that it would create something, and no more. Says whether the rest can be decided.
     pub(super) fn recover(&self, owned: &mut Option<Owned>, seen: &mut Cow<Seen>, out: &mut Compared) -> bool {
-        let Situation { ledger, level, live, adopt, now, .. } = self.situation;
+        let Situation { ledger, level, adopt, now, .. } = self.situation;
         let Some(open) = ledger.open.get(self.address).filter(|_| *adopt) else { return true };
         let intent = &open.intent;
         let (Verb::Create, Some(intended)) = (intent.verb, &intent.spec) else {
@@ -80,7 +80,7 @@ impl One<'_, '_> {
         // What was sent is listed no longer, so that nothing says that it was not.
         let sent = self.api.runs(intended).is_some_and(|runs| runs.has_begun(*now));
         match ours[..] {
-            [] if new.is_empty() && renamed.is_empty() && !sent && live.whole.contains(&*self.address.kind) => {
+            [] if new.is_empty() && renamed.is_empty() && !sent && self.is_disproved() => {
                 out.close = true;
                 true
             }
@@ -98,6 +98,11 @@ impl One<'_, '_> {
                 false
             }
         }
+    }
+
+    /// Whether two lists say that an intended creation came to nothing.
+    fn is_disproved(&self) -> bool {
+        self.situation.live.disproved.contains(self.address)
     }
 
     /// An earlier run was about to delete it, and it is gone: that is no drift. What has begun may be gone for that reason.

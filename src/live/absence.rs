@@ -11,9 +11,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 impl Fetch<'_> {
-    /// What is ours and is in no list so far.
+    /// What is ours, or may be, and is in no list so far.
     pub fn missing(&self) -> impl Iterator<Item = &Address> {
-        self.missing.iter()
+        self.missing.iter().chain(&self.sought)
     }
 
     /// Asks for the content of what was missing and is listed after all, and by itself for what is not. What came to the lists in
@@ -21,11 +21,13 @@ impl Fetch<'_> {
     pub(super) fn read_missing(&mut self, asks: &mut Vec<Ask>) {
         let Look { ledger, level, .. } = self.look.clone();
         let missing: BTreeSet<&str> = self.missing.iter().map(|address| ledger.owned[address].id.as_str()).collect();
-        let again: BTreeSet<&str> = self.missing.iter().map(|address| &*address.kind).collect();
+        let again: BTreeSet<&str> = self.missing().map(|address| &*address.kind).collect();
         let is_read = |kind: &&Kind| again.contains(kind.key) && kind.api.lifecycle(level).read == Read::ListedThenGet;
         let mut unread = Vec::new();
         for kind in KINDS.iter().filter(is_read) {
-            let ids = self.without_content(kind).into_iter().filter(|id| !missing.contains(id.as_str()));
+            let ids: BTreeSet<String> =
+                self.without_content(kind).into_iter().chain(self.unread_candidates(kind)).collect();
+            let ids = ids.into_iter().filter(|id| !missing.contains(id.as_str()));
             unread.extend(ids.filter_map(|id| Some((kind, kind.api.get(&id, &Value::Null, level)?, id))));
         }
         for (kind, request, id) in unread {
@@ -84,24 +86,28 @@ impl Fetch<'_> {
                 }
             }
         }
-        if self.missing.is_empty() {
+        self.begin_search();
+        if self.missing().next().is_none() {
             self.stage = Stage::Done;
             return;
         }
         // What was made a moment ago may not be seen yet, neither in a list nor by itself.
         let seen_by_all = |address: &Address| ledger.owned[address].applied.saturating_add(settle).unwrap_or(now);
-        let mut until = now;
+        let second_list = now.saturating_add(settle).unwrap_or(now);
+        let mut until = if self.sought.is_empty() { now } else { second_list };
         for address in self.missing.clone() {
-            match self.get(&address, level) {
+            // Whether an earlier run deleted it is not known: its own answer alone does not say so.
+            let is_unknown = self.looks_twice() && ledger.open.contains_key(&address);
+            match self.get(&address, level).filter(|_| !is_unknown) {
                 Some(request) if now >= seen_by_all(&address) => {
                     self.missing.remove(&address);
                     self.ask(For::Absence(address), request, asks);
                 }
                 Some(_) => until = until.max(seen_by_all(&address)),
-                None => until = until.max(seen_by_all(&address)).max(now.saturating_add(settle).unwrap_or(now)),
+                None => until = until.max(seen_by_all(&address)).max(second_list),
             }
         }
-        if !self.missing.is_empty() && self.open.is_empty() {
+        if self.missing().next().is_some() && self.open.is_empty() {
             self.stage = Stage::Waiting(until);
             asks.push(Ask::WaitUntil(until));
         }

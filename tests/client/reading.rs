@@ -10,7 +10,7 @@ use pushplan::client::{Credentials, Origin, Reading, Transport, fetch, refusal};
 use pushplan::exchange::{Loss, Meaning, Request};
 use pushplan::failure::{Exit, Failure};
 use pushplan::ledger::Ledger;
-use pushplan::live::{Live, Look};
+use pushplan::live::{Live, Look, Proof};
 use pushplan::model::level::Level;
 use pushplan::node::Shared;
 use serde_json::json;
@@ -96,6 +96,8 @@ async fn fetched(reading: &Reading) -> Result<Live, Failure> {
         all_kinds: false,
         contents: &BTreeSet::new(),
         confirm_absence: true,
+        recovers: true,
+        proof: Proof::default(),
     };
     fetch(reading, look, &|_| {}).await
 }

@@ -11,5 +11,6 @@ mod renaming;
 mod sending;
 mod stamps;
 mod stories;
+mod unknown;
 mod unmanaged;
 mod world;

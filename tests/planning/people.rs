@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use pushplan::address::Address;
 use pushplan::exchange::{Answer, Request};
 use pushplan::ledger::{Intent, Ledger, Open, Owned, Verb};
-use pushplan::live::{Ask, Early, Fetch, Live, Look, Seen, Sought};
+use pushplan::live::{Ask, Early, Fetch, Live, Look, Proof, Seen, Sought};
 use pushplan::model::level::Level;
 use serde_json::{Value, json};
 
@@ -115,6 +115,8 @@ fn fetched_from(early: Early, service: &mut Service, ledger: &Ledger) -> Live {
         all_kinds: false,
         contents: &BTreeSet::new(),
         confirm_absence: true,
+        recovers: true,
+        proof: Proof::default(),
     };
     let now: Timestamp = "2030-01-01T00:00:00Z".parse().expect("a time");
     let (mut fetch, mut asks) = Fetch::start_from(early, look, now);

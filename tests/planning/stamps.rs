@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
 use pushplan::exchange::Answer;
 use pushplan::ledger::{Done, Entry, Intent, Ledger, Outcome, Record, Resolution, Verb};
-use pushplan::live::{Ask, Fetch, Look, Seen};
+use pushplan::live::{Ask, Fetch, Look, Proof, Seen};
 use pushplan::model::level::Level;
 use serde_json::{Value, json};
 
@@ -54,6 +54,8 @@ fn asked(ledger: &Ledger, changed: i64, now: i64) -> (Vec<String>, Value) {
         all_kinds: false,
         contents: &BTreeSet::new(),
         confirm_absence: true,
+        recovers: true,
+        proof: Proof::default(),
     };
     let now = Timestamp::from_millisecond(now).expect("a time");
     let item = json!({ "id": "one", "display_name": "a", "creation_date": MADE, "modification_date": changed });

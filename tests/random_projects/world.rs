@@ -13,7 +13,7 @@ use pushplan::exchange::Request;
 use pushplan::finding::Findings;
 use pushplan::kinds;
 use pushplan::ledger::{Chain, Ledger, Log};
-use pushplan::live::Look;
+use pushplan::live::{Look, Proof};
 use pushplan::manifest::{self, From, Input, Manifests, Project};
 use pushplan::model::level::Level;
 use pushplan::plan::{Action, Change, Plan};
@@ -96,6 +96,8 @@ impl World {
             all_kinds: false,
             contents: &BTreeSet::new(),
             confirm_absence: true,
+            recovers: true,
+            proof: Proof::default(),
         };
         let live = fetch(&self.reading, look, &|_| {}).await.unwrap_or_else(|failure| panic!("{failure}"));
         let position = log.position().await.expect("a place");

@@ -11,8 +11,12 @@ use crate::compare::Unit;
 use crate::failure::Failure;
 use crate::kinds::{Found, Kind, Resource, Segment, kind};
 use crate::ledger::{Ledger, Verb};
-use crate::live::{Early, Live, Look};
+use crate::live::{Early, Live, Look, Proof};
+use crate::node::Shared;
 use crate::plan::{Plan, Step};
+
+/// No kind is read in full.
+static NONE: &BTreeSet<&str> = &BTreeSet::new();
 
 impl Site {
     /// What the service has, of every kind that it lists; of some also what lists do not show.
@@ -50,31 +54,48 @@ impl Site {
         contents: &BTreeSet<&'static str>,
         context: &Context,
     ) -> Result<Live, Failure> {
-        self.fetch_from(Early::default(), opened, (units, ledger), all_kinds, contents, context).await
+        let desired = units.iter().map(|(address, unit)| (address, &unit.spec)).collect();
+        let origin = opened.origin().to_string();
+        let look = Look { all_kinds, contents, ..self.look(opened, &origin, &desired, ledger) };
+        fetch_from(Early::default(), &opened.reading(), look, &|words| self.note(words, context)).await
     }
 
-    /// The same, where some lists are known.
-    pub(super) async fn fetch_from(
+    /// What a plan needs, where some lists are known. `recovers`: nobody is at work, so that what is in an unknown state is
+    /// decided here.
+    pub(super) async fn fetch_to_plan(
         &self,
         early: Early,
         opened: &Opened,
         (units, ledger): (&BTreeMap<Address, Unit>, &Ledger),
-        all_kinds: bool,
+        recovers: bool,
         contents: &BTreeSet<&'static str>,
         context: &Context,
     ) -> Result<Live, Failure> {
         let desired = units.iter().map(|(address, unit)| (address, &unit.spec)).collect();
         let origin = opened.origin().to_string();
-        let look = Look {
-            level: opened.level,
-            origin: &origin,
-            settle: self.settle,
-            desired: &desired,
-            ledger,
-            all_kinds,
-            contents,
-            confirm_absence: true,
-        };
+        let look = Look { recovers, contents, ..self.look(opened, &origin, &desired, ledger) };
         fetch_from(early, &opened.reading(), look, &|words| self.note(words, context)).await
+    }
+
+    /// A look at every kind, for somebody who decides nothing about what is in an unknown state.
+    fn look<'l>(
+        &self,
+        opened: &Opened,
+        origin: &'l str,
+        desired: &'l BTreeMap<&'l Address, &'l Shared>,
+        ledger: &'l Ledger,
+    ) -> Look<'l> {
+        Look {
+            level: opened.level,
+            origin,
+            settle: self.settle,
+            desired,
+            ledger,
+            all_kinds: true,
+            contents: NONE,
+            confirm_absence: true,
+            recovers: false,
+            proof: Proof::default(),
+        }
     }
 }

@@ -18,7 +18,7 @@ use crate::compare::Unit;
 use crate::failure::Failure;
 use crate::kinds::{self, Runs};
 use crate::ledger::{AppendError, Entry, Ledger, Log, Seq, Unreadable};
-use crate::live::Look;
+use crate::live::{Look, Proof};
 use crate::model::level::Level;
 use crate::planner::{self, Aligned, Rules};
 use crate::service::local::form::Form;
@@ -161,6 +161,8 @@ async fn apply(
         contents: &BTreeSet::new(),
         // It was empty a moment ago.
         confirm_absence: false,
+        recovers: false,
+        proof: Proof::default(),
     };
     let live = fetch(&Reading::new(transport.clone()), look, &|_| {}).await?;
     let rules = Rules {

@@ -12,7 +12,7 @@ use pushplan::digest::Digest;
 use pushplan::exchange::{Loss, Meaning, Request};
 use pushplan::ledger::Position;
 use pushplan::ledger::{Begin, Ledger, Record};
-use pushplan::live::{Ask, Fetch, Live, Look};
+use pushplan::live::{Ask, Fetch, Live, Look, Proof};
 use pushplan::plan::Plan;
 use pushplan::planner::{self, Aligned, Rules};
 
@@ -164,6 +164,8 @@ impl Own {
             all_kinds,
             contents: &BTreeSet::new(),
             confirm_absence,
+            recovers: true,
+            proof: Proof::default(),
         };
         let (mut fetch, asks) = Fetch::start(look, self.now().wall);
         let mut todo = VecDeque::from(asks);

@@ -4,6 +4,7 @@
 
 mod answers;
 mod deletions;
+mod unknown;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,0 +1,237 @@
+//! A creation in an unknown state is looked for in two lists, a settle time apart.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use jiff::{SignedDuration, Timestamp};
+use pushplan::address::Address;
+use pushplan::exchange::Answer;
+use pushplan::ledger::{Intent, Ledger, Open, Owned, Verb};
+use pushplan::live::{Ask, Fetch, Live, Look, Proof, Seen};
+use pushplan::model::level::Level;
+use pushplan::node::Shared;
+use serde_json::{Value, json};
+
+const SETTLE: i64 = 10;
+
+fn noon() -> Timestamp {
+    "2026-11-15T12:00:00Z".parse().expect("a time")
+}
+
+fn segment() -> Shared {
+    json!({ "display_name": "a", "criteria": { "tag": "a" } }).into()
+}
+
+/// A ledger with an intent for an address that nobody knows the end of.
+fn open(address: &str, verb: Verb, id: Option<&str>, spec: &Shared) -> Ledger {
+    let address = Address::try_from(address.to_owned()).expect("an address");
+    let intent = Intent {
+        address: address.clone(),
+        verb,
+        id: id.map(str::to_owned),
+        spec: Some(spec.clone()),
+        refs: BTreeMap::new(),
+        seen: BTreeSet::from(["before".to_owned()]),
+        deadline: noon(),
+        protect: false,
+    };
+    let owned = id.map(|id| Owned {
+        id: id.to_owned(),
+        spec: spec.clone(),
+        refs: BTreeMap::new(),
+        stamp: None,
+        protect: false,
+        past: false,
+        applied: Timestamp::UNIX_EPOCH,
+        push_ids: Vec::new(),
+    });
+    let mut ledger = Ledger::default();
+    ledger.owned.extend(owned.map(|owned| (address.clone(), owned)));
+    ledger.open.insert(address, Open { intent, at: noon(), why: None });
+    ledger
+}
+
+/// What is found by somebody whose questions are answered in this order, and how often they waited.
+struct Story<'l> {
+    fetch: Fetch<'l>,
+    asks: VecDeque<Ask>,
+    now: Timestamp,
+    waits: usize,
+}
+
+impl<'l> Story<'l> {
+    fn new(look: Look<'l>) -> Self {
+        let (fetch, asks) = Fetch::start(look, noon());
+        Self { fetch, asks: asks.into(), now: noon(), waits: 0 }
+    }
+
+    /// Answers the next question, which is this one.
+    fn answer(&mut self, path: &str, status: u16, body: Value) {
+        while let Some(Ask::WaitUntil(until)) = self.asks.front() {
+            assert!(*until >= self.now.checked_add(SignedDuration::from_secs(SETTLE)).expect("a time"), "too soon");
+            (self.now, self.waits) = (*until, self.waits + 1);
+            self.asks.pop_front();
+            self.asks.extend(self.fetch.later(self.now));
+        }
+        let Some(Ask::Get(number, request)) = self.asks.pop_front() else {
+            panic!("nothing is asked instead of {path}")
+        };
+        assert_eq!(request.path, path);
+        let answer = Answer::new(status, body);
+        self.asks.extend(self.fetch.on(number, &answer, self.now).expect("an answer that makes sense"));
+    }
+
+    fn end(self) -> (Live, usize) {
+        assert!(self.fetch.is_done(), "{:?}", self.asks);
+        (self.fetch.finish(), self.waits)
+    }
+}
+
+static NOTHING: BTreeMap<&Address, &Shared> = BTreeMap::new();
+static NONE: BTreeSet<&str> = BTreeSet::new();
+
+fn look(ledger: &Ledger) -> Look<'_> {
+    Look {
+        level: Level::Extended,
+        origin: "https://messaging.example",
+        settle: SignedDuration::from_secs(SETTLE),
+        desired: &NOTHING,
+        ledger,
+        all_kinds: false,
+        contents: &NONE,
+        confirm_absence: true,
+        recovers: true,
+        proof: Proof::default(),
+    }
+}
+
+fn item(id: &str) -> Value {
+    json!({ "id": id, "display_name": "a", "creation_date": 1, "modification_date": 1 })
+}
+
+fn content() -> Value {
+    json!({ "display_name": "a", "criteria": { "tag": "a" } })
+}
+
+fn address() -> Address {
+    Address::new("segments", "a")
+}
+
+#[test]
+fn it_is_absent_if_two_lists_do_not_show_it() {
+    let ledger = open("segments/a", Verb::Create, None, &segment());
+    let mut story = Story::new(look(&ledger));
+    story.answer("/api/segments", 200, json!({ "segments": [item("before")] }));
+    story.answer("/api/segments", 200, json!({ "segments": [] }));
+    let (live, waits) = story.end();
+    assert_eq!((live.disproved, waits), (BTreeSet::from([address()]), 1));
+}
+
+#[test]
+fn what_only_the_second_list_shows_is_found_and_read() {
+    let ledger = open("segments/a", Verb::Create, None, &segment());
+    let mut story = Story::new(look(&ledger));
+    story.answer("/api/segments", 200, json!({ "segments": [] }));
+    story.answer("/api/segments", 200, json!({ "segments": [item("new")] }));
+    story.answer("/api/segments/new", 200, content());
+    let (live, _) = story.end();
+    assert!(live.disproved.is_empty());
+    assert_eq!(live.listed["segments"]["new"].spec, Some(segment()));
+}
+
+#[test]
+fn what_the_first_list_shows_needs_no_second_one() {
+    let ledger = open("segments/a", Verb::Create, None, &segment());
+    let mut story = Story::new(look(&ledger));
+    story.answer("/api/segments", 200, json!({ "segments": [item("new")] }));
+    story.answer("/api/segments/new", 200, content());
+    let (live, waits) = story.end();
+    assert!(live.disproved.is_empty());
+    assert_eq!((waits, &live.listed["segments"]["new"].spec), (0, &Some(segment())));
+}
+
+#[test]
+fn a_content_that_is_not_found_does_not_make_it_absent() {
+    let ledger = open("segments/a", Verb::Create, None, &segment());
+    for (second, status) in [(json!([item("new")]), 200), (json!([item("new")]), 404), (json!([]), 404)] {
+        let mut story = Story::new(look(&ledger));
+        story.answer("/api/segments", 200, json!({ "segments": [item("new")] }));
+        story.answer("/api/segments/new", 404, json!({}));
+        story.answer("/api/segments", 200, json!({ "segments": second }));
+        story.answer("/api/segments/new", status, content());
+        let (live, waits) = story.end();
+        assert!(live.disproved.is_empty(), "a list has shown it");
+        assert_eq!((waits, live.listed["segments"]["new"].spec.is_some()), (1, status == 200));
+    }
+}
+
+/// One of two is in the first list, too fresh for its stamp to count. The second list, read for the other one, has a stamp.
+#[test]
+fn what_the_first_list_showed_keeps_its_content_in_the_second() {
+    let mut ledger = open("segments/a", Verb::Create, None, &segment());
+    let other: Shared = json!({ "display_name": "b", "criteria": { "tag": "b" } }).into();
+    ledger.open.extend(open("segments/b", Verb::Create, None, &other).open);
+    let fresh = json!({ "id": "new", "display_name": "a", "creation_date": 1,
+        "modification_date": noon().as_millisecond() });
+    let mut story = Story::new(look(&ledger));
+    story.answer("/api/segments", 200, json!({ "segments": [fresh] }));
+    story.answer("/api/segments/new", 200, content());
+    story.answer("/api/segments", 200, json!({ "segments": [fresh] }));
+    story.answer("/api/segments/new", 200, content());
+    let (live, _) = story.end();
+    assert_eq!(live.disproved, BTreeSet::from([Address::new("segments", "b")]));
+    assert_eq!(live.listed["segments"]["new"].spec, Some(segment()));
+}
+
+#[test]
+fn without_the_protection_one_list_is_enough() {
+    let ledger = open("segments/a", Verb::Create, None, &segment());
+    let proof = Proof { two_lists: false, ..Proof::default() };
+    let mut story = Story::new(Look { proof, ..look(&ledger) });
+    story.answer("/api/segments", 200, json!({ "segments": [] }));
+    let (live, waits) = story.end();
+    assert_eq!((live.disproved, waits), (BTreeSet::from([address()]), 0));
+}
+
+#[test]
+fn who_decides_nothing_does_not_wait() {
+    let ledger = open("segments/a", Verb::Create, None, &segment());
+    let mut story = Story::new(Look { recovers: false, ..look(&ledger) });
+    story.answer("/api/segments", 200, json!({ "segments": [] }));
+    let (live, waits) = story.end();
+    assert_eq!((live.disproved.len(), waits), (0, 0), "nothing is proven either");
+}
+
+/// A list of a hundred tags may not show all of them.
+#[test]
+fn a_list_that_ends_early_disproves_nothing() {
+    let ledger = open("tags/vip", Verb::Create, None, &json!({ "tag": "vip" }).into());
+    let tags = |count: usize| json!({ "tags": (0..count).map(|number| format!("t{number}")).collect::<Vec<_>>() });
+    let mut story = Story::new(look(&ledger));
+    story.answer("/api/tags/", 200, tags(100));
+    let (live, waits) = story.end();
+    assert_eq!((live.disproved.len(), waits), (0, 0));
+    let mut story = Story::new(look(&ledger));
+    story.answer("/api/tags/", 200, tags(99));
+    story.answer("/api/tags/", 200, json!({ "tags": ["another"] }));
+    let (live, _) = story.end();
+    assert!(live.disproved.is_empty(), "both lists together are too long");
+}
+
+#[test]
+fn what_may_have_been_deleted_takes_two_lists_and_its_own_answer() {
+    for verb in [Verb::Delete, Verb::Update] {
+        let ledger = open("segments/a", verb, Some("one"), &segment());
+        let mut story = Story::new(look(&ledger));
+        story.answer("/api/segments", 200, json!({ "segments": [] }));
+        story.answer("/api/segments", 200, json!({ "segments": [] }));
+        story.answer("/api/segments/one", 404, json!({}));
+        let (live, waits) = story.end();
+        assert_eq!((live.of(&address()), waits), (&Seen::Absent, 1));
+        let mut story = Story::new(look(&ledger));
+        story.answer("/api/segments", 200, json!({ "segments": [] }));
+        story.answer("/api/segments", 200, json!({ "segments": [item("one")] }));
+        story.answer("/api/segments/one", 200, content());
+        let (live, _) = story.end();
+        assert!(matches!(live.of(&address()), Seen::There(_)), "the second list shows it");
+    }
+}
