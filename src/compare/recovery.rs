@@ -44,18 +44,31 @@ impl One<'_, '_> {
             applied: open.at,
             push_ids: found.push_ids.clone(),
         };
+        let doubt = |candidates: Vec<String>| Reason::InDoubt { since: open.at, candidates };
         if life.create == Create::Upsert {
             // Doing it again is the same. Where it is no longer wanted, what is there is ours.
-            match &**seen {
-                Seen::There(found) if owned.is_none() => {
+            let listed = self.listed_under_own_id(intended).filter(|_| owned.is_none());
+            match (&**seen, listed) {
+                (Seen::There(found), _) if owned.is_none() => {
                     *owned = Some(as_owned(found));
                     out.recovered = Some(Box::new(found.clone()));
+                }
+                (_, Some(found)) if !intent.seen.contains(&found.id) => {
+                    *owned = Some(as_owned(found));
+                    *seen = Cow::Owned(Seen::There(found.clone()));
+                    out.recovered = Some(Box::new(found.clone()));
+                    out.change.reasons.push(Reason::Recovered { id: found.id.clone() });
+                }
+                // Nobody wants it, and no list can say whether it is there.
+                (_, None) if self.is_lost_from_lists(owned.as_ref()) => {
+                    out.change.action = Action::ByHand;
+                    out.change.reasons.push(doubt(Vec::new()));
+                    return false;
                 }
                 _ => out.close = true,
             }
             return true;
         }
-        let doubt = |candidates: Vec<String>| Reason::InDoubt { since: open.at, candidates };
         if life.read == Read::LedgerOnly {
             out.change.action = Action::ByHand;
             out.change.reasons.push(doubt(Vec::new()));
@@ -103,6 +116,20 @@ impl One<'_, '_> {
     /// Whether two lists say that an intended creation came to nothing.
     fn is_disproved(&self) -> bool {
         self.situation.live.disproved.contains(self.address)
+    }
+
+    /// What a list shows under the id that a thing gets from us, where nobody else's address has it.
+    fn listed_under_own_id(&self, spec: &Shared) -> Option<&Found> {
+        let id = self.api.own_id(spec).filter(|_| self.address.part().is_none())?;
+        let named = self.known.others(self.address, &self.api.name(spec));
+        named.iter().copied().find(|found| found.id == id)
+    }
+
+    /// Whether something that nobody declares may be there, although it is in no list.
+    fn is_lost_from_lists(&self, owned: Option<&Owned>) -> bool {
+        let Situation { units, level, .. } = self.situation;
+        let is_listed = self.api.lifecycle(*level).read == Read::Listed && self.address.part().is_none();
+        is_listed && owned.is_none() && !units.contains_key(self.address) && !self.is_disproved()
     }
 
     /// An earlier run was about to delete it, and it is gone: that is no drift. What has begun may be gone for that reason.

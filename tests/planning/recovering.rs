@@ -81,6 +81,42 @@ fn lists_that_do_not_disprove_it_prove_nothing() {
     assert_eq!(world.told(ONE), "! segments/a InDoubt\n");
 }
 
+const TAG: &str = "tags: {vip: {}}";
+
+fn tag() -> Found {
+    let spec = serde_json::json!({ "tag": "vip" });
+    Found { id: "vip".into(), name: "vip".into(), spec: Some(spec.into()), ..Found::default() }
+}
+
+#[test]
+fn a_tag_that_was_made_before_its_answer_was_lost_is_taken_up() {
+    let mut world = in_doubt(TAG, "tags/vip", Level::Documented);
+    world.put(&address("tags/vip"), tag());
+    assert_eq!(world.told(TAG), "0 adopt tags/vip\n");
+    let gone = world.told(ONE);
+    assert!(gone.contains("adopt tags/vip\n") && gone.contains("delete tags/vip DELETE /api/tags/vip"), "{gone}");
+}
+
+#[test]
+fn a_tag_that_was_there_before_is_not_ours() {
+    let mut world = in_doubt(TAG, "tags/vip", Level::Documented);
+    let open = world.ledger.open.get_mut(&address("tags/vip")).expect("it is in doubt");
+    open.intent.seen.insert("vip".to_owned());
+    world.put(&address("tags/vip"), tag());
+    assert_eq!(world.told(TAG), "! tags/vip Collision\n");
+    assert!(!world.told(ONE).contains("DELETE"), "{}", world.told(ONE));
+}
+
+#[test]
+fn a_tag_that_no_list_shows_is_made_again_or_left_to_a_person() {
+    let mut world = in_doubt(TAG, "tags/vip", Level::Documented);
+    assert_eq!(world.told(TAG), "+ tags/vip\n0 create tags/vip PUT /api/tags/vip\n");
+    assert!(world.told(ONE).contains("forget tags/vip\n"), "two lists do not show it");
+    world.live.disproved.clear();
+    assert_eq!(world.told(TAG), "+ tags/vip\n0 create tags/vip PUT /api/tags/vip\n");
+    assert!(world.told(ONE).contains("! tags/vip InDoubt\n"), "{}", world.told(ONE));
+}
+
 #[test]
 fn what_cannot_be_listed_is_left_to_a_person() {
     let yaml = "scheduled_pushes: {p: {schedule: {scheduled_time: 2031-01-01T10:00}, push: {audience: {tag: x}, device_types: [ios], notification: {alert: A}}}}";

@@ -4,6 +4,7 @@
 
 mod answers;
 mod deletions;
+mod tags;
 mod unknown;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
