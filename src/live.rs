@@ -56,11 +56,13 @@ pub struct Look<'l> {
 pub struct Proof {
     /// What is in an unknown state is absent only if two lists a settle time apart do not show it.
     pub two_lists: bool,
+    /// What was updated is read again until its content was seen together with a version stamp.
+    pub reread_updated: bool,
 }
 
 impl Default for Proof {
     fn default() -> Self {
-        Self { two_lists: true }
+        Self { two_lists: true, reread_updated: true }
     }
 }
 
@@ -402,15 +404,16 @@ impl<'l> Fetch<'l> {
 
     /// The things whose content has to be read: ours if they moved since they were last seen, and what may be ours.
     fn unread(&mut self, kind: &'static Kind) -> Vec<String> {
-        let Look { ledger, .. } = self.look.clone();
+        let Look { ledger, proof, .. } = self.look.clone();
         let Some(listed) = self.live.listed.get_mut(kind.key) else { return Vec::new() };
         let mut ids = BTreeSet::new();
         for owned in ledger.owned.iter().filter(|(address, _)| address.kind == kind.key).map(|(_, owned)| owned) {
             let Some(found) = listed.get_mut(&owned.id) else { continue };
-            // Never changed since it was made, it is what it was made to be.
+            // Never changed since it was made, it is what it was made to be. An update of ours that left no trace was lost.
+            let known = owned.stamp.as_ref().filter(|stamp| !stamp.is_empty() || proof.reread_updated);
             let changed = found.stamp.as_deref().and_then(|stamp| kind.api.stamped(stamp));
-            let is_as_made = owned.stamp.is_none() && changed.is_some() && changed == found.made;
-            if found.stamp.is_some() && (found.stamp == owned.stamp || is_as_made) {
+            let is_as_made = known.is_none() && changed.is_some() && changed == found.made;
+            if found.stamp.is_some() && (found.stamp.as_ref() == known || is_as_made) {
                 // The ledger's references are by key; ids are what a reader of live things expects.
                 found.spec = Some(kinds::remote::pointed(kind.api.audiences(), &owned.spec, &mut |reference| {
                     let id = reference.as_str().and_then(|key| owned.refs.get(key));

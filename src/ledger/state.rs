@@ -215,7 +215,10 @@ impl Ledger {
                     Verb::Create => self.made(intent, id.unwrap_or_default(), &push_ids, at),
                     Verb::Update => {
                         let id = intent.id.clone().unwrap_or_default();
+                        let address = intent.address.clone();
                         self.own(intent, id, &push_ids, at);
+                        // Nobody has seen the service hold it: an answer is no version of it.
+                        self.owned.entry(address).and_modify(|owned| owned.stamp = Some(String::new()));
                     }
                     Verb::Delete => self.deleted(address, intent.id.as_deref()),
                     Verb::Adopt | Verb::Forget | Verb::Move => {}
@@ -285,6 +288,9 @@ impl Ledger {
         self.open.remove(&address);
         self.retired.retain(|old| old.address != address || old.id != id);
         let before = self.owned.remove(&address);
+        // Without a stamp, a thing is taken to be as it was made: not so if it was updated since.
+        let is_updated = |owned: &Owned| owned.id == id && (owned.stamp.as_deref() == Some("") || owned.spec != spec);
+        let stamp = stamp.or_else(|| before.as_ref().filter(|owned| is_updated(owned)).map(|_| String::new()));
         let applied = before.as_ref().filter(|owned| owned.id == id).map_or(at, |owned| owned.applied);
         // One that was made in the place of another, and whose answer was lost.
         if let Some(old) = before.filter(|owned| owned.id != id) {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
 use pushplan::exchange::Answer;
-use pushplan::ledger::{Done, Entry, Intent, Ledger, Outcome, Record, Resolution, Verb};
+use pushplan::ledger::{Adopted, Done, Entry, Intent, Ledger, Outcome, Record, Resolution, Verb};
 use pushplan::live::{Ask, Fetch, Look, Proof, Seen};
 use pushplan::model::level::Level;
 use serde_json::{Value, json};
@@ -39,12 +39,57 @@ fn answered() -> Ledger {
     ledger(Record::Outcomes(vec![outcome]))
 }
 
+/// The same, updated since by a request that was answered with a success.
+fn updated() -> Ledger {
+    let mut ledger = answered();
+    let address = Address::new("segments", "a");
+    let intent = Intent {
+        address: address.clone(),
+        verb: Verb::Update,
+        id: Some("one".into()),
+        spec: Some(spec().into()),
+        refs: BTreeMap::new(),
+        seen: BTreeSet::new(),
+        deadline: Timestamp::UNIX_EPOCH,
+        protect: false,
+    };
+    let result = Done::Done { id: Some("one".into()), push_ids: Vec::new() };
+    let outcome = Outcome { address, verb: Verb::Update, result, unsettled: None };
+    for (seq, record) in (3..).zip([Record::Intents(vec![intent]), Record::Outcomes(vec![outcome])]) {
+        ledger.add(&Entry { seq, at: Timestamp::UNIX_EPOCH, actor: "ada".into(), record });
+    }
+    ledger
+}
+
+/// The same, after a plan has read it under a stamp, or has taken it up without one.
+fn taken_up(ledger: &Ledger, stamp: Option<i64>) -> Ledger {
+    let adopted = Adopted {
+        address: Address::new("segments", "a"),
+        id: "one".into(),
+        spec: spec().into(),
+        refs: BTreeMap::new(),
+        stamp: stamp.map(|stamp| stamp.to_string()),
+        protect: false,
+        past: false,
+        push_ids: Vec::new(),
+        pruned: false,
+    };
+    let mut ledger = ledger.clone();
+    let record = Record::Adopt(vec![adopted]);
+    ledger.add(&Entry { seq: ledger.seq + 1, at: Timestamp::UNIX_EPOCH, actor: "ada".into(), record });
+    ledger
+}
+
 fn said() -> Ledger {
     ledger(Record::Resolve { address: Address::new("segments", "a"), found: Resolution::Created { id: "one".into() } })
 }
 
 /// What is asked for where the segment was changed at a time, and the tag that it is found to have.
 fn asked(ledger: &Ledger, changed: i64, now: i64) -> (Vec<String>, Value) {
+    asked_with(Proof::default(), ledger, changed, now)
+}
+
+fn asked_with(proof: Proof, ledger: &Ledger, changed: i64, now: i64) -> (Vec<String>, Value) {
     let look = Look {
         level: Level::Extended,
         origin: "https://messaging.example",
@@ -55,7 +100,7 @@ fn asked(ledger: &Ledger, changed: i64, now: i64) -> (Vec<String>, Value) {
         contents: &BTreeSet::new(),
         confirm_absence: true,
         recovers: true,
-        proof: Proof::default(),
+        proof,
     };
     let now = Timestamp::from_millisecond(now).expect("a time");
     let item = json!({ "id": "one", "display_name": "a", "creation_date": MADE, "modification_date": changed });
@@ -82,4 +127,22 @@ fn what_was_never_changed_since_it_was_made_is_as_it_was_made() {
     assert_eq!(asked(&answered(), MADE + 1, long_after), (both.clone(), json!("read")), "somebody changed it");
     assert_eq!(asked(&answered(), MADE, MADE + 5_000), (both.clone(), json!("read")), "a change may not show yet");
     assert_eq!(asked(&said(), MADE, long_after), (both, json!("read")), "nobody has seen what it says");
+}
+
+#[test]
+fn what_was_updated_is_read_until_it_was_seen_under_a_stamp() {
+    let (long_after, list) = (MADE + 3_600_000, vec!["/api/segments".to_owned()]);
+    let both = vec!["/api/segments".to_owned(), "/api/segments/one".to_owned()];
+    let (read, kept) = ((both, json!("read")), (list, json!("a")));
+    let updated = updated();
+    assert_eq!(asked(&updated, MADE, long_after), read, "the service may have lost the update");
+    assert_eq!(asked(&updated, MADE + 1, long_after), read);
+    assert_eq!(asked(&taken_up(&updated, None), MADE, long_after), read, "nobody has seen it since");
+    let seen = taken_up(&updated, Some(MADE + 500));
+    assert_eq!(asked(&seen, MADE + 500, long_after), kept, "it was seen like that");
+    assert_eq!(asked(&seen, MADE + 600, long_after), read, "somebody changed it");
+    assert_eq!(asked(&seen, MADE + 400, long_after), read, "the service was set back");
+    assert_eq!(asked(&seen, MADE, long_after), read, "the service was set back to how it was made");
+    let proof = Proof { reread_updated: false, ..Proof::default() };
+    assert_eq!(asked_with(proof, &updated, MADE, long_after), kept, "without the protection");
 }

@@ -4,6 +4,7 @@
 
 mod answers;
 mod deletions;
+mod stamps;
 mod tags;
 mod unknown;
 
