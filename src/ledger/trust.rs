@@ -48,6 +48,10 @@ impl Store for Untrusted {
         Box::pin(async { Err(Unread::Failed { why: self.why.clone(), help: Some(self.help.clone()) }) })
     }
 
+    fn read_as_is(&self, from: Start) -> Pending<'_, Result<Vec<Stored>, Unread>> {
+        self.read(from)
+    }
+
     fn create<'a>(&'a self, _: New<'a>) -> Pending<'a, Result<(), AppendError>> {
         Box::pin(async { Err(AppendError::NotWritten(self.why.clone())) })
     }

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use pushplan::ledger::place;
-use pushplan::ledger::store::{New, Store};
+use pushplan::ledger::store::New;
 use tokio::runtime::Runtime;
 
 use crate::newer::{Stage, git};

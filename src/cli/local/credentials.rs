@@ -15,7 +15,7 @@ use super::{OWN, cannot_write, own_folder};
 use crate::cli::private;
 use crate::client::{Credentials, only_its_owner};
 use crate::failure::{Exit, Failure};
-use crate::git::Repository;
+use crate::git::tracked;
 use crate::manifest::files::{self, describe};
 
 /// The key of the application of a service that was given none. It is a name and no secret: what a service keeps is kept
@@ -44,7 +44,7 @@ pub fn random() -> Credentials {
 pub fn of_project(root: &Path) -> Result<(Credentials, PathBuf), Failure> {
     let path = own_folder(root)?.join(FILE);
     let inside = format!("{OWN}/{FILE}");
-    if Repository::of(root).is_ok_and(|repository| repository.tracks(&inside)) {
+    if tracked(&root.join(OWN)).is_ok_and(|names| names.iter().any(|name| name.eq_ignore_ascii_case(FILE))) {
         return Err(refused(&path, "git tracks it, so that everyone who has the repository knows the secret")
             .help(format!("git rm --cached {inside} && rm -f {inside}; the next start makes a new one")));
     }
