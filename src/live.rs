@@ -257,6 +257,11 @@ impl<'l> Fetch<'l> {
                     return failed();
                 }
                 for address in addresses {
+                    // One answer does not prove that something of ours is gone: it is asked for once more.
+                    if meaning == Meaning::Missing && self.is_confirmed(&address) {
+                        self.missing.insert(address);
+                        continue;
+                    }
                     let seen = match meaning {
                         Meaning::Missing => Seen::Absent,
                         _ => self.looked_up(&address, body).map_err(|why| format!("{request}: {why}"))?,

@@ -48,6 +48,11 @@ impl Fetch<'_> {
         }
     }
 
+    /// Whether the absence of something needs a second proof: forgetting what is there would leave it behind unmanaged.
+    pub(super) fn is_confirmed(&self, address: &Address) -> bool {
+        self.look.confirm_absence && self.look.ledger.owned.contains_key(address)
+    }
+
     /// Where something of ours is in the lists.
     pub(super) fn find(&mut self, address: &Address, id: &str) {
         let api = kinds::api(address);

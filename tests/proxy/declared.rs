@@ -213,7 +213,7 @@ impl Declared {
         }
     }
 
-    fn rename(&mut self, place: usize, random: &mut Random) -> String {
+    pub fn rename(&mut self, place: usize, random: &mut Random) -> String {
         let thing = &mut self.things[place];
         let (old, from) = (thing.address(), thing.key.clone());
         thing.key = format!("{}-{}-{}", thing.kind.letter(), thing.number, thing.old_keys.len() + 2);
@@ -223,7 +223,7 @@ impl Declared {
         format!("rename {old} to {}{hint}", thing.address())
     }
 
-    fn remove(&mut self, place: usize) -> String {
+    pub fn remove(&mut self, place: usize) -> String {
         let gone = self.things.remove(place);
         for thing in self.things.iter_mut().filter(|thing| thing.audience == Audience::Segment(gone.number)) {
             thing.audience = Audience::Tag("vip");

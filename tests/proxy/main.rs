@@ -7,6 +7,7 @@
 
 mod declared;
 mod faults;
+mod found;
 mod judge;
 mod person;
 mod proxy;

@@ -37,8 +37,8 @@ pub struct World {
     environment: Vec<(&'static str, String)>,
     /// Paths of the writes of the last run that had a fault.
     struck: Vec<String>,
-    random: Random,
-    told: Vec<String>,
+    pub random: Random,
+    pub told: Vec<String>,
 }
 
 /// How a run of the binary ended.
@@ -69,7 +69,7 @@ impl Story {
 }
 
 impl World {
-    fn new(level: Level, seed: u64) -> Self {
+    pub fn new(level: Level, seed: u64) -> Self {
         let mut random = Random::new(seed.wrapping_mul(2) + u64::from(level == Level::Extended));
         let is_built_in = random.once_in(2);
         let service = Service::start(level, FIRST_DAY.parse().expect("a time"));
@@ -144,12 +144,19 @@ impl World {
             };
             wrong.extend(judge::untouched(self));
         }
+        wrong.extend(self.end()?);
+        if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+    }
+
+    /// The calm end of a story. Returns all that is wrong then.
+    pub fn end(&mut self) -> Result<Vec<String>, String> {
+        let mut wrong = Vec::new();
         let code = self.calm(&mut wrong)?;
         let left = self.left()?;
         wrong.extend(judge::holds(self, code, &left));
         self.finish();
         wrong.extend(judge::received(self));
-        if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+        Ok(wrong)
     }
 
     /// Something happens between two applies: edits, and sometimes other people's work or the passing of time.
@@ -236,7 +243,7 @@ impl World {
         self.run(&["reconcile", "--once", "--drift", "fix", "--concurrency", "1"], rules)
     }
 
-    fn apply(&mut self, rules: Vec<Rule>) -> Ran {
+    pub fn apply(&mut self, rules: Vec<Rule>) -> Ran {
         self.write();
         let mut arguments = vec!["apply", "--yes", "--concurrency", "1", "--allow-sends", "--wait", "60s"];
         if !rules.is_empty() && self.random.once_in(2) {
