@@ -71,7 +71,7 @@ fn renamed(subject: &Subject, findings: &mut Findings) {
 }
 
 fn kind_noun(one: &One) -> String {
-    let noun = crate::kinds::of(&one.address).noun;
+    let noun = crate::kinds::of(one.address).noun;
     format!("the {noun} `{}`", one.address.key)
 }
 

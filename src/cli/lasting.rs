@@ -13,7 +13,7 @@ const KEPT: &str = "PUSHPLAN_PERSISTENT_CHECKOUT";
 /// Whether a CI system runs this command.
 pub fn is_in_ci() -> bool {
     let is_set = |name: &&str| std::env::var(name).is_ok_and(|value| !["", "0", "false"].contains(&value.as_str()));
-    ["CI", "GITHUB_ACTIONS", "GITLAB_CI"].iter().any(|name| is_set(&name))
+    ["CI", "GITHUB_ACTIONS", "GITLAB_CI"].iter().any(is_set)
 }
 
 /// Refuses a ledger that a CI runner forgets after the job: the next job would not know what this one did, and would create and

@@ -89,7 +89,7 @@ impl Git {
         let why = format!("git reads the setting {name} from {shown}, which is part of the project");
         let is_own = self.own_dir().and_then(|own| own.canonicalize().ok()).is_some_and(|own| file.starts_with(own));
         let help = match is_own {
-            true => format!("pushplan does not write it: delete {}", shown),
+            true => format!("pushplan does not write it: delete {shown}"),
             false => "anyone who can change the project could choose the programs that git runs: keep the setting in ~/.gitconfig or \
                       in .git/config, without an include"
                 .to_owned(),

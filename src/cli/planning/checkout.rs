@@ -90,7 +90,9 @@ fn here(root: &Path) -> Here {
         Ok(None) => return Here::Outside,
         Err(_) => return Here::Unknown,
     };
-    match git.say(&["status", "--porcelain=v2", "--branch", "--untracked-files=normal", "--", "."]) {
+    // No git is started in a submodule, whose settings nobody has looked at.
+    let options = ["--porcelain=v2", "--branch", "--untracked-files=normal", "--ignore-submodules=dirty"];
+    match git.say(&[&["status"], &options[..], &["--", "."]].concat()) {
         Ok(said) if said.is_ok => read(&String::from_utf8_lossy(&said.out)).map_or(Here::Outside, Here::At),
         _ => Here::Unknown,
     }
