@@ -371,7 +371,9 @@ impl<'l> Fetch<'l> {
                     let owned = &self.look.ledger.owned[&address];
                     let seen = match self.listed(&address.kind, &owned.id) {
                         Some(found) => Seen::There(found.clone()),
-                        None => Seen::Absent,
+                        None if self.live.whole.contains(&*address.kind) => Seen::Absent,
+                        // A list that was cut off proves nothing, whatever another one showed.
+                        None => Seen::Untold,
                     };
                     self.live.units.insert(address, seen);
                 }
