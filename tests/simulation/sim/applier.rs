@@ -1,6 +1,7 @@
 //! A process that reads the log, looks at the service, plans, shows its plan and applies it: the real code, driven by the
 //! world.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
@@ -10,11 +11,13 @@ use pushplan::address::Address;
 use pushplan::apply::{Effect, Event, Fate, OnError, Protections, Report, Run, Settings};
 use pushplan::digest::Digest;
 use pushplan::exchange::{Loss, Meaning, Request};
-use pushplan::ledger::Position;
-use pushplan::ledger::{Begin, Ledger, Record};
+use pushplan::guard::{Limits, Refused, guards};
+use pushplan::ledger::{Ancestry, Begin, Checkout, Descent, Evidence, Ledger, Position, Record, Watch};
 use pushplan::live::{Ask, Fetch, Live, Look, Proof};
-use pushplan::plan::Plan;
+use pushplan::model::on_drift::OnDrift;
+use pushplan::plan::{Choice, Plan};
 use pushplan::planner::{self, Aligned, Rules};
+use pushplan::unmanaged;
 
 use super::Protection;
 use super::network::{question, verb_word};
@@ -30,6 +33,16 @@ pub const LEAD: i64 = 300;
 /// The manifests of a plan that is made of none.
 static NOTHING: LazyLock<Digest> = LazyLock::new(|| Digest::of(b""));
 
+/// What of a project is applied, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    /// What people say has been done by hand.
+    pub done: BTreeSet<Address>,
+    pub choice: Choice,
+    /// The kinds of which everything is deleted that nobody declares.
+    pub pruned: BTreeSet<&'static str>,
+}
+
 pub fn settle() -> SignedDuration {
     SignedDuration::from_millis(SETTLE)
 }
@@ -38,14 +51,32 @@ pub fn settle() -> SignedDuration {
 pub async fn apply(own: Own) {
     let planned = own.world.borrow_mut().planned.take();
     if let Some((plan, ledger)) = planned {
+        let newest = own.world.borrow().project.history.len();
+        own.world.borrow_mut().processes[own.process].version = newest;
         return own.carry_out(plan, &ledger).await;
     }
-    if !own.has_turn(false).await {
+    if !own.has_turn(false).await || own.is_set_back() {
         return;
     }
     let (units, ledger) = own.read();
-    let Some(live) = own.look(&units, &ledger).await else { return };
-    let plan = own.plan(&units, &ledger, &live, &BTreeSet::new());
+    let mut wish = own.wish(&units, &ledger);
+    let Some(live) = own.look(&units, &ledger, &wish).await else { return };
+    let Some(mut plan) = own.plan(&units, &ledger, &live, &wish) else { return };
+    let refused = own.refused(&plan);
+    if !refused.is_empty() {
+        // What waits for a person is left out, or all of it waits.
+        let leaves_out = own.world.borrow_mut().dice.chance(600);
+        if !leaves_out {
+            return;
+        }
+        wish.choice.except.extend(refused.iter().flat_map(|one| &one.addresses).map(ToString::to_string));
+        let Some(other) = own.plan(&units, &ledger, &live, &wish) else { return };
+        if !own.refused(&other).is_empty() {
+            return;
+        }
+        plan = other;
+    }
+    own.world.borrow_mut().processes[own.process].except = wish.choice.except;
     // Somebody reads it first.
     let time = {
         let mut world = own.world.borrow_mut();
@@ -55,6 +86,22 @@ pub async fn apply(own: Own) {
     };
     own.sleep(time).await;
     own.carry_out(plan, &ledger).await;
+}
+
+/// A version of the manifests as git names it.
+fn checkout(version: usize) -> Checkout {
+    Checkout { commit: version.to_string(), branch: None, dirty: false }
+}
+
+/// How a version of the manifests relates to the one that was applied last.
+fn descent(ledger: &Ledger, version: usize) -> Option<Descent> {
+    let applied = ledger.checkout.clone()?;
+    let ancestry = match version.cmp(&applied.commit.parse().ok()?) {
+        Ordering::Less => Ancestry::Behind,
+        Ordering::Equal => Ancestry::Same,
+        Ordering::Greater => Ancestry::Descendant,
+    };
+    Some(Descent { applied, here: Some(checkout(version)), ancestry })
 }
 
 /// A plan in a few words.
@@ -78,7 +125,15 @@ impl Own {
             let text = serde_json::to_string(&*ledger).expect("it is data");
             ledger = Rc::new(serde_json::from_str(&text).expect("it was written"));
         }
-        (Rc::clone(&world.project.units), ledger)
+        let newest = world.project.history.len();
+        let mut version = newest;
+        if world.faults > 0 && newest > 0 && world.dice.chance(80) {
+            version -= 1 + world.dice.below(newest.min(2));
+            world.tally.met(Fault::OlderManifests, "run");
+            world.note(|| format!("process {} has the manifests of version {version} of {newest}", self.process));
+        }
+        world.processes[self.process].version = version;
+        (Rc::clone(world.project.version(version)), ledger)
     }
 
     /// Whether nobody else is at work, or not any more: a second one stops, or waits for a while and looks again. The clocks of
@@ -89,21 +144,27 @@ impl Own {
             let most = *world.dice.pick(&[0, 10 * MINUTE]);
             if patient { i64::MAX } else { world.now + most }
         };
-        let mut waits = false;
+        let (mut waits, mut watch) = (false, Watch::default());
         let mut nap = 5 * SECOND;
         loop {
-            {
+            let to_observe = {
                 let mut world = self.world.borrow_mut();
                 let ledger = Rc::clone(&world.log.ledger);
                 let Some(running) = ledger.run.as_ref().filter(|_| world.is_on(Protection::Turn)) else {
                     return true;
                 };
-                if !running.is_held(world.clock(self.process).wall, None) {
+                let now = world.clock(self.process);
+                let observed = watch.saw(&ledger, now.boot, now.boot);
+                let observe = world.is_on(Protection::Observe);
+                let evidence =
+                    Evidence { observed: observed.unchanged, is_gone: false, wall: now.wall, clock: None, observe };
+                if running.is_over(&evidence) {
                     world.tally.met(Fault::TakenOver, "run");
                     world.note(|| format!("process {} finds the lease of {} over", self.process, running.run));
                     return true;
                 }
-                if world.now >= patience {
+                let seems_over = !running.is_held(now.wall, None) && !observed.goes_on;
+                if world.now >= patience && !seems_over {
                     world.tally.met(Fault::Held, "stops");
                     world.note(|| format!("process {} leaves {} alone", self.process, running.run));
                     return false;
@@ -112,10 +173,21 @@ impl Own {
                     world.tally.met(Fault::Held, "waits");
                     waits = true;
                 }
-            }
-            self.sleep(nap).await;
+                i64::try_from(running.left_to_observe(observed.unchanged).as_millis()).unwrap_or(i64::MAX)
+            };
+            self.sleep(nap.min(to_observe + 1)).await;
             nap = (2 * nap).min(MINUTE);
         }
+    }
+
+    /// Whether the ledger has lost what it had, as a mark beside it shows. Then nothing is applied before a person has looked.
+    fn is_set_back(&self) -> bool {
+        let mut world = self.world.borrow_mut();
+        let is_set_back = world.is_set_back();
+        if is_set_back {
+            world.note(|| format!("process {} finds that the ledger was set back", self.process));
+        }
+        is_set_back
     }
 
     async fn sleep(&self, time: i64) {
@@ -141,31 +213,38 @@ impl Own {
     }
 
     /// What the service has; `None` where that could not be found out.
-    pub async fn look(&self, units: &Units, ledger: &Ledger) -> Option<Live> {
-        let (level, all_kinds, confirm_absence, waits) = {
+    pub async fn look(&self, units: &Units, ledger: &Ledger, wish: &Wish) -> Option<Live> {
+        let (level, all_kinds, confirm_absence, waits, proof) = {
             let world = self.world.borrow();
+            let proof = Proof {
+                two_lists: world.is_on(Protection::TwoLists),
+                reread_updated: world.is_on(Protection::RereadUpdated),
+            };
             (
                 world.level,
                 world.length.all_kinds,
                 world.is_on(Protection::AbsenceCheck),
                 world.is_on(Protection::SettleWait),
+                proof,
             )
         };
         if let Some(at) = ledger.settled_at(settle()).filter(|_| waits) {
             self.sleep_until(at).await;
         }
-        let desired = units.iter().map(|(address, unit)| (address, &unit.spec)).collect();
+        let aligned = Aligned::new(units, ledger);
+        let desired = aligned.units.iter().map(|(address, unit)| (address, &unit.spec)).collect();
+        let contents = unmanaged::contents(&wish.pruned, level);
         let look = Look {
             level,
             origin: super::ORIGIN,
             settle: settle(),
             desired: &desired,
-            ledger,
-            all_kinds,
-            contents: &BTreeSet::new(),
+            ledger: &aligned.ledger,
+            all_kinds: all_kinds || !wish.pruned.is_empty(),
+            contents: &contents,
             confirm_absence,
             recovers: true,
-            proof: Proof::default(),
+            proof,
         };
         let (mut fetch, asks) = Fetch::start(look, self.now().wall);
         let mut todo = VecDeque::from(asks);
@@ -225,20 +304,67 @@ impl Own {
         }
     }
 
-    /// What would be done.
-    pub fn plan(&self, units: &Units, ledger: &Ledger, live: &Live, done: &BTreeSet<Address>) -> Plan {
+    /// What of the project this process applies: mostly all of it.
+    fn wish(&self, units: &Units, ledger: &Ledger) -> Wish {
+        let mut world = self.world.borrow_mut();
+        let mut wish = Wish::default();
+        if world.faults == 0 {
+            return wish;
+        }
+        if world.dice.chance(60) {
+            let all: Vec<&Address> = units.keys().chain(ledger.owned.keys()).collect();
+            if !all.is_empty() {
+                let pattern = world.dice.pick(&all).resource().to_string();
+                let is_only = world.dice.chance(500);
+                world.tally.met(Fault::Choice, if is_only { "only" } else { "except" });
+                world.note(|| format!("process {} leaves something out: {is_only} {pattern}", self.process));
+                if is_only {
+                    wish.choice.only.push(pattern);
+                } else {
+                    wish.choice.except.push(pattern);
+                }
+            }
+        }
+        if world.length.all_kinds && world.dice.chance(300) {
+            wish.pruned = BTreeSet::from(["segments", "templates", "pipelines", "scheduled_pushes"]);
+        }
+        wish
+    }
+
+    /// What would be done; `None` where nothing is meant by what is chosen.
+    pub fn plan(&self, units: &Units, ledger: &Ledger, live: &Live, wish: &Wish) -> Option<Plan> {
         let world = self.world.borrow();
         let now = world.clock(self.process).wall;
         let rules = Rules {
             origin: super::ORIGIN.to_owned(),
             position: Position { lineage: "simulated".to_owned(), seq: ledger.seq },
             min_lead: SignedDuration::from_secs(LEAD),
-            done: done.clone(),
+            done: wish.done.clone(),
+            choice: wish.choice.clone(),
+            pruned: wish.pruned.clone(),
+            prunes: !wish.pruned.is_empty(),
+            on_drift: OnDrift::Overwrite,
             adopt: world.is_on(Protection::Adopt),
             own_only: world.is_on(Protection::Unowned),
+            similar: world.is_on(Protection::Similar),
+            descent: descent(ledger, world.processes[self.process].version),
+            checkout: Some(checkout(world.processes[self.process].version)),
             ..Rules::new("simulated", world.level)
         };
-        planner::plan(&Aligned::new(units, ledger), live, &rules, now).expect("everything is chosen")
+        planner::plan(&Aligned::new(units, ledger), live, &rules, now).ok()
+    }
+
+    /// Why a plan is not applied. Messages and deletions are allowed here, and so is what undoes other people's edits.
+    pub fn refused(&self, plan: &Plan) -> Vec<Refused> {
+        let allow_older = !self.world.borrow().is_on(Protection::Older);
+        let limits = Limits { allow_deletes: Some(usize::MAX), allow_sends: true, allow_older, ..Limits::default() };
+        let refused = guards(plan, &limits);
+        let mut world = self.world.borrow_mut();
+        for one in &refused {
+            world.tally.met(Fault::Refused, one.guard.word());
+            world.note(|| format!("process {} is refused: {}", self.process, one.message));
+        }
+        refused
     }
 
     fn settings(&self) -> Settings {
@@ -254,7 +380,8 @@ impl Own {
             past: world.is_on(Protection::Past),
             // Whoever sends long after the intent is past the lease as well.
             lease: world.is_on(Protection::Lease) && world.is_on(Protection::SendDeadline),
-            ..Protections::default()
+            confirm_deletion: world.is_on(Protection::ConfirmDeletion),
+            doubt_answers: world.is_on(Protection::DoubtAnswers),
         };
         // Where nobody looks at the digest, any will do.
         settings.digest = (!world.length.digests).then(|| NOTHING.clone());

@@ -5,14 +5,16 @@ use std::future::Future;
 use std::rc::Rc;
 
 use pushplan::address::Address;
+use pushplan::guard::Refused;
 use pushplan::kinds::remote::pointed;
 use pushplan::kinds::{self, Read};
 use pushplan::ledger::{Owned, Record, Resolution, Verb};
-use pushplan::plan::{Action, Plan, Reason};
+use pushplan::model::level::Level;
+use pushplan::plan::{Action, Plan, Reason, Thing};
 use serde_json::{Value, json};
 
-use super::applier::LEAD;
-use super::service::Origin;
+use super::applier::{LEAD, Wish};
+use super::service::{Object, Origin};
 use super::time;
 use super::world::{Own, Shared, Tasks, World};
 
@@ -22,6 +24,10 @@ const RUNS: usize = 2;
 const LOOKS: usize = 4;
 
 pub fn converge(world: &Shared, tasks: &mut Tasks) {
+    // Nothing is applied any more.
+    if world.borrow().is_set_back() {
+        return;
+    }
     for run in 0..=RUNS {
         // What may be on its way just now is let go of later, and what it names with it.
         let over = world.borrow().over();
@@ -44,6 +50,10 @@ pub fn converge(world: &Shared, tasks: &mut Tasks) {
             return;
         }
         let is_free = world.borrow().log.ledger.run.is_none();
+        if let Some(refused) = refused(world, &plan).first() {
+            let why = format!("people have done all that is theirs, and the plan is refused: {}", refused.message);
+            return world.borrow_mut().violated(why);
+        }
         in_calm(world, tasks, async move |own: Own| {
             // Nothing has happened since it was planned, where nobody has to be waited for.
             if is_free {
@@ -52,14 +62,22 @@ pub fn converge(world: &Shared, tasks: &mut Tasks) {
             }
             own.has_turn(true).await;
             let (units, ledger) = own.read();
-            let Some(live) = own.look(&units, &ledger).await else { return };
-            let plan = own.plan(&units, &ledger, &live, &done);
+            let wish = Wish { done, ..Wish::default() };
+            let Some(live) = own.look(&units, &ledger, &wish).await else { return };
+            let Some(plan) = own.plan(&units, &ledger, &live, &wish) else { return };
             own.carry_out(plan, &ledger).await;
         });
         if world.borrow().wrong.is_some() {
             return;
         }
     }
+}
+
+/// Why a plan of a new process is not applied.
+fn refused(world: &Shared, plan: &Plan) -> Vec<Refused> {
+    let process = world.borrow_mut().add_process();
+    world.borrow_mut().processes[process].over = true;
+    Own { world: Rc::clone(world), process }.refused(plan)
 }
 
 /// Runs one process to its end, alone.
@@ -93,9 +111,9 @@ pub fn plan(world: &Shared, tasks: &mut Tasks, done: &BTreeSet<Address>) -> Opti
     let (into, done) = (Rc::clone(&made), done.clone());
     in_calm(world, tasks, async move |own: Own| {
         let (units, ledger) = own.read();
-        let Some(live) = own.look(&units, &ledger).await else { return };
-        let plan = own.plan(&units, &ledger, &live, &done);
-        into.replace(Some(plan));
+        let wish = Wish { done, ..Wish::default() };
+        let Some(live) = own.look(&units, &ledger, &wish).await else { return };
+        into.replace(own.plan(&units, &ledger, &live, &wish));
     });
     let plan = made.take();
     let mut world = world.borrow_mut();
@@ -129,6 +147,7 @@ impl World {
         let now = self.now;
         match reason {
             Reason::InDoubt { .. } => {
+                let address = &self.known_as(address);
                 let ours = Origin::Ours(address.clone());
                 let ledger = &self.log.ledger;
                 let known = ledger.owned.get(address).map(|owned| owned.id.clone());
@@ -161,6 +180,14 @@ impl World {
                 done.insert(address.clone())
             }
             Reason::Collision { ids } => {
+                let ours = Origin::Ours(address.clone());
+                let is_ours = |id: &String| {
+                    let object = self.service.objects.get(id);
+                    object.is_some_and(|object| object.origin == ours && object.is_live() && !object.forgotten)
+                };
+                if ids.iter().any(is_ours) || self.service.has_given(address) {
+                    self.violated(format!("{address} collides with what we made ourselves: {ids:?}"));
+                }
                 self.note(|| format!("a person makes room for {address}"));
                 for id in ids {
                     if self.service.objects.contains_key(id) {
@@ -174,7 +201,19 @@ impl World {
                 self.note(|| format!("a person gives {address} a later time"));
                 let later = now + 100_000 * time::MINUTE;
                 self.project.change(address, &mut self.dice, later);
+                // It is another message by now.
+                self.service.successors.remove(address);
                 true
+            }
+            Reason::StillUsed { by, .. } => {
+                let others = by.iter().filter_map(|user| match user {
+                    Thing::Other { id, .. } => Some(id.clone()),
+                    Thing::Ours(_) => None,
+                });
+                let others: Vec<String> = others.filter(|id| self.is_there(id)).collect();
+                self.note(|| format!("people do without {others:?}, which name {address}"));
+                others.iter().for_each(|id| self.remove(id));
+                !others.is_empty()
             }
             Reason::NeverTwice => {
                 self.note(|| format!("a person no longer declares {address}"));
@@ -183,6 +222,18 @@ impl World {
             }
             _ => false,
         }
+    }
+
+    /// The address under which the ledger knows something that has another key by now.
+    fn known_as(&self, address: &Address) -> Address {
+        let before = self.project.units.get(address).and_then(|unit| unit.renamed_from.as_ref());
+        let before = before.map(|key| Address::new(address.kind.clone(), key.clone()));
+        let is_known = |address: &Address| self.log.ledger.open.contains_key(address);
+        before.filter(|before| !is_known(address) && is_known(before)).unwrap_or_else(|| address.clone())
+    }
+
+    fn is_there(&self, id: &str) -> bool {
+        self.service.objects.get(id).is_some_and(Object::is_live)
     }
 
     fn let_go(&mut self, id: &str) {
@@ -236,15 +287,41 @@ impl World {
         for (id, object) in &self.service.objects {
             if let Origin::Ours(address) = &object.origin
                 && object.is_live()
+                && !object.forgotten
                 && ledger.owned.get(address).is_none_or(|owned| owned.id != *id)
             {
                 return Some(format!("{address} ({id}) is left over"));
             }
         }
+        // A channel belongs to one named user.
+        let has_channel = |address: &Address| {
+            let channel = address.key.rsplit('/').next();
+            let mut users = ledger.owned.keys().filter(|other| other.kind == "named_users");
+            address.kind == "named_users" && users.any(|other| other.key.rsplit('/').next() == channel)
+        };
+        let is_known =
+            |address: &Address| ledger.owned.contains_key(address) || units.is_empty() || has_channel(address);
+        if let Some(address) =
+            self.service.given.keys().find(|address| !is_known(address) && self.service.has_given(address))
+        {
+            return Some(format!("{address} was given by us and is left over"));
+        }
+        if let Some(lost) = ledger.owned.iter().find(|(address, owned)| self.never_sent(address, owned)) {
+            return Some(format!("{} had its time and was never sent", lost.0));
+        }
         if let Some(address) = units.keys().find(|address| !ledger.owned.contains_key(address)) {
             return Some(format!("{address} is declared, and the ledger does not have it"));
         }
         units.iter().find_map(|(address, unit)| self.unlike(address, &unit.spec, &ledger.owned[address]))
+    }
+
+    /// Whether something of ours has had its time without being sent, and nobody took it away.
+    fn never_sent(&self, address: &Address, owned: &Owned) -> bool {
+        let begun = kinds::api(address).runs(&owned.spec).is_some_and(|runs| runs.has_begun(time::stamp(self.now)));
+        // What is gone by its time was sent, or deleted by a request whose answer was lost: nobody can tell these apart.
+        let is_told = self.level == Level::Extended && address.kind == "scheduled_pushes";
+        let object = self.service.objects.get(&owned.id).filter(|_| is_told);
+        begun && object.is_some_and(|object| object.body().is_none() && !object.begun && !object.removed_by_person)
     }
 
     /// What the service does not have as it is declared. What has had its time may be anything.
@@ -258,7 +335,10 @@ impl World {
             let id = self.log.ledger.owned.get(&Address::new("segments", key)).map(|owned| owned.id.as_str());
             Value::from(id.unwrap_or_default())
         });
-        let is_there = self.service.has(address, &owned.id, &wire);
+        // Where nobody can look, nobody can tell that it was lost.
+        let is_untold = api.lifecycle(self.level).read == Read::LedgerOnly;
+        let is_lost = self.service.objects.get(&owned.id).is_some_and(|object| object.removed_by_person);
+        let is_there = self.service.has(address, &owned.id, &wire) || (is_untold && is_lost);
         (!is_there).then(|| format!("{address} ({}) is not as declared: {}", owned.id, *wire))
     }
 }

@@ -13,6 +13,10 @@ pub struct Log {
     pub entries: Vec<Rc<Entry>>,
     /// Shared with those who have read it: who writes after that has another.
     pub ledger: Rc<Ledger>,
+    /// The newest version of the manifests that something was applied from.
+    pub version: usize,
+    /// The most entries that there were.
+    pub mark: u64,
 }
 
 /// What became of a write.
@@ -83,6 +87,19 @@ impl Log {
     fn push(&mut self, entry: Entry) {
         Rc::make_mut(&mut self.ledger).add(&entry);
         self.entries.push(Rc::new(entry));
+        self.mark = self.mark.max(self.ledger.seq);
+    }
+
+    /// Becomes what it was at a moment, as a backup has it.
+    pub fn restore(&mut self, at: jiff::Timestamp) -> bool {
+        let kept = self.entries.iter().take_while(|entry| entry.at <= at).count();
+        let loses = kept < self.entries.len();
+        self.entries.truncate(kept);
+        if loses {
+            self.version = 0;
+        }
+        self.ledger = Rc::new(Ledger::replay(self.entries.iter().map(|entry| Entry::clone(entry))));
+        loses
     }
 
     /// The entry with a number.

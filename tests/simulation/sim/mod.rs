@@ -4,6 +4,7 @@
 //! A process is a future that is polled when something happens to it, so that it can be left lying at any point.
 
 mod applier;
+mod backup;
 mod beginning;
 mod converge;
 mod dice;
@@ -41,10 +42,26 @@ pub enum Protection {
     Lease,
     /// Nobody begins while somebody else holds a lease.
     Turn,
+    /// A ledger that is behind a mark beside it is not used.
+    HighWater,
+    /// A lease is over once it was observed for its whole length.
+    Observe,
+    /// A message that is like one that is no longer declared waits for it.
+    Similar,
+    /// Manifests that are older than what was applied take nothing back.
+    Older,
+    /// What is in an unknown state is absent once two lists do not show it.
+    TwoLists,
+    /// What was updated is read again until it was seen.
+    RereadUpdated,
+    /// A deletion that finds nothing is confirmed.
+    ConfirmDeletion,
+    /// A 408, or a success that says that it is none, proves nothing.
+    DoubtAnswers,
 }
 
 impl Protection {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 18] = [
         Self::Intent,
         Self::Adopt,
         Self::SettleWait,
@@ -55,5 +72,13 @@ impl Protection {
         Self::Past,
         Self::Lease,
         Self::Turn,
+        Self::HighWater,
+        Self::Observe,
+        Self::Similar,
+        Self::Older,
+        Self::TwoLists,
+        Self::RereadUpdated,
+        Self::ConfirmDeletion,
+        Self::DoubtAnswers,
     ];
 }

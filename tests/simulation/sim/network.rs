@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use pushplan::address::Address;
 use pushplan::apply::Sending;
+use pushplan::arrange::matches;
 use pushplan::exchange::{Answer, Loss, Request};
 use pushplan::kinds::{self, Create};
 use pushplan::ledger::Verb;
 use serde_json::{Value, json};
 
 use super::Protection;
-use super::reading::{self, Manner};
+use super::reading::{self, Hides, Manner};
 use super::service::{Sender, family};
 use super::tally::Fault;
 use super::time::{self, SECOND};
@@ -35,7 +37,19 @@ enum WayBack {
     Truncated,
     Garbled,
     Error,
+    Timeout,
+    NotOk,
     Lost,
+}
+
+/// A request that the service gave up on, as it says.
+fn timeout() -> Answer {
+    Answer::new(408, json!({}))
+}
+
+/// A success that says of itself that it is none.
+fn not_ok(status: u16) -> Answer {
+    Answer::new(status, json!({ "ok": false, "error": "try again" }))
 }
 
 pub fn verb_word(verb: Verb) -> &'static str {
@@ -107,7 +121,8 @@ impl World {
         let replaces = step.replaces;
         let retired = self.log.ledger.retired.iter().filter(|old| old.address == step.address);
         let retired = retired.map(|old| old.id.clone()).collect();
-        let sender = Sender { address: step.address.clone(), replaces, retired };
+        let (address, spec, prunes) = (step.address.clone(), step.spec.clone(), step.prunes);
+        let sender = Sender { address, replaces, retired, verb: step.verb, spec, prunes, left: self.now };
         let (verb, what) = (step.verb, verb_word(step.verb));
         self.note(|| format!("process {process} sends {} for {}", sending.request, sender.address));
         self.processes[process].on_the_way.insert(sending.step, verb);
@@ -116,7 +131,7 @@ impl World {
         let wait = self.dice.between(400, 30 * SECOND);
         let lost = Some((Err(Loss::Unknown("timeout".to_owned())), wait));
         let odds = if self.faults > 0 { self.length.sends } else { 0 };
-        let luck = if self.dice.chance(odds) { self.dice.below(10) } else { 10 };
+        let luck = if self.dice.chance(odds) { self.dice.below(15) } else { 15 };
         let odds = [
             Fault::NotSent,
             Fault::LostBefore,
@@ -128,8 +143,18 @@ impl World {
             Fault::Late,
             Fault::Truncated,
             Fault::Garbled,
+            Fault::TimeoutDone,
+            Fault::TimeoutNotDone,
+            Fault::NotOkDone,
+            Fault::NotOkNotDone,
+            Fault::FalseMissing,
         ];
-        let fault = odds.get(luck).copied();
+        let mut fault = odds.get(luck).copied().filter(|fault| fault.meets().contains(&what));
+        if fault == Some(Fault::FalseMissing) {
+            // One answer in a run may be wrong. Two that agree are believed.
+            fault = fault.filter(|_| !self.processes[process].misled);
+            self.processes[process].misled = true;
+        }
         if let Some(fault) = fault {
             self.tally.met(fault, what);
             self.note(|| format!("  {fault:?}"));
@@ -150,6 +175,11 @@ impl World {
             Some(Fault::Busy) => (Some((Ok(Answer::new(429, json!({}))), way)), None, WayBack::Lost),
             Some(Fault::Truncated) => (None, Some(way), WayBack::Truncated),
             Some(Fault::Garbled) => (None, Some(way), WayBack::Garbled),
+            Some(Fault::TimeoutDone) => (None, Some(way), WayBack::Timeout),
+            Some(Fault::TimeoutNotDone) => (Some((Ok(timeout()), way)), None, WayBack::Lost),
+            Some(Fault::NotOkDone) => (None, Some(way), WayBack::NotOk),
+            Some(Fault::NotOkNotDone) => (Some((Ok(not_ok(200)), way)), None, WayBack::Lost),
+            Some(Fault::FalseMissing) => (Some((Ok(reading::missing()), way)), None, WayBack::Lost),
             _ => (None, Some(way), WayBack::Whole),
         };
         if !matches!(fault, Some(Fault::NotSent | Fault::Busy | Fault::BusyWithTime)) {
@@ -181,6 +211,9 @@ impl World {
         if shown.is_none_or(|shown| (shown.method, &shown.path) != (sending.request.method, &sending.request.path)) {
             wrong = Some(format!("{} is not what was shown: {shown:?}", sending.request));
         }
+        if own.except.iter().any(|pattern| matches(pattern, address)) {
+            wrong = Some(format!("{} for {address} left, which is left out", sending.request));
+        }
         if self.now > own.held_until && self.is_on(Protection::SendDeadline) {
             wrong = Some(format!("{} for {address} left past the lease", sending.request));
         }
@@ -190,11 +223,32 @@ impl World {
         }
         let first = step.first;
         let lead = own.shown.min_lead_seconds * SECOND - 10 * SECOND;
-        if step.verb == Verb::Create && first.is_some_and(|first| time::of(first) - lead < self.now) {
+        // By its own clock: the service refuses what has passed by its clock.
+        let now = self.now + own.skew.min(0);
+        if step.verb == Verb::Create && first.is_some_and(|first| time::of(first) - lead < now) {
             wrong = Some(format!("{address} is created though its time {first:?} is too near"));
         }
-        if let Some(wrong) = wrong {
+        if let Some(wrong) = wrong.or_else(|| self.set_back(process, address, step.verb)) {
             self.violated(wrong);
+        }
+    }
+
+    /// What a process with older manifests would take back of what was merged and applied.
+    fn set_back(&self, process: usize, address: &Address, verb: Verb) -> Option<String> {
+        let own = self.processes[process].version;
+        if own >= self.log.version {
+            return None;
+        }
+        let (mine, applied) = (self.project.version(own), self.project.version(self.log.version));
+        let (mine, applied) = (mine.get(address), applied.get(address)?);
+        match (verb, mine) {
+            (Verb::Delete, None) => Some(format!("{address} is deleted by somebody who has older manifests")),
+            (Verb::Update, Some(mine)) => {
+                let is_applied = self.log.ledger.owned.get(address).is_some_and(|owned| owned.spec == applied.spec);
+                (is_applied && mine.spec != applied.spec)
+                    .then(|| format!("{address} is set back by somebody who has older manifests"))
+            }
+            _ => None,
         }
     }
 
@@ -203,12 +257,15 @@ impl World {
         let Arrival { process, number, request, what, sender, way_back } = arrival;
         let answer = match &sender {
             Some(sender) => {
+                if sender.prunes {
+                    self.tally.met_kind(Fault::Pruned, &sender.address.kind);
+                }
                 let answer = self.service.change(&request, sender, self.now);
                 self.note(|| format!("the service takes {request} for {}: {}", sender.address, answer.status));
                 answer
             }
             None => {
-                let manner = self.manner(what, &request);
+                let manner = self.manner(process, what, &request);
                 reading::read(&self.service, &request, manner, &mut self.dice)
             }
         };
@@ -218,6 +275,9 @@ impl World {
             WayBack::Garbled if answer.status < 300 => Answer::new(answer.status, json!({ "ok": true })),
             WayBack::Garbled => answer,
             WayBack::Error => Answer::new(502, Value::Null),
+            WayBack::Timeout => timeout(),
+            WayBack::NotOk if answer.status < 300 => not_ok(answer.status),
+            WayBack::NotOk => answer,
             WayBack::Lost => return,
         };
         let way = self.dice.between(10, 400);
@@ -225,7 +285,7 @@ impl World {
     }
 
     /// How a reader is answered.
-    fn manner(&mut self, what: &'static str, request: &Request) -> Manner {
+    fn manner(&mut self, process: usize, what: &'static str, request: &Request) -> Manner {
         let mut manner = Manner { at: self.now, ..Manner::default() };
         manner.normalised = self.dice.chance(500);
         if manner.normalised && what != "lookup" {
@@ -234,7 +294,10 @@ impl World {
         if self.faults == 0 {
             return manner;
         }
-        if self.dice.chance(150) {
+        // An answer that is too old counts as a wrong one for whoever was told something wrong, and where clocks are minutes apart,
+        // so that nobody knows how old is too old.
+        if self.dice.chance(150) && !self.processes[process].misled && !self.clocks_apart {
+            self.processes[process].behind = true;
             self.tally.met(Fault::Stale, what);
             manner.at = self.now - self.dice.between(0, LAG);
             let behind = (self.now - manner.at) / SECOND;
@@ -251,7 +314,29 @@ impl World {
                 }
             }
         }
+        self.mislead(process, what, request, &mut manner);
         manner
+    }
+
+    /// Whoever looks is told once at most that something is not there which is.
+    fn mislead(&mut self, process: usize, what: &'static str, request: &Request, manner: &mut Manner) {
+        let odds = if self.log.ledger.open.is_empty() { 40 } else { 120 };
+        let own = &self.processes[process];
+        if own.misled || own.behind || !self.dice.chance(odds) {
+            return;
+        }
+        let fault = match what {
+            "list" if self.dice.chance(500) => Fault::ListEmpty,
+            "list" => Fault::ListPartial,
+            _ => Fault::FalseMissing,
+        };
+        manner.hides = match fault {
+            Fault::ListPartial => Hides::One(self.dice.below(4)),
+            _ => Hides::All,
+        };
+        self.processes[process].misled = true;
+        self.tally.met(fault, what);
+        self.note(|| format!("{request} is answered wrongly: {fault:?}"));
     }
 
     /// Whether a request may still leave, as its process sees it.

@@ -2,11 +2,12 @@
 
 use pushplan::address::Address;
 use pushplan::ledger::{Ended, Record};
+use pushplan::model::level::Level;
 use serde_json::{Value, json};
 
 use super::service::Origin;
 use super::tally::Fault;
-use super::time;
+use super::time::{self, MINUTE};
 use super::world::{SETTLE, World};
 
 impl World {
@@ -24,16 +25,22 @@ impl World {
         }
         let (id, object) = *self.dice.pick(&live);
         let (id, kind) = (id.clone(), object.kind);
-        // What nobody can look up again is left alone here: nothing could ever notice.
-        if !matches!(kind, "segments" | "templates" | "pipelines") {
+        // What nobody can look up again is left alone here: nothing could ever notice. A push that was edited twice could not be
+        // known again by anybody.
+        let is_shown = match kind {
+            "scheduled_pushes" => self.level == Level::Extended && !object.edited,
+            kind => matches!(kind, "segments" | "templates" | "pipelines"),
+        };
+        if !is_shown {
             return;
         }
         let number = self.dice.below(1000);
-        let other = altered(kind, object.body().expect("it is live"), number);
         let now = self.now;
+        let other = altered(kind, object.body().expect("it is live"), number, now);
         let (fault, told) = match self.dice.below(4) {
             0 => {
                 self.service.write(&id, Some(other), now);
+                self.service.objects.entry(id.clone()).and_modify(|object| object.edited = true);
                 (Fault::PersonEdits, "edits")
             }
             1 => {
@@ -82,6 +89,7 @@ impl World {
             let kind = if address.kind == "templates" { "templates" } else { "pipelines" };
             let now = self.now;
             let id = self.service.make(kind, spec.clone(), Origin::Person, now);
+            self.service.objects.entry(id.clone()).and_modify(|object| object.is_twin = true);
             self.note(|| format!("a person makes a twin {id} of {address}"));
         }
     }
@@ -115,12 +123,18 @@ impl World {
 }
 
 /// A thing of the same name that says something else.
-fn altered(kind: &str, body: &Value, number: usize) -> Value {
+fn altered(kind: &str, body: &Value, number: usize, now: i64) -> Value {
     let mut body = body.clone();
     let alert = format!("theirs {number}");
     match kind {
         "segments" => body["criteria"] = json!({ "tag": alert }),
         "templates" => body["push"]["notification"]["alert"] = alert.into(),
+        "scheduled_pushes" if number.is_multiple_of(3) => body["push"]["notification"]["alert"] = alert.into(),
+        "scheduled_pushes" if number % 3 == 1 => body["name"] = alert.into(),
+        "scheduled_pushes" => {
+            let minutes = 2 + i64::try_from(number % 100).unwrap_or(0);
+            body["schedule"] = json!([{ "scheduled_time": time::written(now + minutes * MINUTE) }]);
+        }
         _ => body["immediate_trigger"] = json!({ "tag_added": alert }),
     }
     body

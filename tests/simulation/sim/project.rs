@@ -19,6 +19,8 @@ pub struct Project {
     pub units: Rc<Units>,
     /// Pushes and experiments get a new key each time: one that is declared again is another one.
     fresh: usize,
+    /// What it declared before each edit.
+    pub history: Vec<Rc<Units>>,
 }
 
 pub const CHANNELS: [&str; 2] = ["c-1", "c-2"];
@@ -34,8 +36,61 @@ impl Project {
         project
     }
 
+    /// The units of a version; the newest has as many before it as there were edits.
+    pub fn version(&self, number: usize) -> &Rc<Units> {
+        self.history.get(number).unwrap_or(&self.units)
+    }
+
+    /// Gives a message another key and another text; returns both addresses.
+    pub fn rename_and_edit(&mut self, dice: &mut Dice) -> Option<(Address, Address)> {
+        let is_message = |address: &&Address| matches!(&*address.kind, "scheduled_pushes" | "experiments");
+        let all: Vec<Address> = self.units.keys().filter(is_message).cloned().collect();
+        let old = all.get(dice.below(all.len().max(1)))?.clone();
+        self.history.push(Rc::clone(&self.units));
+        let new = Address::new(old.kind.clone(), self.next(if old.kind == "experiments" { "e" } else { "s" }));
+        let text = self.units[&old].spec.to_string();
+        // Most messages are called by their keys.
+        let name = format!("\"name\":\"{}\"", old.key);
+        let text = text.replace(&name, &format!("\"name\":\"{}\"", new.key)).replace("text ", "other text ");
+        let spec: Value = text.parse().expect("JSON");
+        Rc::make_mut(&mut self.units).remove(&old);
+        self.put(new.clone(), spec);
+        Some((old, new))
+    }
+
+    /// Gives something another key and says so; returns both addresses.
+    pub fn rename(&mut self, dice: &mut Dice) -> Option<(Address, Address)> {
+        let has_id = |address: &&Address| {
+            let kinds = ["segments", "templates", "pipelines", "scheduled_pushes", "experiments"];
+            kinds.contains(&&*address.kind)
+        };
+        let all: Vec<Address> = self.units.keys().filter(has_id).cloned().collect();
+        let old = all.get(dice.below(all.len().max(1)))?.clone();
+        self.history.push(Rc::clone(&self.units));
+        let new = Address::new(old.kind.clone(), self.next(&format!("{}-", old.key)));
+        let units = Rc::make_mut(&mut self.units);
+        let mut unit = units.remove(&old)?;
+        unit.renamed_from = Some(old.key.clone());
+        units.insert(new.clone(), unit);
+        if old.kind == "segments" {
+            self.point(&format!("{{\"segment\":\"{}\"}}", old.key), &format!("{{\"segment\":\"{}\"}}", new.key));
+        }
+        Some((old, new))
+    }
+
+    /// Whoever names one thing names another instead.
+    fn point(&mut self, named: &str, other: &str) {
+        for unit in Rc::make_mut(&mut self.units).values_mut() {
+            let text = unit.spec.to_string();
+            if text.contains(named) {
+                unit.spec = text.replace(named, other).parse::<Value>().expect("JSON").into();
+            }
+        }
+    }
+
     /// Somebody edits the manifests.
     pub fn edit(&mut self, dice: &mut Dice, now: i64) {
+        self.history.push(Rc::clone(&self.units));
         for _ in 0..*dice.pick(&[1, 1, 1, 2, 3]) {
             match dice.below(5) {
                 0 => self.add(dice, now),
@@ -71,15 +126,15 @@ impl Project {
     }
 
     fn add(&mut self, dice: &mut Dice, now: i64) {
-        let (kind, key) = match dice.below(14) {
+        let (kind, key) = match dice.below(17) {
             0..=3 => ("segments", ["a", "b", "c"][dice.below(3)].to_owned()),
             4 | 5 => ("templates", ["t", "w"][dice.below(2)].to_owned()),
             6 | 7 => ("pipelines", ["p", "q"][dice.below(2)].to_owned()),
-            8 | 9 => ("scheduled_pushes", self.next("s")),
-            10 => ("experiments", self.next("e")),
-            11 => ("tag_groups", format!("g/named_users/{}", dice.pick(&USERS))),
-            12 if dice.chance(500) => ("tags", "legacy".to_owned()),
-            12 => ("tags", format!("legacy/ios_channels/{}", dice.pick(&CHANNELS))),
+            8..=10 => ("scheduled_pushes", self.next("s")),
+            11 => ("experiments", self.next("e")),
+            12 => ("tag_groups", format!("g/named_users/{}", dice.pick(&USERS))),
+            13 | 14 if dice.chance(600) => ("tags", "legacy".to_owned()),
+            13 | 14 => ("tags", format!("legacy/ios_channels/{}", dice.pick(&CHANNELS))),
             _ if dice.chance(500) => ("open_channels", "o".to_owned()),
             _ => ("named_users", format!("{}/{}", dice.pick(&USERS), dice.pick(&CHANNELS))),
         };
@@ -97,16 +152,9 @@ impl Project {
 
     /// Takes a declaration away. Whoever names a segment names a tag instead.
     pub fn remove(&mut self, address: &Address) {
-        let units = Rc::make_mut(&mut self.units);
-        units.remove(address);
+        Rc::make_mut(&mut self.units).remove(address);
         if address.kind == "segments" {
-            let (named, other) = (format!("{{\"segment\":\"{}\"}}", address.key), "{\"tag\":\"red\"}");
-            for unit in units.values_mut() {
-                let text = unit.spec.to_string();
-                if text.contains(&named) {
-                    unit.spec = text.replace(&named, other).parse::<Value>().expect("JSON").into();
-                }
-            }
+            self.point(&format!("{{\"segment\":\"{}\"}}", address.key), "{\"tag\":\"red\"}");
         }
     }
 

@@ -6,7 +6,7 @@ use pushplan::node::Shared;
 use serde_json::{Value, json};
 
 use super::dice::Dice;
-use super::service::{Service, as_of, family};
+use super::service::{Object, Service, as_of, family};
 use super::time;
 
 /// How a question is answered.
@@ -21,12 +21,35 @@ pub struct Manner {
     pub normalised: bool,
     /// The list of tags is full of others.
     pub crowded: bool,
+    /// What is not told of what there is.
+    pub hides: Hides,
+}
+
+/// What is not told of what there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hides {
+    #[default]
+    Nothing,
+    /// One thing of a list.
+    One(usize),
+    All,
+}
+
+impl Hides {
+    /// Whether something is hidden, by its place in a list.
+    fn is_hidden(self, place: usize) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::One(hidden) => place == hidden,
+            Self::All => true,
+        }
+    }
 }
 
 /// How many items a page has.
 const PAGE: usize = 3;
 
-fn missing() -> Answer {
+pub fn missing() -> Answer {
     Answer::new(404, json!({ "ok": false, "error": "not found" }))
 }
 
@@ -45,10 +68,12 @@ pub fn read(service: &Service, request: &Request, manner: Manner, dice: &mut Dic
             let fill = (0..100).filter(|_| manner.crowded).map(|n| format!("other-{n}"));
             let own = service.docs.iter().filter(|(_, doc)| as_of(doc, manner.at).is_some());
             let own = own.filter_map(|(name, _)| name.strip_prefix("tag ").map(str::to_owned));
+            let own = own.enumerate().filter(|(place, _)| !manner.hides.is_hidden(*place)).map(|(_, tag)| tag);
             let tags = fill.chain(own).take(100).map(Value::from).collect();
             Answer::new(200, [("tags", Value::Array(tags))].into_iter().collect())
         }
         [part] if family(part).is_some() => list(service, part, path, query, manner, dice),
+        _ if manner.hides == Hides::All => missing(),
         [part, id] if family(part).is_some() => one(service, part, id, manner, dice),
         _ => lookup(service, &request.path, manner.at),
     }
@@ -73,7 +98,10 @@ fn list(service: &Service, part: &str, path: &str, query: &str, manner: Manner, 
     let objects = service.objects.iter().filter(|(id, object)| object.kind == kind && id.as_str() > start);
     let shown = objects.filter_map(|(id, object)| Some((id, object, as_of(&object.versions, manner.at)?)));
     let is_wanted = |body: &Value| enabled.is_none_or(|wanted| body["enabled"] == (wanted == "true"));
-    let shown = shown.filter(|(_, _, body)| is_wanted(body));
+    // A twin could be taken for ours by whoever did not see it before.
+    let is_hidden = |place: usize, object: &Object| !object.is_twin && manner.hides.is_hidden(place);
+    let shown = shown.filter(|(_, _, body)| is_wanted(body)).enumerate();
+    let shown = shown.filter(|(place, (_, object, _))| !is_hidden(*place, object)).map(|(_, shown)| shown);
     let mut items: Vec<(&String, Value)> = Vec::new();
     let mut more = false;
     for (id, object, body) in shown {

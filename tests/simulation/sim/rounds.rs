@@ -3,8 +3,12 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use pushplan::address::Address;
+use pushplan::model::level::Level;
+
 use super::Protection;
 use super::dice::Dice;
+use super::project::Units;
 use super::tally::{Fault, Tally};
 use super::time::{MINUTE, SECOND};
 use super::world::{Happening, Incoming, Shared, Tasks, World};
@@ -92,6 +96,9 @@ pub fn run(seed: u64, off: Option<Protection>, trace: bool) -> Outcome {
     if world.borrow().wrong.is_none() {
         world.borrow_mut().faults = 0;
         tasks.run(&world, true);
+        if world.borrow().wrong.is_none() {
+            world.borrow_mut().maybe_restore();
+        }
         super::converge::converge(&world, &mut tasks);
     }
     // The processes hold on to the world.
@@ -119,7 +126,31 @@ impl World {
     /// Somebody edits the manifests.
     pub fn edit(&mut self) {
         let now = self.now;
+        if self.dice.chance(150)
+            && let Some((old, new)) = self.project.rename_and_edit(&mut self.dice)
+        {
+            let level = if self.level == Level::Extended { "extended" } else { "documented" };
+            self.tally.met(Fault::KeyAndText, level);
+            self.note(|| format!("{old} becomes {new} and says something else"));
+            // One whose last edit was not applied has little in common with what it becomes.
+            let applied = self.log.ledger.owned.get(&old).map(|owned| &owned.spec);
+            let declared = self.project.history.last().and_then(|before| before.get(&old)).map(|unit| &unit.spec);
+            if applied.is_some() && applied == declared {
+                self.service.successors.insert(new, old);
+            }
+            return;
+        }
+        if self.dice.chance(60)
+            && let Some((old, new)) = self.project.rename(&mut self.dice)
+        {
+            self.tally.met_kind(Fault::Renamed, &old.kind);
+            self.note(|| format!("{old} is renamed {new}"));
+            return;
+        }
         self.project.edit(&mut self.dice, now);
+        let (before, after) = (self.project.history.last(), &self.project.units);
+        let spec = |units: &Units, address: &Address| units.get(address).map(|unit| unit.spec.clone());
+        self.service.successors.retain(|new, _| before.is_some_and(|before| spec(before, new) == spec(after, new)));
     }
 
     /// Begins a round, and says how faulty the next one is. Often the first goes well, so that there is something to change.
@@ -135,6 +166,9 @@ impl World {
         // A twin that is made while something is in doubt could be ours: nobody could tell.
         if quiet && self.planned.is_none() && self.log.ledger.open.is_empty() {
             self.maybe_twin();
+        }
+        if quiet && self.planned.is_none() && self.faults > 0 {
+            self.maybe_restore();
         }
         self.note(|| format!("round {round}"));
         if self.trace.is_some() {

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use pushplan::address::Address;
 use pushplan::exchange::{Answer, Method, Request};
 use pushplan::kinds;
+use pushplan::ledger::Verb;
 use pushplan::model::level::Level;
 use pushplan::node::Shared;
 use serde_json::{Map, Value, json};
@@ -24,10 +25,16 @@ pub struct Service {
     pub docs: BTreeMap<String, Versions>,
     /// How often something of an address was sent.
     pub sent: BTreeMap<Address, u32>,
+    /// What we gave to named users, channels and the list of tags, and did not take back.
+    pub given: BTreeMap<Address, Shared>,
+    /// Messages that have another key and another text by now, with the address that they had while they were pending.
+    pub successors: BTreeMap<Address, Address>,
+    /// When things got another address, which they had before, and which they have since.
+    moved: Vec<(i64, Address, Address)>,
     pub wrong: Vec<String>,
     next: u64,
     /// Nothing falls due before then.
-    due: i64,
+    pub due: i64,
 }
 
 /// A thing with an id of its own.
@@ -37,10 +44,17 @@ pub struct Object {
     pub versions: Versions,
     pub origin: Origin,
     /// When it begins to message people.
-    due: Option<i64>,
+    pub due: Option<i64>,
     /// It has begun to do so.
     pub begun: bool,
+    /// Nobody here is to blame that it is gone.
     pub removed_by_person: bool,
+    /// The ledger knew it and was set back since.
+    pub forgotten: bool,
+    /// It is not ours and may say the very same as what is.
+    pub is_twin: bool,
+    /// A person has edited it.
+    pub edited: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +72,13 @@ pub struct Sender {
     pub replaces: bool,
     /// Ids that the ledger had retired under this address when it left.
     pub retired: Vec<String>,
+    pub verb: Verb,
+    /// What it is to be, or was.
+    pub spec: Option<Shared>,
+    /// The plan shows that something is deleted which nobody declares.
+    pub prunes: bool,
+    /// When the request left.
+    pub left: i64,
 }
 
 pub fn as_of(versions: &[(i64, Option<Shared>)], at: i64) -> Option<&Value> {
@@ -118,7 +139,18 @@ fn error(status: u16) -> Answer {
 impl Service {
     pub fn new(level: Level) -> Self {
         let docs = CHANNELS.iter().map(|(name, doc)| (name.clone(), vec![(0, Some(doc.clone()))])).collect();
-        Self { level, objects: BTreeMap::new(), docs, sent: BTreeMap::new(), wrong: Vec::new(), next: 0, due: i64::MAX }
+        Self {
+            level,
+            objects: BTreeMap::new(),
+            docs,
+            sent: BTreeMap::new(),
+            given: BTreeMap::new(),
+            successors: BTreeMap::new(),
+            moved: Vec::new(),
+            wrong: Vec::new(),
+            next: 0,
+            due: i64::MAX,
+        }
     }
 
     /// Sends what has fallen due.
@@ -160,15 +192,28 @@ impl Service {
         let due = first_time(kind, &body);
         self.due = self.due.min(due.unwrap_or(i64::MAX));
         let versions = vec![(now, Some(body.into()))];
-        let object = Object { kind, versions, origin, due, begun: false, removed_by_person: false };
+        let object = Object {
+            kind,
+            versions,
+            origin,
+            due,
+            begun: false,
+            removed_by_person: false,
+            forgotten: false,
+            is_twin: false,
+            edited: false,
+        };
         self.objects.insert(id.clone(), object);
         id
     }
 
     pub fn write(&mut self, id: &str, body: Option<Value>, now: i64) {
-        if let Some(object) = self.objects.get_mut(id) {
-            object.versions.push((now, body.map(Shared::from)));
+        let Some(object) = self.objects.get_mut(id) else { return };
+        if let Some(body) = &body {
+            object.due = first_time(object.kind, body);
+            self.due = self.due.min(object.due.unwrap_or(i64::MAX));
         }
+        object.versions.push((now, body.map(Shared::from)));
     }
 
     pub fn doc(&mut self, name: &str, now: i64, change: impl FnOnce(&mut Option<Value>)) {
@@ -178,9 +223,29 @@ impl Service {
         versions.push((now, doc.map(Shared::from)));
     }
 
+    /// The ledger knows something by another address from now on.
+    pub fn rename(&mut self, from: &Address, to: &Address, now: i64) {
+        let ours = Origin::Ours(from.clone());
+        for object in self.objects.values_mut().filter(|object| object.origin == ours) {
+            object.origin = Origin::Ours(to.clone());
+        }
+        if let Some(sent) = self.sent.remove(from) {
+            *self.sent.entry(to.clone()).or_default() += sent;
+        }
+        self.moved.push((now, from.clone(), to.clone()));
+    }
+
+    /// The address by now of something that a request was about when it left.
+    fn current(&self, address: &Address, left: i64) -> Address {
+        let since = self.moved.iter().filter(|(at, ..)| *at >= left);
+        since.fold(address, |address, (_, from, to)| if from == address { to } else { address }).clone()
+    }
+
     /// Carries out a request that changes something.
     pub fn change(&mut self, request: &Request, sender: &Sender, now: i64) -> Answer {
         self.advance(now);
+        // What left before a rename comes after it.
+        let sender = &Sender { address: self.current(&sender.address, sender.left), ..sender.clone() };
         let path: Vec<&str> = request.path.strip_prefix("/api/").unwrap_or(&request.path).split('/').collect();
         let body: Value = request.body.as_ref().map_or(Value::Null, |body| body.parse().expect("JSON"));
         match (request.method, &path[..]) {
@@ -226,6 +291,11 @@ impl Service {
                 self.wrong.push(format!("{address} was made a second time while {id} is there"));
             }
         }
+        let before = self.successors.get(address).map(|old| Origin::Ours(old.clone()));
+        let rival = before.and_then(|old| self.objects.iter().find(|(_, it)| it.origin == old && it.is_live()));
+        if let Some((id, _)) = rival {
+            self.wrong.push(format!("{address} was made while {id}, whose place it takes, is still to be sent"));
+        }
         let id = self.make(kind, body, Origin::Ours(address.clone()), now);
         let url = format!("https://service.example/api/{part}/{id}");
         Answer::new(
@@ -243,7 +313,10 @@ impl Service {
     /// The object that a request is about, if it may be about it.
     fn target(&mut self, id: &str, sender: &Sender) -> Option<&mut Object> {
         let object = self.objects.get_mut(id)?;
-        if object.origin != Origin::Ours(sender.address.clone()) {
+        // A list that is some seconds old shows also what we have deleted since.
+        let may_go = object.origin == Origin::Person || object.forgotten || object.body().is_none();
+        let is_pruned = sender.prunes && may_go;
+        if object.origin != Origin::Ours(sender.address.clone()) && !is_pruned {
             self.wrong.push(format!("{} touched {id}, which is not ours: {:?}", sender.address, object.origin));
         }
         object.body().is_some().then_some(object)
@@ -294,6 +367,11 @@ impl Service {
 
     /// Tags, channels and named users: what is done to them can be done again.
     fn belongings(&mut self, method: Method, path: &[&str], body: &Value, sender: &Sender, now: i64) -> Answer {
+        match (sender.verb, &sender.spec) {
+            (Verb::Delete, _) => drop(self.given.remove(&sender.address)),
+            (_, Some(spec)) => drop(self.given.insert(sender.address.clone(), spec.clone())),
+            (_, None) => {}
+        }
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let user = |id: &Value| format!("user {}", id.as_str().unwrap_or_default());
         match (method, path) {
@@ -367,6 +445,13 @@ impl Service {
         });
     }
 
+    /// What we gave and did not take back, and is there.
+    pub fn has_given(&self, address: &Address) -> bool {
+        let Some(spec) = self.given.get(address) else { return false };
+        let id = kinds::api(address).own_id(spec).unwrap_or_default();
+        self.has(address, &id, spec)
+    }
+
     /// Whether the service has what an address declares, in truth.
     pub fn has(&self, address: &Address, id: &str, wire: &Value) -> bool {
         let api = kinds::api(address);
@@ -421,7 +506,7 @@ fn tag(doc: &mut Option<Value>, verb: &str, groups: &Map<String, Value>) {
 }
 
 /// The first time at which a thing messages people by itself, in milliseconds.
-fn first_time(kind: &str, body: &Value) -> Option<i64> {
+pub fn first_time(kind: &str, body: &Value) -> Option<i64> {
     let all: Vec<&Value> = match (kind, &body["schedule"]) {
         ("scheduled_pushes", Value::Array(many)) => many.iter().collect(),
         ("scheduled_pushes", one) => vec![one],

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use pushplan::address::Address;
 use pushplan::kinds;
 use pushplan::ledger::Verb;
-use pushplan::plan::{Action, Plan, Shown};
+use pushplan::node::Shared;
+use pushplan::plan::{Action, Change, Plan, Shown};
 
 #[derive(Debug, Default)]
 pub struct ShownPlan {
@@ -22,13 +23,16 @@ pub struct ShownStep {
     pub first: Option<Timestamp>,
     /// What it makes takes the place of one that is there.
     pub replaces: bool,
+    /// It deletes what nobody declares and the plan shows as such.
+    pub prunes: bool,
+    /// What it makes or deletes.
+    pub spec: Option<Shared>,
 }
 
 impl ShownPlan {
     pub fn of(plan: &Plan) -> Self {
-        let replaces = |address: &Address| {
-            let change = plan.changes.iter().find(|change| change.address == *address);
-            change.is_some_and(|change| change.action == Action::Replace)
+        let is_shown = |address: &Address, is: fn(&Change) -> bool| {
+            plan.changes.iter().find(|change| change.address == *address).is_some_and(is)
         };
         let steps = plan.steps.iter().map(|step| ShownStep {
             address: step.address.clone(),
@@ -36,7 +40,9 @@ impl ShownPlan {
             after: step.after.clone(),
             request: step.request.clone(),
             first: step.spec.as_ref().and_then(|spec| kinds::api(&step.address).runs(spec)).and_then(|runs| runs.first),
-            replaces: replaces(&step.address),
+            replaces: is_shown(&step.address, |change| change.action == Action::Replace),
+            prunes: is_shown(&step.address, Change::is_pruned),
+            spec: step.spec.clone(),
         });
         Self { steps: steps.collect(), min_lead_seconds: plan.min_lead_seconds }
     }

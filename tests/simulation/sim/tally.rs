@@ -39,15 +39,57 @@ pub enum Fault {
     /// A second one finds a lease that is over.
     TakenOver,
     PersonUnlocks,
+    /// A list shows none of the things, or not all of them, once.
+    ListEmpty,
+    ListPartial,
+    /// A 404 that is not true.
+    FalseMissing,
+    /// HTTP 408, done or not.
+    TimeoutDone,
+    TimeoutNotDone,
+    /// A 2xx whose body says `ok: false`, done or not.
+    NotOkDone,
+    NotOkNotDone,
+    /// The service was restored from a backup, and has lost one of these.
+    ServiceRestored,
+    /// The ledger was restored from a backup, and nobody remembers what was in it.
+    LedgerRestored,
+    /// A process applies manifests of an earlier commit.
+    OlderManifests,
+    /// The clock of a process is minutes off.
+    ClockApart,
+    /// A process dies while it is not known whether a request for a thing of this kind was done.
+    CrashOf,
+    /// A message gets another key and another text in one commit.
+    KeyAndText,
+    /// Something gets another key, and the manifests say so.
+    Renamed,
+    /// Somebody applies a part of the changes.
+    Choice,
+    /// A guard refuses a plan.
+    Refused,
+    /// Something is deleted that nobody declares, because the target asks for it.
+    Pruned,
 }
 
 const SENT: &[&str] = &["create", "update", "delete"];
 const READ: &[&str] = &["list", "get", "lookup"];
 const WRITTEN: &[&str] = &["begin", "intents", "outcomes", "adopt", "forget", "alive", "end"];
-const THINGS: &[&str] = &["segments", "templates", "pipelines"];
+const THINGS: &[&str] = &["segments", "templates", "pipelines", "scheduled_pushes"];
+const KINDS: &[&str] = &[
+    "segments",
+    "templates",
+    "pipelines",
+    "scheduled_pushes",
+    "experiments",
+    "tag_groups",
+    "named_users",
+    "open_channels",
+    "tags",
+];
 
 impl Fault {
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 49] = [
         Self::NotSent,
         Self::LostBefore,
         Self::LostAfter,
@@ -80,6 +122,23 @@ impl Fault {
         Self::Held,
         Self::TakenOver,
         Self::PersonUnlocks,
+        Self::ListEmpty,
+        Self::ListPartial,
+        Self::FalseMissing,
+        Self::TimeoutDone,
+        Self::TimeoutNotDone,
+        Self::NotOkDone,
+        Self::NotOkNotDone,
+        Self::ServiceRestored,
+        Self::LedgerRestored,
+        Self::OlderManifests,
+        Self::ClockApart,
+        Self::CrashOf,
+        Self::KeyAndText,
+        Self::Renamed,
+        Self::Choice,
+        Self::Refused,
+        Self::Pruned,
     ];
 
     /// What it can meet.
@@ -88,8 +147,18 @@ impl Fault {
             Self::NotSent | Self::LostBefore | Self::LostAfter | Self::ErrorNotDone | Self::ErrorDone => SENT,
             Self::BusyWithTime | Self::Busy | Self::Late | Self::TooLateToSend => SENT,
             Self::Crash | Self::Suspended => &["append", "create", "update", "delete", "list", "get", "lookup"],
-            Self::Interrupt => SENT,
+            Self::Interrupt | Self::ServiceRestored => SENT,
+            Self::TimeoutDone | Self::TimeoutNotDone | Self::NotOkDone | Self::NotOkNotDone => SENT,
             Self::SecondApplier | Self::TakenOver | Self::PersonUnlocks => &["run"],
+            Self::LedgerRestored | Self::OlderManifests | Self::ClockApart => &["run"],
+            Self::ListEmpty | Self::ListPartial => &["list"],
+            Self::FalseMissing => &["get", "lookup", "delete"],
+            Self::CrashOf => KINDS,
+            Self::KeyAndText => &["documented", "extended"],
+            Self::Renamed => &["segments", "templates", "pipelines", "scheduled_pushes", "experiments"],
+            Self::Choice => &["only", "except"],
+            Self::Refused => &["too_late", "collision", "in_doubt"],
+            Self::Pruned => THINGS,
             Self::Held => &["stops", "waits"],
             Self::Truncated | Self::Garbled => &["create", "update", "delete", "list", "get", "lookup"],
             Self::PageDuplicated | Self::PageReordered => &["list"],
@@ -104,7 +173,7 @@ impl Fault {
 }
 
 /// The most that a fault can meet.
-const MOST: usize = 7;
+const MOST: usize = 9;
 
 /// Counts of faults, by what they meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,6 +189,13 @@ impl Tally {
     pub fn met(&mut self, fault: Fault, what: &'static str) {
         if let Some(place) = fault.meets().iter().position(|other| *other == what) {
             self.0[fault as usize][place] += 1;
+        }
+    }
+
+    /// The same of a kind that is told by its key.
+    pub fn met_kind(&mut self, fault: Fault, kind: &str) {
+        if let Some(kind) = KINDS.iter().find(|other| **other == kind) {
+            self.met(fault, kind);
         }
     }
 

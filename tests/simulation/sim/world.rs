@@ -33,6 +33,8 @@ pub const LATE: i64 = 130 * SECOND;
 pub const LAG: i64 = 120 * SECOND;
 /// How far off a clock can be.
 const SKEW: i64 = 10 * SECOND;
+/// The same of one that nobody looks after.
+const APART: i64 = 10 * MINUTE;
 /// When everybody sees what was done: longer than all of these together.
 pub const SETTLE: i64 = 5 * MINUTE;
 
@@ -64,7 +66,7 @@ pub struct Process {
     pub over: bool,
     pub suspended: bool,
     until: i64,
-    skew: i64,
+    pub skew: i64,
     wall_behind: i64,
     boot_behind: i64,
     /// What was shown before it was applied.
@@ -76,6 +78,14 @@ pub struct Process {
     pub intended: BTreeSet<(Address, Verb)>,
     /// When its lease is over, in truth: so long after it made its newest durable record.
     pub held_until: i64,
+    /// It was told once that something is not there which is.
+    pub misled: bool,
+    /// It was answered as of some time ago.
+    pub behind: bool,
+    /// Which version of the manifests it has.
+    pub version: usize,
+    /// What it was told to leave out.
+    pub except: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -100,6 +110,8 @@ pub struct World {
     pub wrong: Option<String>,
     pub trace: Option<Vec<String>>,
     pub reports: usize,
+    /// Whether a clock was minutes off.
+    pub clocks_apart: bool,
 }
 
 pub type Shared = Rc<RefCell<World>>;
@@ -136,6 +148,7 @@ impl World {
             wrong: None,
             trace: trace.then(Vec::new),
             reports: 0,
+            clocks_apart: false,
             dice,
         }
     }
@@ -159,12 +172,18 @@ impl World {
             wrong: begun.wrong.clone(),
             trace: begun.trace.clone(),
             reports: begun.reports,
+            clocks_apart: begun.clocks_apart,
             dice,
         }
     }
 
     pub fn is_on(&self, protection: Protection) -> bool {
         self.off != Some(protection)
+    }
+
+    /// Whether the ledger has lost what it had, and everybody sees that.
+    pub fn is_set_back(&self) -> bool {
+        self.log.ledger.seq < self.log.mark && self.is_on(Protection::HighWater)
     }
 
     pub fn note(&mut self, text: impl FnOnce() -> String) {
@@ -200,7 +219,13 @@ impl World {
     }
 
     pub fn add_process(&mut self) -> usize {
-        let skew = if self.faults > 0 { self.dice.between(-SKEW, SKEW) } else { 0 };
+        let mut skew = if self.faults > 0 { self.dice.between(-SKEW, SKEW) } else { 0 };
+        if self.faults > 0 && self.dice.chance(60) {
+            self.tally.met(Fault::ClockApart, "run");
+            self.clocks_apart = true;
+            skew = self.dice.between(-APART, APART);
+            self.note(|| format!("the next process has a clock that is {}s off", skew / SECOND));
+        }
         let run = format!("run-{}", self.processes.len());
         self.processes.push(Process { run, skew, ..Process::default() });
         self.processes.len() - 1
@@ -209,6 +234,9 @@ impl World {
     /// Ends a process where it is. What it has sent goes on.
     pub fn crash(&mut self, process: usize, at: &'static str) {
         self.tally.met(Fault::Crash, at);
+        for open in self.log.ledger.open.values().filter(|open| open.why.is_none()) {
+            self.tally.met_kind(Fault::CrashOf, &open.intent.address.kind);
+        }
         self.note(|| format!("process {process} crashes before {at}"));
         self.processes[process].over = true;
     }
@@ -236,6 +264,11 @@ impl World {
         let (faults, seq, at) = (self.faults > 0, entry.seq, entry.at);
         let before = self.log.ledger.seq;
         let holder = self.holder().filter(|_| matches!(entry.record, Record::Begin(_)));
+        let begins = matches!(entry.record, Record::Begin(_));
+        let moves = match &entry.record {
+            Record::Move { from, to } => Some((from.clone(), to.clone())),
+            _ => None,
+        };
         let intended: Vec<(Address, Verb)> = match &entry.record {
             Record::Intents(intents) => intents.iter().map(|it| (it.address.clone(), it.verb)).collect(),
             _ => Vec::new(),
@@ -255,6 +288,13 @@ impl World {
         }
         if durable {
             self.processes[process].intended.extend(intended);
+        }
+        if let Some((from, to)) = moves.filter(|_| self.log.ledger.seq > before) {
+            let now = self.now;
+            self.service.rename(&from, &to, now);
+        }
+        if begins && self.log.ledger.seq > before {
+            self.log.version = self.log.version.max(self.processes[process].version);
         }
         self.look_at_ledger();
         match written {
@@ -280,7 +320,9 @@ impl World {
                 || ledger.retired.iter().any(|old| old.address == *address && old.id == id)
         };
         let lost = self.service.objects.iter().find_map(|(id, object)| match &object.origin {
-            Origin::Ours(address) if object.is_live() && !known(address, id) => Some(format!("{address} ({id})")),
+            Origin::Ours(address) if object.is_live() && !object.forgotten && !known(address, id) => {
+                Some(format!("{address} ({id})"))
+            }
             _ => None,
         });
         if let Some(lost) = lost {

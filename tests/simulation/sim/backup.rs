@@ -1,0 +1,117 @@
+//! Backups: a service, or a ledger, that becomes what it was some time ago.
+
+use pushplan::address::Address;
+use pushplan::ledger::{Intent, Verb};
+
+use super::service::{Origin, Service, first_time};
+use super::tally::Fault;
+use super::time::{self, MINUTE, SECOND};
+use super::world::World;
+
+/// What a backup did not have.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Undone {
+    pub created: usize,
+    pub updated: usize,
+    pub deleted: usize,
+}
+
+impl Service {
+    /// Becomes what it was at a moment. What was sent since stays sent, and what would have been sent since is left as it is. What
+    /// was deleted and is there again belongs to nobody unless the ledger knows it.
+    pub fn restore(&mut self, at: i64, now: i64, is_known: impl Fn(&Address, &str) -> bool) -> Undone {
+        let mut undone = Undone::default();
+        for (id, object) in self.objects.iter_mut().filter(|(_, object)| !object.begun) {
+            if object.versions.last().is_none_or(|(from, _)| *from <= at) {
+                continue;
+            }
+            let kept = object.versions.iter().filter(|(from, _)| *from <= at).count();
+            let before = kept.checked_sub(1).and_then(|place| object.versions[place].1.as_deref());
+            let due = before.and_then(|body| first_time(object.kind, body));
+            if due.is_some_and(|due| due <= now) {
+                continue;
+            }
+            match (before.is_some(), object.body().is_some()) {
+                (false, true) => {
+                    undone.created += 1;
+                    object.removed_by_person = true;
+                }
+                (true, true) => undone.updated += 1,
+                (true, false) => {
+                    undone.deleted += 1;
+                    if let Origin::Ours(address) = &object.origin
+                        && !is_known(address, id)
+                    {
+                        object.origin = Origin::Person;
+                        object.is_twin = true;
+                    }
+                }
+                (false, false) => {}
+            }
+            object.versions.truncate(kept);
+            object.due = due;
+            self.due = self.due.min(due.unwrap_or(i64::MAX));
+        }
+        for versions in self.docs.values_mut() {
+            let kept = versions.iter().filter(|(from, _)| *from <= at).count();
+            undone.updated += usize::from(kept < versions.len());
+            versions.truncate(kept);
+        }
+        undone
+    }
+}
+
+impl World {
+    /// Now and then the service, or the ledger, is restored from a backup that is some minutes old.
+    pub fn maybe_restore(&mut self) {
+        if !self.dice.chance(100) {
+            return;
+        }
+        let most = *self.dice.pick(&[5 * MINUTE, 30 * MINUTE, 600 * MINUTE]);
+        let mut at = self.now - self.dice.between(0, most);
+        // Often it is from right before something was written.
+        if self.dice.chance(700) && !self.log.entries.is_empty() {
+            at = time::of(self.dice.pick(&self.log.entries).at) - 1;
+        }
+        let at = at.clamp(0, self.now);
+        let behind = (self.now - at) / SECOND;
+        if self.dice.chance(500) {
+            let ledger = &self.log.ledger;
+            let is_of = |intent: &Intent, id: &str| match intent.verb {
+                Verb::Create => !intent.seen.contains(id),
+                _ => intent.id.as_deref() == Some(id),
+            };
+            let is_known = |address: &Address, id: &str| {
+                ledger.owned.get(address).is_some_and(|owned| owned.id == id)
+                    || ledger.open.get(address).is_some_and(|open| is_of(&open.intent, id))
+                    || ledger.retired.iter().any(|old| old.address == *address && old.id == id)
+            };
+            let undone = self.service.restore(at, self.now, is_known);
+            for (count, what) in [(undone.created, "create"), (undone.updated, "update"), (undone.deleted, "delete")] {
+                if count > 0 {
+                    self.tally.met(Fault::ServiceRestored, what);
+                }
+            }
+            self.note(|| format!("the service is restored as of {behind}s ago: {undone:?}"));
+        } else if self.log.restore(time::stamp(at)) {
+            self.tally.met(Fault::LedgerRestored, "run");
+            self.note(|| format!("the ledger is restored as of {behind}s ago"));
+            self.forget();
+        }
+    }
+
+    /// What the ledger does not know any more, it need not know.
+    fn forget(&mut self) {
+        let ledger = &self.log.ledger;
+        for (id, object) in &mut self.service.objects {
+            if let Origin::Ours(address) = &object.origin {
+                let is_known = ledger.open.contains_key(address)
+                    || ledger.owned.get(address).is_some_and(|owned| owned.id == *id)
+                    || ledger.retired.iter().any(|old| old.address == *address && old.id == *id);
+                object.forgotten |= !is_known;
+            }
+        }
+        let is_known = |address: &Address| ledger.owned.contains_key(address) || ledger.open.contains_key(address);
+        self.service.given.retain(|address, _| is_known(address));
+    }
+}
