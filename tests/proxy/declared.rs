@@ -93,6 +93,23 @@ pub struct Thing {
     /// The day of a push, counted from the start of the story's calendar.
     pub day: usize,
     pub audience: Audience,
+    edited: Edited,
+}
+
+/// What a person has edited so far. Under a new key, a message is recognized by two of time, audience and text; if all of them
+/// changed, it is another message, and both are sent.
+#[derive(Clone, Copy, Debug, Default)]
+struct Edited {
+    time: bool,
+    audience: bool,
+    /// The key, and the ledger may not know that from `renamed_from`.
+    key: bool,
+}
+
+impl Edited {
+    fn is_recognized(self) -> bool {
+        !(self.time && self.audience && self.key)
+    }
 }
 
 impl Thing {
@@ -140,6 +157,9 @@ pub struct Declared {
     pub things: Vec<Thing>,
     /// Things that were declared once.
     pub removed: Vec<Thing>,
+    /// Pushes go out between edits. The key of what has gone out may be used for a new message, so that a message is renamed with
+    /// `renamed_from`, and once.
+    pub has_clock: bool,
     next: usize,
 }
 
@@ -161,7 +181,18 @@ impl Declared {
         let audience = self.audience(random);
         let name = (kind.has_namesakes() && random.once_in(2)).then(|| format!("Named {number}"));
         let (old_keys, renamed_from) = (Vec::new(), None);
-        self.things.push(Thing { number, kind, key, old_keys, renamed_from, name, version: 1, day, audience });
+        self.things.push(Thing {
+            number,
+            kind,
+            key,
+            old_keys,
+            renamed_from,
+            name,
+            version: 1,
+            day,
+            audience,
+            edited: Edited::default(),
+        });
         format!("add {}", self.things.last().expect("just added").address())
     }
 
@@ -183,43 +214,70 @@ impl Declared {
         let timed: Vec<usize> = (0..self.things.len()).filter(|&n| self.things[n].kind.is_timed()).collect();
         let place = if random.once_in(2) && !timed.is_empty() { random.pick(&timed) } else { place };
         let audience = self.audience(random);
-        let thing = &mut self.things[place];
-        let address = thing.address();
+        let (address, kind) = (self.things[place].address(), self.things[place].kind);
         // The time of what has gone out is history: a later one would ask for a second message.
-        let is_to_come = thing.kind.is_timed() && thing.day > today;
+        let is_to_come = kind.is_timed() && self.things[place].day > today;
         match random.below(8) {
-            0 if is_to_come => {
-                thing.day = today + 2 + random.below(30);
+            0 if is_to_come && self.mark(place, |edited| edited.time = true) => {
+                self.things[place].day = today + 2 + random.below(30);
                 format!("edit the time of {address}")
             }
-            1 if thing.kind.is_timed() => {
-                thing.audience = audience;
+            1 if kind.is_timed() && self.mark(place, |edited| edited.audience = true) => {
+                self.things[place].audience = audience;
                 format!("edit the audience of {address}")
             }
             2 => self.rename(place, random),
             3 => {
-                thing.version += 1;
+                self.things[place].version += 1;
                 format!("edit the text and {}", self.rename(place, random))
             }
-            4 => self.remove(place),
+            4 if self.mark_audiences_of(place) => self.remove(place),
             5 => {
                 let kind = random.pick(&KINDS);
                 self.add(kind, today, random)
             }
             _ => {
-                thing.version += 1;
+                self.things[place].version += 1;
                 format!("edit the text of {address}")
             }
         }
     }
 
-    pub fn rename(&mut self, place: usize, random: &mut Random) -> String {
+    /// Notes an edit of a thing, unless its messages would not be recognized after it.
+    fn mark(&mut self, place: usize, edit: fn(&mut Edited)) -> bool {
+        let mut edited = self.things[place].edited;
+        edit(&mut edited);
+        if edited.is_recognized() {
+            self.things[place].edited = edited;
+        }
+        edited.is_recognized()
+    }
+
+    /// The same for the audience of every thing that names a segment.
+    fn mark_audiences_of(&mut self, segment: usize) -> bool {
+        let number = self.things[segment].number;
+        let users: Vec<usize> =
+            (0..self.things.len()).filter(|&place| self.things[place].audience == Audience::Segment(number)).collect();
+        users.into_iter().all(|place| self.mark(place, |edited| edited.audience = true))
+    }
+
+    fn rename(&mut self, place: usize, random: &mut Random) -> String {
+        let (is_timed, is_renamed) = (self.things[place].kind.is_timed(), !self.things[place].old_keys.is_empty());
+        let is_told = (is_timed && self.has_clock) || random.once_in(3);
+        // A key that was never applied is one that the ledger does not know.
+        let is_followed = is_told && !is_renamed;
+        if (is_timed && self.has_clock && is_renamed)
+            || (!is_followed && !self.mark(place, |edited| edited.key = true))
+            || !self.mark_audiences_of(place)
+        {
+            return format!("leave the key of {}", self.things[place].address());
+        }
         let thing = &mut self.things[place];
         let (old, from) = (thing.address(), thing.key.clone());
         thing.key = format!("{}-{}-{}", thing.kind.letter(), thing.number, thing.old_keys.len() + 2);
-        thing.renamed_from = random.once_in(3).then(|| from.clone());
+        thing.renamed_from = is_told.then(|| from.clone());
         thing.old_keys.push(from);
-        let hint = if thing.renamed_from.is_some() { " with renamed_from" } else { "" };
+        let hint = if is_told { " with renamed_from" } else { "" };
         format!("rename {old} to {}{hint}", thing.address())
     }
 

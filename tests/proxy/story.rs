@@ -175,7 +175,7 @@ impl World {
                 self.tell(line);
             }
         }
-        if self.environment.len() == 2 && self.random.once_in(3) {
+        if self.declared.has_clock && self.random.once_in(3) {
             self.today += 1 + self.random.below(12);
             self.service.move_to(self.today);
             self.tell(format!("day {} has passed", self.today));
@@ -232,7 +232,7 @@ impl World {
         let reads = rules.iter().filter(|rule| !matches!(rule.on, On::Write | On::Delete)).cloned().collect();
         let ran = self.run(&["plan", "--out", "saved.json"], reads);
         match ran.code {
-            Some(0) => self.run(&["apply", "saved.json", "--yes", "--concurrency", "1", "--allow-sends"], rules),
+            Some(0) => self.run(&["apply", "saved.json", "--yes", "--concurrency", "1"], rules),
             _ => ran,
         }
     }
@@ -245,7 +245,7 @@ impl World {
 
     pub fn apply(&mut self, rules: Vec<Rule>) -> Ran {
         self.write();
-        let mut arguments = vec!["apply", "--yes", "--concurrency", "1", "--allow-sends", "--wait", "60s"];
+        let mut arguments = vec!["apply", "--yes", "--concurrency", "1", "--wait", "60s"];
         if !rules.is_empty() && self.random.once_in(2) {
             arguments.extend(["--on-error", "continue"]);
         }
