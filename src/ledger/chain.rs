@@ -202,11 +202,12 @@ impl Chain {
         if after > last.as_ref().map_or(0, |seal| seal.seq) {
             return Err(inner.cut_short(inner.read(Start::Newest).await?.last().map_or(0, |one| one.seal.seq), after));
         }
-        if after == 0 {
-            inner.nothing_elsewhere(last.as_ref()).await?;
-        }
+        // A place that the ledger has left says where it is now, whatever other places say.
         if let Some(Record::Moved { to }) = records.last().map(|sealed| &sealed.entry.record) {
             return Err(inner.moved(to));
+        }
+        if after == 0 {
+            inner.nothing_elsewhere(last.as_ref()).await?;
         }
         inner.remember(Last { seal: last, behind });
         Ok(records.into_iter().map(|sealed| sealed.entry).filter(|entry| entry.seq > after).collect())

@@ -81,14 +81,12 @@ async fn all_of(store: &dyn Store) -> Vec<Vec<u8>> {
     store.read(Start::At(1)).await.expect("a ledger").into_iter().map(|stored| stored.bytes).collect()
 }
 
-/// The state of a ledger with something of another kind in it.
-fn checkpoint(project: &Project, field: &str, value: &Value) -> Value {
-    let mut state: Value = serde_json::from_str(&project.good(&["ledger", "export"]).stdout).expect("a state");
-    match (&mut state[field], value) {
-        (Value::Object(map), Value::Object(more)) => map.extend(more.clone()),
-        (Value::Array(list), one) => list.push(one.clone()),
-        (empty, more) => *empty = more.clone(),
-    }
+/// A checkpoint with something in it that this version does not know.
+fn checkpoint(field: &str, value: &Value) -> Value {
+    let mut state = json!({
+        "seq": 4, "owned": {}, "retired": [], "open": {}, "unsettled": null, "run": null, "applied": null,
+    });
+    state[field] = value.clone();
     json!({ "checkpoint": state })
 }
 
@@ -117,7 +115,7 @@ fn a_ledger_with_anything_unknown_in_it_is_refused_in_every_place_and_stays_as_i
             ("", json!({"resolve": {"address": "journeys/welcome", "found": "absent"}}), kind),
             ("owned", json!({ "journeys/welcome": owned }), kind),
             ("open", json!({"journeys/welcome": {"intent": intent, "at": "2026-11-17T12:00:00Z", "why": null}}), kind),
-            ("retired", json!({"address": "journeys/welcome", "id": "1", "spec": {}}), kind),
+            ("retired", json!([{"address": "journeys/welcome", "id": "1", "spec": {}}]), kind),
             ("pruning", json!({"journeys/welcome": "1"}), kind),
             ("paused", json!(true), "unknown field `paused`"),
             ("", json!({"pause": {"run": "1"}}), "unknown variant `pause`"),
@@ -131,7 +129,7 @@ fn a_ledger_with_anything_unknown_in_it_is_refused_in_every_place_and_stays_as_i
                 continue;
             }
             let Stage { project, service, server: _server } = Stage::new(place);
-            let record = if field.is_empty() { value } else { checkpoint(&project, field, &value) };
+            let record = if field.is_empty() { value } else { checkpoint(field, &value) };
             let written = append(&project, place, &record, "");
             for arguments in [
                 &["plan"][..],
@@ -141,7 +139,7 @@ fn a_ledger_with_anything_unknown_in_it_is_refused_in_every_place_and_stays_as_i
                 &["ledger", "status"],
                 &["ledger", "verify"],
                 &["ledger", "compact"],
-                &["forget", "segments/a", "--yes"],
+                &["forget", "segments/a"],
             ] {
                 let ran = project.run(arguments);
                 assert_eq!(ran.code, 1, "{place} {record} {arguments:?}: {ran}");

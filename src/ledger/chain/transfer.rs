@@ -168,12 +168,10 @@ impl Inner {
             Err(Unread::Failed { why, help }) => return Err(NotMoved::Closed { why, help }),
             there => there.map_err(|error| self.unread(error))?,
         };
-        if let Some((last, before)) = there.split_last()
-            && all.starts_with(before)
-            && matches!(
-                codec::decode(&last.bytes),
-                Ok(Sealed { entry: Entry { record: Record::Moved { .. }, .. }, .. })
-            )
+        let lineage = records.first().map(|first| &*first.seal.lineage);
+        if let Some(Ok(Sealed { entry: Entry { record: Record::Moved { .. }, .. }, seal, .. })) =
+            there.last().map(|last| codec::decode(&last.bytes))
+            && Some(&*seal.lineage) == lineage
         {
             return Err(NotMoved::Former(self.store.shown()));
         }
