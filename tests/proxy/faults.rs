@@ -104,6 +104,11 @@ impl Rule {
         Some(Self { on: On::List(list), nth: 1 + random.below(3), fault, seen: 0 })
     }
 
+    /// Whether an answer to a look claims that something is gone which is there.
+    pub fn lies(&self) -> bool {
+        matches!((self.on, self.fault), (On::List(_), Fault::Empty | Fault::Cut) | (On::One, Fault::NotFound))
+    }
+
     pub fn random(random: &mut Random) -> Self {
         let when = random.pick(&[When::Before, When::After]);
         let status = random.pick(&[500, 502, 503, 504]);

@@ -137,6 +137,12 @@ impl World {
             if let Some(struck) = self.struck.pop().filter(|_| self.random.once_in(2)) {
                 rules.extend(Rule::about(&struck, &mut self.random));
             }
+            // Two proofs are asked for before something is held to be gone. No client is safe from a service that lies twice.
+            let mut lies = 0;
+            rules.retain(|rule| {
+                lies += usize::from(rule.lies());
+                !rule.lies() || lies == 1
+            });
             match self.random.below(8) {
                 0 => self.apply_saved(rules),
                 1 => self.reconcile(rules),
