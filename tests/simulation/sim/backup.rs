@@ -92,6 +92,7 @@ impl World {
                     self.tally.met(Fault::ServiceRestored, what);
                 }
             }
+            self.forget_given();
             self.note(|| format!("the service is restored as of {behind}s ago: {undone:?}"));
         } else if self.log.restore(time::stamp(at)) {
             self.tally.met(Fault::LedgerRestored, "run");
@@ -111,6 +112,12 @@ impl World {
                 object.forgotten |= !is_known;
             }
         }
+        self.forget_given();
+    }
+
+    /// What we gave and nobody remembers, or what was taken back and is there again, is nobody's.
+    fn forget_given(&mut self) {
+        let ledger = &self.log.ledger;
         let is_known = |address: &Address| ledger.owned.contains_key(address) || ledger.open.contains_key(address);
         self.service.given.retain(|address, _| is_known(address));
     }

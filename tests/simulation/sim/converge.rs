@@ -288,6 +288,7 @@ impl World {
             if let Origin::Ours(address) = &object.origin
                 && object.is_live()
                 && !object.forgotten
+                && !(object.due.is_some() && self.clocks_apart)
                 && ledger.owned.get(address).is_none_or(|owned| owned.id != *id)
             {
                 return Some(format!("{address} ({id}) is left over"));
@@ -306,7 +307,8 @@ impl World {
         {
             return Some(format!("{address} was given by us and is left over"));
         }
-        if let Some(lost) = ledger.owned.iter().find(|(address, owned)| self.never_sent(address, owned)) {
+        let never_sent = |(address, owned): &(&Address, &Owned)| !units.is_empty() && self.never_sent(address, owned);
+        if let Some(lost) = ledger.owned.iter().find(never_sent) {
             return Some(format!("{} had its time and was never sent", lost.0));
         }
         if let Some(address) = units.keys().find(|address| !ledger.owned.contains_key(address)) {
