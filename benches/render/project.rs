@@ -1,6 +1,6 @@
 //! A large project before and after somebody edited all of it, and what a service and a ledger hold of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 

@@ -17,7 +17,7 @@ pub fn untouched(world: &World) -> Vec<String> {
         match now {
             None => wrong.push(format!("someone else's {} is gone", then.shown())),
             Some(now) if now != then => {
-                wrong.push(format!("someone else's {} was changed to {}", then.shown(), now.shown()))
+                wrong.push(format!("someone else's {} was changed to {}", then.shown(), now.shown()));
             }
             Some(_) => {}
         }

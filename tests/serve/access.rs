@@ -147,9 +147,12 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(ran.status.success(), "{arguments:?}: {ran:?}");
 }
 
+/// Makes the credentials of a project unfit to use.
+type Spoil = fn(&Folder);
+
 #[test]
 fn credentials_that_others_may_know_are_refused_and_never_replaced() {
-    let spoil: [(&str, fn(&Folder)); 5] = [
+    let spoil: [(&str, Spoil); 5] = [
         ("git tracks it", |folder| {
             git(folder.path(), &["init", "--quiet", "."]);
             git(folder.path(), &["add", "--force", FILE]);

@@ -227,7 +227,7 @@ impl World {
     /// The address under which the ledger knows something that has another key by now.
     fn known_as(&self, address: &Address) -> Address {
         let before = self.project.units.get(address).and_then(|unit| unit.renamed_from.as_ref());
-        let before = before.map(|key| Address::new(address.kind.clone(), key.clone()));
+        let before = before.map(|key| Address::new(address.kind, key.clone()));
         let is_known = |address: &Address| self.log.ledger.open.contains_key(address);
         before.filter(|before| !is_known(address) && is_known(before)).unwrap_or_else(|| address.clone())
     }

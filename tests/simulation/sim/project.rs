@@ -47,7 +47,7 @@ impl Project {
         let all: Vec<Address> = self.units.keys().filter(is_message).cloned().collect();
         let old = all.get(dice.below(all.len().max(1)))?.clone();
         self.history.push(Rc::clone(&self.units));
-        let new = Address::new(old.kind.clone(), self.next(if old.kind == "experiments" { "e" } else { "s" }));
+        let new = Address::new(old.kind, self.next(if old.kind == "experiments" { "e" } else { "s" }));
         let text = self.units[&old].spec.to_string();
         // Most messages are called by their keys.
         let name = format!("\"name\":\"{}\"", old.key);
@@ -67,7 +67,7 @@ impl Project {
         let all: Vec<Address> = self.units.keys().filter(has_id).cloned().collect();
         let old = all.get(dice.below(all.len().max(1)))?.clone();
         self.history.push(Rc::clone(&self.units));
-        let new = Address::new(old.kind.clone(), self.next(&format!("{}-", old.key)));
+        let new = Address::new(old.kind, self.next(&format!("{}-", old.key)));
         let units = Rc::make_mut(&mut self.units);
         let mut unit = units.remove(&old)?;
         unit.renamed_from = Some(old.key.clone());
