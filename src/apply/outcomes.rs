@@ -10,7 +10,7 @@ use super::report::Fate;
 use super::steps::{Confirm, Flight, State};
 use super::{Now, OnError};
 use crate::exchange::{Answer, Loss};
-use crate::kinds::{self, Read, Resource, Segment};
+use crate::kinds::{self, Resource, Segment};
 use crate::ledger::{Done, Outcome, Verb};
 use crate::node::Shared;
 
@@ -106,11 +106,9 @@ impl Run {
     }
 
     /// A deletion found nothing. Something that is still there would go on messaging people, so another answer has to agree.
-    /// A tag or a channel that a person does not have, because the person is gone, sends nothing: there, one answer will do.
     fn gone(&mut self, number: usize, flight: Flight) {
         let step = &self.plan.steps[number];
-        let is_ones_own = step.address.part().is_some() || self.lifecycle(step).read == Read::LookedUp;
-        if flight.confirms.is_some() || is_ones_own || !self.settings.protections.confirm_deletion {
+        if flight.confirms.is_some() || !self.settings.protections.confirm_deletion {
             return self.succeed(number, step.id.clone(), Vec::new());
         }
         let (api, none) = (kinds::api(&step.address), Shared::default());

@@ -122,18 +122,9 @@ mod tests {
     fn two_of_time_audience_and_text_make_messages_similar() {
         let old = push("2031-01-01T1000", "vip", "The sale ends on Sunday");
         for (new, expected) in [
-            (
-                push("2031-01-01T1800", "vip", "Something else entirely"),
-                Some(vec![Likeness::Time, Likeness::Audience]),
-            ),
-            (
-                push("2031-03-01T1000", "vip", "The sale ends on Monday"),
-                Some(vec![Likeness::Audience, Likeness::Text]),
-            ),
-            (
-                push("2031-01-01T1000", "all", "The sale ends on Sunday!"),
-                Some(vec![Likeness::Time, Likeness::Text]),
-            ),
+            (push("2031-01-01T1800", "vip", "Something else entirely"), Some(vec![Likeness::Time, Likeness::Audience])),
+            (push("2031-03-01T1000", "vip", "The sale ends on Monday"), Some(vec![Likeness::Audience, Likeness::Text])),
+            (push("2031-01-01T1000", "all", "The sale ends on Sunday!"), Some(vec![Likeness::Time, Likeness::Text])),
             (push("2031-03-01T1000", "vip", "Something else entirely"), None),
             (push("2031-03-01T1000", "all", "The sale ends on Sunday"), None),
             (push("2031-01-01T1000", "all", "Something else entirely"), None),

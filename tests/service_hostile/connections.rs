@@ -98,6 +98,12 @@ async fn odd_addresses_and_headers_are_refused_or_answered() {
     world.stop().await;
 }
 
+/// A request with the address of the service as its host.
+fn addressed(world: &World, request: Vec<u8>) -> Vec<u8> {
+    let request = String::from_utf8(request).expect("a text");
+    request.replacen("{address}", &world.running.address.to_string(), 1).into_bytes()
+}
+
 #[tokio::test]
 async fn a_client_that_sends_all_of_a_large_body_first_still_reads_why_it_is_refused() {
     let world = world().await;
@@ -109,7 +115,7 @@ async fn a_client_that_sends_all_of_a_large_body_first_still_reads_why_it_is_ref
     ];
     for (path, header, status) in cases {
         let mut stream = TcpStream::connect(world.running.address).await.expect("a connection");
-        let sent = stream.write_all(&request("POST", path, &[header], &body)).await;
+        let sent = stream.write_all(&addressed(&world, request("POST", path, &[header], &body))).await;
         assert!(sent.is_ok(), "{path} with {header:?}: {sent:?}");
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).await.expect("an answer");
@@ -165,11 +171,10 @@ async fn slow_connections_are_closed_and_do_not_keep_others_waiting() {
     let mut slow = Vec::new();
     let number = possible_connections();
     let half_header = "POST /api/segments HTTP/1.1\r\nHost: localhost\r\nX-Slow: ";
-    let half_body = String::from_utf8(request("POST", "/api/segments", &[("Content-Length", "1000")], b"{\"display"))
-        .expect("a text");
-    let endless =
-        String::from_utf8(request("POST", "/api/segments", &[("Transfer-Encoding", "chunked")], b"5\r\n{\"dis\r\n"))
-            .expect("a text");
+    let half_body = addressed(&world, request("POST", "/api/segments", &[("Content-Length", "1000")], b"{\"display"));
+    let half_body = String::from_utf8(half_body).expect("a text");
+    let endless = request("POST", "/api/segments", &[("Transfer-Encoding", "chunked")], b"5\r\n{\"dis\r\n");
+    let endless = String::from_utf8(addressed(&world, endless)).expect("a text");
     for n in 0..number {
         let mut stream = TcpStream::connect(world.running.address).await.expect("a connection");
         let text = match n % 4 {
@@ -219,7 +224,7 @@ async fn a_chunked_body_that_never_ends_is_refused() {
     let start = Instant::now();
     let stream = TcpStream::connect(world.running.address).await.expect("a connection");
     let (mut read, mut write) = stream.into_split();
-    let head = request("POST", "/api/segments", &[("Transfer-Encoding", "chunked")], b"");
+    let head = addressed(&world, request("POST", "/api/segments", &[("Transfer-Encoding", "chunked")], b""));
     let writing = tokio::spawn(async move {
         let _ = write.write_all(&head).await;
         while write.write_all(b"1\r\n \r\n").await.is_ok() {

@@ -46,7 +46,7 @@ fn a_healthy_project_is_told_to_be_and_is_only_looked_at() {
             "manifests    2 resources in 1 file: 1 segments, 1 templates",
             "credentials  none were found",
             "git          2.",
-            "ledgers      format 1",
+            "ledgers      format 2",
             "time zones   20",
             "CI           GitHub Actions; GITHUB_TOKEN is not set",
             "\nlocal\n",

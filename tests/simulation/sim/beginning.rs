@@ -8,7 +8,8 @@ use std::rc::Rc;
 use super::Protection;
 use super::dice::Dice;
 use super::rounds::Length;
-use super::world::{Happening, Shared, Tasks, World};
+use super::tasks::Tasks;
+use super::world::{Happening, Shared, World};
 
 /// How many seeds in a row go on from the same things, and how many from the same plan.
 const NEIGHBOURS: u64 = 64;

@@ -15,8 +15,9 @@ use serde_json::{Value, json};
 
 use super::applier::{LEAD, Wish};
 use super::service::{Object, Origin};
+use super::tasks::Tasks;
 use super::time;
-use super::world::{Own, Shared, Tasks, World};
+use super::world::{Own, Shared, World};
 
 /// How many runs it may take.
 const RUNS: usize = 2;

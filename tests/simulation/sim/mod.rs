@@ -6,6 +6,7 @@
 mod applier;
 mod backup;
 mod beginning;
+mod belongings;
 mod converge;
 mod dice;
 mod log;
@@ -18,6 +19,7 @@ mod rounds;
 mod service;
 mod shown;
 mod tally;
+mod tasks;
 mod time;
 mod world;
 

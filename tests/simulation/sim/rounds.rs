@@ -10,8 +10,9 @@ use super::Protection;
 use super::dice::Dice;
 use super::project::Units;
 use super::tally::{Fault, Tally};
+use super::tasks::Tasks;
 use super::time::{MINUTE, SECOND};
-use super::world::{Happening, Incoming, Shared, Tasks, World};
+use super::world::{Happening, Incoming, Shared, World};
 
 /// What came of a seed.
 #[derive(Debug)]

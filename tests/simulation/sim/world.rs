@@ -2,9 +2,8 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::task::Poll;
 use std::time::Duration;
 
 use pushplan::address::Address;
@@ -106,7 +105,7 @@ pub struct World {
     pub processes: Vec<Process>,
     pub queue: Queue<Happening>,
     /// How many processes are yet to begin.
-    starting: usize,
+    pub starting: usize,
     pub wrong: Option<String>,
     pub trace: Option<Vec<String>>,
     pub reports: usize,
@@ -333,7 +332,7 @@ impl World {
     }
 
     /// The next thing happens; the process that has to be polled because of it.
-    fn step(&mut self) -> Option<Option<usize>> {
+    pub fn step(&mut self) -> Option<Option<usize>> {
         let (at, happening) = self.queue.take()?;
         self.now = self.now.max(at);
         self.service.advance(self.now);
@@ -425,79 +424,5 @@ impl Own {
 
     pub fn now(&self) -> Now {
         self.world.borrow().clock(self.process)
-    }
-}
-
-pub type Task = Pin<Box<dyn Future<Output = ()>>>;
-
-/// All processes that run.
-#[derive(Default)]
-pub struct Tasks(Vec<Option<Task>>);
-
-impl Tasks {
-    fn poll(&mut self, shared: &Shared, process: usize) {
-        while self.0.len() <= process {
-            let own = Own { world: Rc::clone(shared), process: self.0.len() };
-            self.0.push(Some(Box::pin(super::applier::apply(own))));
-        }
-        let Some(task) = &mut self.0[process] else { return };
-        let ready = task.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready();
-        if ready || shared.borrow().processes[process].over {
-            shared.borrow_mut().processes[process].over = true;
-            self.0[process] = None;
-        }
-    }
-
-    /// Begins a process that does something of its own.
-    pub fn add(&mut self, shared: &Shared, process: usize, task: Task) {
-        self.0.resize_with(process, || None);
-        self.0.push(Some(task));
-        self.poll(shared, process);
-    }
-
-    /// Lets things happen that happen before a time.
-    pub fn run_until(&mut self, shared: &Shared, until: i64) {
-        loop {
-            let mut world = shared.borrow_mut();
-            if world.wrong.is_some() {
-                return;
-            }
-            if world.queue.next_at().is_none_or(|at| at > until) {
-                world.now = world.now.max(until);
-                return;
-            }
-            let next = world.step();
-            drop(world);
-            if let Some(Some(process)) = next {
-                self.poll(shared, process);
-            }
-        }
-    }
-
-    /// Lets things happen until nothing is left to happen, or until all who are awake are done.
-    pub fn run(&mut self, shared: &Shared, sleepers: bool) {
-        loop {
-            let next = shared.borrow_mut().step();
-            match next {
-                None => break,
-                Some(Some(process)) => self.poll(shared, process),
-                Some(None) => {}
-            }
-            let mut world = shared.borrow_mut();
-            if world.wrong.is_some() {
-                return;
-            }
-            let is_awake = |process: &Process| !process.over && !process.suspended;
-            if !sleepers && world.starting == 0 && !world.processes.iter().any(is_awake) {
-                return;
-            }
-            if world.now > 1_000_000 * SECOND {
-                world.violated("it never ends".to_owned());
-            }
-        }
-        let mut world = shared.borrow_mut();
-        if let Some(stuck) = world.processes.iter().position(|process| !process.over) {
-            world.violated(format!("process {stuck} waits for nothing"));
-        }
     }
 }
