@@ -17,7 +17,7 @@ const QUICK: Duration = Duration::from_millis(1);
 const GROWTH: u32 = 16;
 
 /// What is measured of those who write and those who send, by the clock that counts.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Ahead {
     steps: usize,
     /// More could have been intended.

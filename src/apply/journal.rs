@@ -14,7 +14,7 @@ const TRIES: u32 = 4;
 const PACE: SignedDuration = SignedDuration::from_millis(10);
 
 /// The ledger as this run knows it, and what is to be written next.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Journal {
     /// What is durable.
     pub ledger: Ledger,

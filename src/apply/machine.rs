@@ -25,7 +25,7 @@ use crate::plan::{Action, Plan, Step};
 const WINDOW: usize = 128;
 
 /// A plan that is being applied.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Run {
     pub(super) plan: Arc<Plan>,
     digest: Digest,

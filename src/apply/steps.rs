@@ -72,7 +72,7 @@ pub struct Tries {
 }
 
 /// All steps of a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Steps {
     states: Vec<State>,
     pub tries: Vec<Tries>,
