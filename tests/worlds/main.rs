@@ -1,0 +1,51 @@
+//! Small worlds, explored to the end: every order of events, every fault, every edit. The example `worlds` explores larger ones.
+
+mod space;
+
+use std::collections::BTreeSet;
+
+use space::{Outcome, Protection, Setup, search};
+
+/// More states than any of these worlds has.
+const MOST: usize = 1_000_000;
+
+#[test]
+fn every_small_world_ends_well() {
+    for setup in Setup::small() {
+        let outcome: Outcome = search(&setup, MOST, 1);
+        if let Some(violation) = outcome.violations.first() {
+            panic!("{}: {}\n{}", setup.name(), violation.what, violation.story);
+        }
+        assert!(!outcome.is_cut, "{}: more than {MOST} states", setup.name());
+        assert!(outcome.states > 1_000 && outcome.depth > 10 && outcome.calms > 500, "{}: {outcome:?}", setup.name());
+    }
+}
+
+#[test]
+fn each_protection_is_needed() {
+    for off in Protection::ALL {
+        let setup = Setup::without(off);
+        let outcome = search(&setup, MOST, 1);
+        assert!(!outcome.violations.is_empty(), "without {off:?}, nothing goes wrong in {} states", outcome.states);
+        // It is this protection that is missed.
+        let others = setup.off.iter().copied().filter(|other| *other != off).collect();
+        let outcome = search(&Setup { off: others, ..setup }, MOST, 1);
+        assert!(outcome.violations.is_empty(), "with {off:?}: {}", outcome.violations[0].story);
+    }
+}
+
+#[test]
+fn the_same_world_has_the_same_states_and_stories() {
+    let setup = Setup::without(Protection::SettleWait);
+    let [one, other] = [(); 2].map(|()| search(&setup, MOST, 1));
+    assert_eq!((one.states, one.steps, one.depth), (other.states, other.steps, other.depth));
+    assert_eq!(one.violations[0].story, other.violations[0].story);
+}
+
+#[test]
+fn no_world_of_a_size_is_explored_twice() {
+    for size in [Setup::small(), Setup::medium(), Setup::large()] {
+        let names: BTreeSet<String> = size.iter().map(Setup::name).collect();
+        assert_eq!(names.len(), size.len());
+    }
+}
