@@ -11,6 +11,8 @@ mod people;
 mod remembered;
 mod unknown;
 
+use absence::Memory;
+
 pub use early::{Early, People, Sought, items, take_page};
 pub use pages::Pages;
 
@@ -241,8 +243,8 @@ impl<'l> Fetch<'l> {
             },
             For::Absence(address) => match meaning {
                 Meaning::Done => {
-                    let owned = &self.look.ledger.owned[&address];
-                    let got = kinds::api(&address).got(&owned.id, &owned.spec, body);
+                    let Memory { id, spec, .. } = self.memory(&address);
+                    let got = kinds::api(&address).got(&id, spec, body);
                     let seen = match got.map_err(|why| format!("{request}: {why}"))? {
                         Some(found) => Seen::There(found),
                         None => Seen::Absent,
@@ -257,15 +259,15 @@ impl<'l> Fetch<'l> {
                     return failed();
                 }
                 for address in addresses {
-                    // One answer does not prove that something of ours is gone: it is asked for once more.
-                    if meaning == Meaning::Missing && self.is_confirmed(&address) {
-                        self.missing.insert(address);
-                        continue;
-                    }
                     let seen = match meaning {
                         Meaning::Missing => Seen::Absent,
                         _ => self.looked_up(&address, body).map_err(|why| format!("{request}: {why}"))?,
                     };
+                    // One answer does not prove that something is gone: it is looked up once more.
+                    if seen == Seen::Absent && self.is_confirmed(&address) {
+                        self.missing.insert(address);
+                        continue;
+                    }
                     self.live.units.insert(address, seen);
                 }
             }

@@ -1,16 +1,20 @@
 //! Believing that something of ours is gone: its own answer says so, or two lists a settle time apart.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use super::{Ask, Fetch, For, Look, Seen, Stage};
 use crate::address::Address;
 use crate::exchange::Request;
 use crate::kinds::{self, KINDS, Kind, Read};
+use crate::ledger::{Ledger, Verb};
 use crate::model::level::Level;
+use crate::node::Shared;
 use jiff::Timestamp;
 use serde_json::Value;
 
-impl Fetch<'_> {
+impl<'l> Fetch<'l> {
     /// What is ours, or may be, and is in no list so far.
     pub fn missing(&self) -> impl Iterator<Item = &Address> {
         self.missing.iter().chain(&self.sought)
@@ -19,8 +23,8 @@ impl Fetch<'_> {
     /// Asks for the content of what was missing and is listed after all, and by itself for what is not. What came to the lists in
     /// between is read as well, where all contents are asked for.
     pub(super) fn read_missing(&mut self, asks: &mut Vec<Ask>) {
-        let Look { ledger, level, .. } = self.look.clone();
-        let missing: BTreeSet<&str> = self.missing.iter().map(|address| ledger.owned[address].id.as_str()).collect();
+        let level = self.look.level;
+        let missing: BTreeSet<Cow<str>> = self.missing.iter().map(|address| self.memory(address).id).collect();
         let again: BTreeSet<&str> = self.missing().map(|address| &*address.kind).collect();
         let is_read = |kind: &&Kind| again.contains(kind.key) && kind.api.lifecycle(level).read == Read::ListedThenGet;
         let mut unread = Vec::new();
@@ -34,23 +38,25 @@ impl Fetch<'_> {
             self.ask(For::Content(kind, id), request, asks);
         }
         for address in self.missing.clone() {
-            let (api, id) = (kinds::api(&address), &ledger.owned[&address].id);
-            let found = self.listed(&address.kind, id);
+            let (api, id) = (kinds::api(&address), self.memory(&address).id);
+            let found = self.listed(&address.kind, &id);
             if let (None, Some(request)) = (found, self.get(&address, level)) {
                 self.missing.remove(&address);
                 self.ask(For::Absence(address), request, asks);
                 continue;
             }
             let unread = found.is_some_and(|found| found.spec.is_none());
-            if let (true, Some(request)) = (unread, api.get(id, &Value::Null, level)) {
-                self.ask(For::Content(kinds::of(&address), id.clone()), request, asks);
+            if let (true, Some(request)) = (unread, api.get(&id, &Value::Null, level)) {
+                self.ask(For::Content(kinds::of(&address), id.into_owned()), request, asks);
             }
         }
     }
 
     /// Whether the absence of something needs a second proof: forgetting what is there would leave it behind unmanaged.
     pub(super) fn is_confirmed(&self, address: &Address) -> bool {
-        self.look.confirm_absence && self.look.ledger.owned.contains_key(address)
+        let Look { ledger, confirm_absence, .. } = &self.look;
+        let is_unknown = self.looks_twice() && created(ledger, address).is_some();
+        *confirm_absence && (ledger.owned.contains_key(address) || is_unknown)
     }
 
     /// Where something of ours is in the lists.
@@ -97,7 +103,7 @@ impl Fetch<'_> {
             return;
         }
         // What was made a moment ago may not be seen yet, neither in a list nor by itself.
-        let seen_by_all = |address: &Address| ledger.owned[address].applied.saturating_add(settle).unwrap_or(now);
+        let seen_by_all = |address: &Address| Memory::of(ledger, address).at.saturating_add(settle).unwrap_or(now);
         let second_list = now.saturating_add(settle).unwrap_or(now);
         let mut until = if self.sought.is_empty() { now } else { second_list };
         for address in self.missing.clone() {
@@ -119,7 +125,41 @@ impl Fetch<'_> {
     }
 
     fn get(&self, address: &Address, level: Level) -> Option<Request> {
-        let owned = self.look.ledger.owned.get(address)?;
-        kinds::api(address).get(&owned.id, &owned.spec, level)
+        let Memory { id, spec, .. } = self.memory(address);
+        kinds::api(address).get(&id, spec, level)
     }
+
+    pub(super) fn memory(&self, address: &Address) -> Memory<'l> {
+        Memory::of(self.look.ledger, address)
+    }
+}
+
+/// What the ledger remembers of something that is managed, or that an earlier run was about to create.
+#[derive(Debug)]
+pub struct Memory<'l> {
+    pub id: Cow<'l, str>,
+    pub spec: &'l Shared,
+    /// When it was written down.
+    pub at: Timestamp,
+}
+
+static NOTHING: LazyLock<Shared> = LazyLock::new(Shared::default);
+
+impl<'l> Memory<'l> {
+    /// Empty if the ledger knows nothing of the address.
+    fn of(ledger: &'l Ledger, address: &Address) -> Self {
+        if let Some(owned) = ledger.owned.get(address) {
+            return Self { id: Cow::Borrowed(&owned.id), spec: &owned.spec, at: owned.applied };
+        }
+        match created(ledger, address) {
+            Some((spec, at)) => Self { id: kinds::api(address).own_id(spec).unwrap_or_default().into(), spec, at },
+            None => Self { id: Cow::Borrowed(""), spec: &NOTHING, at: Timestamp::UNIX_EPOCH },
+        }
+    }
+}
+
+/// The content of a creation in an unknown state, and when it was intended.
+fn created<'l>(ledger: &'l Ledger, address: &Address) -> Option<(&'l Shared, Timestamp)> {
+    let open = ledger.open.get(address).filter(|open| open.intent.verb == Verb::Create)?;
+    Some((open.intent.spec.as_ref()?, open.at))
 }

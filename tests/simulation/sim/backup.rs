@@ -1,12 +1,14 @@
 //! Backups: a service, or a ledger, that becomes what it was some time ago.
 
+use std::collections::BTreeMap;
+
 use pushplan::address::Address;
-use pushplan::ledger::{Intent, Verb};
+use pushplan::ledger::{Open, Verb};
 
 use super::service::{Origin, Service, first_time};
 use super::tally::Fault;
 use super::time::{self, MINUTE, SECOND};
-use super::world::World;
+use super::world::{APART, World};
 
 /// What a backup did not have.
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,13 +79,21 @@ impl World {
         let behind = (self.now - at) / SECOND;
         if self.dice.chance(500) {
             let ledger = &self.log.ledger;
-            let is_of = |intent: &Intent, id: &str| match intent.verb {
-                Verb::Create => !intent.seen.contains(id),
-                _ => intent.id.as_deref() == Some(id),
+            // Whatever clock wrote an intent: what was there long before is not what it created.
+            let made: BTreeMap<String, i64> = self
+                .service
+                .objects
+                .iter()
+                .filter_map(|(id, object)| Some((id.clone(), object.versions.first()?.0)))
+                .collect();
+            let is_new = |open: &Open, id: &str| made.get(id).is_some_and(|made| made + APART >= time::of(open.at));
+            let is_of = |open: &Open, id: &str| match open.intent.verb {
+                Verb::Create => !open.intent.seen.contains(id) && is_new(open, id),
+                _ => open.intent.id.as_deref() == Some(id),
             };
             let is_known = |address: &Address, id: &str| {
                 ledger.owned.get(address).is_some_and(|owned| owned.id == id)
-                    || ledger.open.get(address).is_some_and(|open| is_of(&open.intent, id))
+                    || ledger.open.get(address).is_some_and(|open| is_of(open, id))
                     || ledger.retired.iter().any(|old| old.address == *address && old.id == id)
             };
             let undone = self.service.restore(at, self.now, is_known);
