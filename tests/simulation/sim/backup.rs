@@ -8,7 +8,7 @@ use pushplan::ledger::{Open, Verb};
 use super::service::{Origin, Service, first_time};
 use super::tally::Fault;
 use super::time::{self, MINUTE, SECOND};
-use super::world::{APART, World};
+use super::world::World;
 
 /// What a backup did not have.
 #[derive(Clone, Copy, Debug, Default)]
@@ -79,14 +79,16 @@ impl World {
         let behind = (self.now - at) / SECOND;
         if self.dice.chance(500) {
             let ledger = &self.log.ledger;
-            // Whatever clock wrote an intent: what was there long before is not what it created.
+            // Whatever clock wrote an intent: what was there before it is not what it created.
+            let offsets = (0..self.processes.len()).map(|process| time::of(self.clock(process).wall) - self.now);
+            let slack = offsets.map(i64::abs).max().unwrap_or_default() + SECOND;
             let made: BTreeMap<String, i64> = self
                 .service
                 .objects
                 .iter()
                 .filter_map(|(id, object)| Some((id.clone(), object.versions.first()?.0)))
                 .collect();
-            let is_new = |open: &Open, id: &str| made.get(id).is_some_and(|made| made + APART >= time::of(open.at));
+            let is_new = |open: &Open, id: &str| made.get(id).is_some_and(|made| made + slack >= time::of(open.at));
             let is_of = |open: &Open, id: &str| match open.intent.verb {
                 Verb::Create => !open.intent.seen.contains(id) && is_new(open, id),
                 _ => open.intent.id.as_deref() == Some(id),

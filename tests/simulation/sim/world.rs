@@ -33,7 +33,7 @@ pub const LAG: i64 = 120 * SECOND;
 /// How far off a clock can be.
 const SKEW: i64 = 10 * SECOND;
 /// The same of one that nobody looks after.
-pub const APART: i64 = 10 * MINUTE;
+const APART: i64 = 10 * MINUTE;
 /// When everybody sees what was done: longer than all of these together.
 pub const SETTLE: i64 = 5 * MINUTE;
 
