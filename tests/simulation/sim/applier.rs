@@ -217,7 +217,7 @@ impl Own {
         let (level, all_kinds, confirm_absence, waits, proof) = {
             let world = self.world.borrow();
             let proof = Proof {
-                two_lists: world.is_on(Protection::TwoLists),
+                two_lists: world.is_on(Protection::TwoLists) && world.is_on(Protection::SettleWait),
                 reread_updated: world.is_on(Protection::RereadUpdated),
             };
             (

@@ -34,6 +34,7 @@ const ORIGIN: &str = "https://service.example";
 pub enum Protection {
     Intent,
     Adopt,
+    /// Time to settle before the first list. The second list covers for it, so that both are turned off.
     SettleWait,
     AbsenceCheck,
     CreateIfAbsent,
