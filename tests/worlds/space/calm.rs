@@ -16,7 +16,7 @@ const APPLIES: usize = 4;
 
 /// Lets every applier die and nothing more go wrong. `is_known` says of a state whether it is known to end well; the states that
 /// did are returned.
-pub fn calm(mut world: World, late: bool, is_known: &dyn Fn(u64) -> bool) -> Result<Vec<u64>, World> {
+pub fn calm(mut world: World, late: bool, is_known: &dyn Fn(u64) -> bool) -> Result<Vec<u64>, Box<World>> {
     world.note(|| "from here on, nothing more goes wrong, and no applier of before does anything more".to_owned());
     if late {
         world.faults = 0;
@@ -30,7 +30,7 @@ pub fn calm(mut world: World, late: bool, is_known: &dyn Fn(u64) -> bool) -> Res
     let mut known = Vec::new();
     for _ in 0..=APPLIES {
         if world.wrong.is_some() {
-            return Err(world);
+            return Err(Box::new(world));
         }
         let here = world.durable();
         if is_known(here) {
@@ -39,15 +39,15 @@ pub fn calm(mut world: World, late: bool, is_known: &dyn Fn(u64) -> bool) -> Res
         known.push(here);
         let Some(plan) = world.apply_in_calm() else {
             world.violated("nothing can be planned".to_owned());
-            return Err(world);
+            return Err(Box::new(world));
         };
         if plan.steps.is_empty() {
             world.look_at_end(&plan);
-            return if world.wrong.is_some() { Err(world) } else { Ok(known) };
+            return if world.wrong.is_some() { Err(Box::new(world)) } else { Ok(known) };
         }
     }
     world.violated(format!("{APPLIES} applies in a row still leave something to do"));
-    Err(world)
+    Err(Box::new(world))
 }
 
 impl World {

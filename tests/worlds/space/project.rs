@@ -15,12 +15,12 @@ pub type Units = BTreeMap<Address, Unit>;
 /// An edit of the manifests, or of the service in the dashboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Edit {
-    EditSegment,
+    ChangeSegment,
     RenameSegment,
     RemoveSegment,
-    EditPush,
+    ChangePush,
     RenamePush,
-    RenameAndEditPush,
+    RenameAndChangePush,
     RemovePush,
     /// In the dashboard, a person changes a segment or a push, deletes it, or creates one of the same name.
     DashboardEdits(&'static str),
@@ -30,12 +30,12 @@ pub enum Edit {
 
 impl Edit {
     pub const MANIFESTS: [Self; 7] = [
-        Self::EditSegment,
+        Self::ChangeSegment,
         Self::RenameSegment,
         Self::RemoveSegment,
-        Self::EditPush,
+        Self::ChangePush,
         Self::RenamePush,
-        Self::RenameAndEditPush,
+        Self::RenameAndChangePush,
         Self::RemovePush,
     ];
     pub const DASHBOARD: [Self; 6] = [
@@ -49,12 +49,12 @@ impl Edit {
 
     pub fn words(self) -> String {
         match self {
-            Self::EditSegment => "edits the segment in the manifests".to_owned(),
+            Self::ChangeSegment => "edits the segment in the manifests".to_owned(),
             Self::RenameSegment => "renames the segment's key in the manifests".to_owned(),
             Self::RemoveSegment => "removes the segment from the manifests".to_owned(),
-            Self::EditPush => "edits the text of the push in the manifests".to_owned(),
+            Self::ChangePush => "edits the text of the push in the manifests".to_owned(),
             Self::RenamePush => "renames the push's key in the manifests".to_owned(),
-            Self::RenameAndEditPush => "renames the push's key and edits its text in the manifests".to_owned(),
+            Self::RenameAndChangePush => "renames the push's key and edits its text in the manifests".to_owned(),
             Self::RemovePush => "removes the push from the manifests".to_owned(),
             Self::DashboardEdits(kind) => format!("edits one of the {kind} in the dashboard"),
             Self::DashboardDeletes(kind) => format!("deletes one of the {kind} in the dashboard"),
@@ -100,12 +100,12 @@ pub fn units(shape: Shape, edits: &[Edit]) -> Arc<Units> {
     let (mut push, mut text) = (Some("sale"), "Sale");
     for edit in edits {
         match edit {
-            Edit::EditSegment => tag = "blue",
+            Edit::ChangeSegment => tag = "blue",
             Edit::RenameSegment => segment = Some("b"),
             Edit::RemoveSegment => segment = None,
-            Edit::EditPush => text = "Big sale",
+            Edit::ChangePush => text = "Big sale",
             Edit::RenamePush => push = Some("offer"),
-            Edit::RenameAndEditPush => (push, text) = (Some("offer"), "Big sale"),
+            Edit::RenameAndChangePush => (push, text) = (Some("offer"), "Big sale"),
             Edit::RemovePush => push = None,
             Edit::DashboardEdits(_) | Edit::DashboardDeletes(_) | Edit::DashboardCreates(_) => {}
         }

@@ -132,7 +132,7 @@ fn tell(setup: &Arc<Setup>, nodes: &[Node], to: u32, last: Option<(u8, &[u8])>, 
         world.act(actor, &mut Choices::replay(choices));
     }
     if let Some(late) = late {
-        world = calm(world, late, &|_| false).expect_err("it went wrong before");
+        world = *calm(world, late, &|_| false).expect_err("it went wrong before");
     }
     Violation { what: world.wrong.unwrap_or_default(), story: world.story.unwrap_or_default() }
 }
