@@ -418,7 +418,7 @@ impl<'l> Fetch<'l> {
         let mut ids = BTreeSet::new();
         for owned in ledger.owned.iter().filter(|(address, _)| address.kind == kind.key).map(|(_, owned)| owned) {
             let Some(found) = listed.get_mut(&owned.id) else { continue };
-            // Never changed since it was made, it is what it was made to be. An update of ours that left no trace was lost.
+            // Never changed since it was made, it is what it was made to be. An update by pushplan that left no trace was lost.
             let known = owned.stamp.as_ref().filter(|stamp| !stamp.is_empty() || proof.reread_updated);
             let changed = found.stamp.as_deref().and_then(|stamp| kind.api.stamped(stamp));
             let is_as_made = known.is_none() && changed.is_some() && changed == found.made;

@@ -98,7 +98,7 @@ pub struct Hidden {
     pub reached: Position,
 }
 
-/// A comment of ours that this version does not understand.
+/// A comment by pushplan that this version does not understand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Newer {
     pub project: String,
@@ -405,7 +405,7 @@ mod tests {
         ] {
             let body = line.replacen(from, to, 1);
             assert_ne!(body, line, "{from}");
-            let newer = Hidden::read(&body).expect("a comment of ours").expect_err("of a newer version");
+            let newer = Hidden::read(&body).expect("a comment by pushplan").expect_err("of a newer version");
             assert!(newer.target == "prod" && newer.why.contains(expected), "{newer}");
         }
     }

@@ -1,4 +1,4 @@
-//! What git tracks of a folder: whoever can change the files of a commit has written that.
+//! The files of a folder that git tracks: anyone who can change a commit can write them.
 
 use std::fs;
 use std::io::ErrorKind;

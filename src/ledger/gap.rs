@@ -16,7 +16,7 @@ pub struct Gap {
     pub since: Option<Timestamp>,
     /// When a person accepted it.
     pub at: Timestamp,
-    /// The newest record that somebody had seen before. A clone or a comment that has seen up to this one need not complain.
+    /// The newest record seen before the gap. A clone or a comment that has seen no later record accepts the gap.
     pub upto: Seq,
     /// Whether a person has said that everything was looked at.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -36,7 +36,7 @@ impl Gap {
         !self.is_closed && !self.resolved.contains(address)
     }
 
-    /// Whether somebody who has seen this record knows of nothing that the gap does not account for.
+    /// Whether the gap explains the loss of every record up to this one.
     pub fn explains(&self, seen: Seq) -> bool {
         !self.is_closed || self.upto >= seen
     }

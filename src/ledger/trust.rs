@@ -1,5 +1,5 @@
 //! Which ledgers are believed: none that arrives with the files, and none in a folder outside of the project that only the project
-//! file names. Whoever can change the files would decide otherwise what is deleted.
+//! file names. Otherwise anyone who can change the files decides what is deleted.
 
 use std::path::{Component, Path, PathBuf};
 use std::{env, fs};

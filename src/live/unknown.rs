@@ -8,7 +8,7 @@ use crate::address::Address;
 use crate::kinds::{self, Create, Found, Kind, Read};
 use crate::ledger::{Intent, Verb};
 
-/// Things that are listed and not ours, by kind and name.
+/// Listed things that pushplan does not manage, by kind and name.
 type Strangers<'s> = HashMap<(&'s str, &'s str), Vec<&'s Found>>;
 
 impl<'l> Fetch<'l> {
@@ -60,7 +60,7 @@ impl<'l> Fetch<'l> {
         creations.any(|intent| candidates(&strangers, intent).iter().any(|found| found.id == id))
     }
 
-    /// The creations in an unknown state, where somebody decides about them.
+    /// The creations in an unknown state, if the caller resolves them.
     fn creations(&self) -> impl Iterator<Item = &'l Intent> {
         let Look { ledger, recovers, .. } = self.look;
         let intents = ledger.open.values().map(|open| &open.intent);

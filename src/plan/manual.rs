@@ -1,7 +1,7 @@
 use super::{Action, Change, Plan, Reason, Thing};
 
 impl Change {
-    /// Whether a person has to do something. A deletion that waits for other resources of ours is done by a later apply.
+    /// Whether a person has to do something. A deletion that waits for other managed resources is done by a later apply.
     pub fn is_manual(&self) -> bool {
         let is_ours = |thing: &Thing| matches!(thing, Thing::Ours(_));
         let waits = |reason: &Reason| matches!(reason, Reason::StillUsed { by, .. } if by.iter().all(is_ours));

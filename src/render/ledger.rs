@@ -70,7 +70,7 @@ struct Last<'v> {
     actor: &'v str,
 }
 
-/// What is said once a person has accepted that records are lost.
+/// The message after a person has accepted that records are lost.
 pub fn accepted(target: &str, restored: &Restored) -> String {
     let Restored { ledger, seen, since } = restored;
     let (target, last) = (one_line(target), ledger.seq);

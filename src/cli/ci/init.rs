@@ -95,7 +95,7 @@ const MOST_MOVED: usize = 8;
 /// What the workflow is for.
 struct Team {
     targets: String,
-    /// The origins of the targets that are known, and the places of their ledgers; `None`: nothing is said.
+    /// The origins of the targets that are known, and the places of their ledgers; `None`: the project file names none.
     known: Vec<(String, String, Option<String>)>,
     /// The targets whose ledger was just written into the project file.
     named: Vec<String>,

@@ -29,7 +29,7 @@ struct Asking {
     thread: Mutex<Option<JoinHandle<Here>>>,
 }
 
-/// The question of whoever reads now: several targets of one project share it.
+/// The question of the current reader: several targets of one project share it.
 static LAST: Mutex<Option<Asked>> = Mutex::new(None);
 
 /// Asks git about the project in a folder. To be called before its files are read.
@@ -121,7 +121,7 @@ fn ancestry(git: &Git, applied: &str, here: &str) -> Ancestry {
         Ok(_) if !is_shallow() => return Ancestry::Missing,
         _ => return Ancestry::Unknown,
     }
-    // It says no without a word, and why it cannot say.
+    // Its exit code is the answer; a message explains why it cannot answer.
     let is_ancestor = |one: &str, other: &str| match git.say(&["merge-base", "--is-ancestor", one, other]) {
         Ok(said) if said.is_ok => Some(true),
         Ok(said) if said.err.trim().is_empty() => Some(false),

@@ -60,7 +60,7 @@ impl Site {
         fetch_from(Early::default(), &opened.reading(), look, &|words| self.note(words, context)).await
     }
 
-    /// What a plan needs, where some lists are known. `recovers`: nobody is at work, so that what is in an unknown state is
+    /// What a plan needs, where some lists are known. `recovers`: no apply is running, so resources in an unknown state are
     /// decided here.
     pub(super) async fn fetch_to_plan(
         &self,
@@ -77,7 +77,7 @@ impl Site {
         fetch_from(early, &opened.reading(), look, &|words| self.note(words, context)).await
     }
 
-    /// A look at every kind, for somebody who decides nothing about what is in an unknown state.
+    /// A look at every kind, for callers that do not resolve unknown states.
     fn look<'l>(
         &self,
         opened: &Opened,

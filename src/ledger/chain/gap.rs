@@ -12,7 +12,7 @@ use crate::ledger::{AppendError, Ledger, Log, Unreadable};
 #[derive(Debug)]
 pub struct Restored {
     pub ledger: Ledger,
-    /// The newest record that was seen before, here or by whoever keeps a mark; not less than the last one that is there.
+    /// The newest record seen before, on this machine or by the mark; at least the last record there is.
     pub seen: Seq,
     /// The time of the last record that is there.
     pub since: Option<Timestamp>,
@@ -43,7 +43,7 @@ impl Chain {
         let Restored { ledger, seen, since } = restored;
         let record = Record::Gap { since: *since, upto: *seen };
         self.append(&Entry { seq: ledger.seq + 1, at, actor: actor.to_owned(), record }).await?;
-        // The record is there first: whoever is stopped here is refused by the next command, and can do this again.
+        // The record comes first: if this is interrupted, the next command refuses, and the gap can be accepted again.
         self.0.accept().await.map_err(|error| AppendError::Unknown(self.0.unread(error).message))
     }
 }

@@ -101,7 +101,7 @@ impl Refs {
         name.strip_prefix(TIPS).unwrap_or(name)
     }
 
-    /// The newest commit that the records ever had. It moves together with them, so that records which somebody sets back are
+    /// The newest commit that the records ever had. It moves together with them, so that records that are set back are
     /// noticed by everyone, also in a fresh clone.
     pub fn mark(&self) -> String {
         format!("refs/pushplan-mark/{}", self.target)

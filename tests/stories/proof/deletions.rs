@@ -3,32 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Nth, Site, instead, side_by_side};
+use super::{Nth, PIPELINE, PUSH, Site, TRIAL, instead, side_by_side};
 use crate::world::says;
 
 const KEPT: &str = "segments:\n  kept: {criteria: {tag: kept}}\n";
-const PUSH: &str = "\
-scheduled_pushes:
-  sale:
-    schedule: {scheduled_time: 2035-01-22T10:00}
-    push: {audience: {tag: vip}, device_types: [ios], notification: {alert: Sale}}
-";
-const TRIAL: &str = "\
-experiments:
-  trial:
-    audience: {tag: vip}
-    device_types: [ios]
-    variants:
-      - {push: {notification: {alert: A}}, schedule: {scheduled_time: 2035-01-22T10:00}}
-      - {push: {notification: {alert: B}}, schedule: {scheduled_time: 2035-01-22T10:00}}
-";
-const PIPELINE: &str = "\
-pipelines:
-  remind:
-    enabled: true
-    immediate_trigger: {tag_added: remind-me}
-    outcome: {push: {audience: triggered, device_types: [ios], notification: {alert: Still interested?}}}
-";
 
 /// What sends, with the list that shows it, and the level at which it can be deleted.
 const SENDERS: [(&str, &str, &str, &str); 4] = [

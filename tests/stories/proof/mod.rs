@@ -14,6 +14,30 @@ use crate::support::Ran;
 use crate::wire::{Asked, Between, forward, say};
 use crate::world::{Project, Service};
 
+// One of each kind that messages people.
+const PUSH: &str = "\
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {tag: vip}, device_types: [ios], notification: {alert: Sale}}
+";
+const TRIAL: &str = "\
+experiments:
+  trial:
+    audience: {tag: vip}
+    device_types: [ios]
+    variants:
+      - {push: {notification: {alert: A}}, schedule: {scheduled_time: 2035-01-22T10:00}}
+      - {push: {notification: {alert: B}}, schedule: {scheduled_time: 2035-01-22T10:00}}
+";
+const PIPELINE: &str = "\
+pipelines:
+  remind:
+    enabled: true
+    immediate_trigger: {tag_added: remind-me}
+    outcome: {push: {audience: triggered, device_types: [ios], notification: {alert: Still interested?}}}
+";
+
 /// What the proxy does with a request: `None` passes it on, `Some(None)` cuts the connection.
 type Lie = Option<Option<Vec<u8>>>;
 

@@ -2,31 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Nth, Site, instead, lost, path, side_by_side};
+use super::{Nth, PIPELINE, PUSH, Site, TRIAL, instead, lost, path, side_by_side};
 use crate::world::says;
 
-const PUSH: &str = "\
-scheduled_pushes:
-  sale:
-    schedule: {scheduled_time: 2035-01-22T10:00}
-    push: {audience: {tag: vip}, device_types: [ios], notification: {alert: Sale}}
-";
-const TRIAL: &str = "\
-experiments:
-  trial:
-    audience: {tag: vip}
-    device_types: [ios]
-    variants:
-      - {push: {notification: {alert: A}}, schedule: {scheduled_time: 2035-01-22T10:00}}
-      - {push: {notification: {alert: B}}, schedule: {scheduled_time: 2035-01-22T10:00}}
-";
-const PIPELINE: &str = "\
-pipelines:
-  remind:
-    enabled: true
-    immediate_trigger: {tag_added: remind-me}
-    outcome: {push: {audience: triggered, device_types: [ios], notification: {alert: Still interested?}}}
-";
 const SEGMENT: &str = "segments:\n  vip: {criteria: {tag: vip}}\n";
 const TEMPLATE: &str = "templates:\n  winback: {push: {notification: {alert: Hello}}}\n";
 
