@@ -88,6 +88,8 @@ pub struct Answer {
     pub body: Option<Value>,
     pub location: Option<String>,
     pub retry_after: Option<String>,
+    /// When it was written, by the service's clock.
+    pub at: Option<Timestamp>,
 }
 
 /// Why there is no answer.
@@ -129,7 +131,7 @@ fn meaning_of(status: u16) -> Meaning {
 
 impl Answer {
     pub fn new(status: u16, body: Value) -> Self {
-        Self { status, body: Some(body), location: None, retry_after: None }
+        Self { status, body: Some(body), location: None, retry_after: None, at: None }
     }
 
     /// What it says of its request. A success that is no JSON, or whose body says that it is none, says nothing.

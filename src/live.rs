@@ -60,11 +60,13 @@ pub struct Proof {
     pub two_lists: bool,
     /// What was updated is read again until its content was seen together with a version stamp.
     pub reread_updated: bool,
+    /// Times that another machine wrote down are not compared with the own clock.
+    pub by_own_clock: bool,
 }
 
 impl Default for Proof {
     fn default() -> Self {
-        Self { two_lists: true, reread_updated: true }
+        Self { two_lists: true, reread_updated: true, by_own_clock: true }
     }
 }
 
@@ -217,7 +219,10 @@ impl<'l> Fetch<'l> {
         let failed = || Err(format!("{request} failed: {}", answer.error()));
         let body = answer.body.as_ref().unwrap_or(&Value::Null);
         match purpose {
-            For::Page(kind) if meaning == Meaning::Done => self.page(kind, &request, body, now, &mut asks)?,
+            For::Page(kind) if meaning == Meaning::Done => {
+                // Version stamps are times of the service, and so is this one.
+                self.page(kind, &request, body, answer.at.unwrap_or(now), &mut asks)?;
+            }
             For::Census(list, kinds) if meaning == Meaning::Done => {
                 self.count(list, kinds, &request, body, &mut asks)?;
             }
@@ -237,6 +242,10 @@ impl<'l> Fetch<'l> {
                 }
                 // One answer does not outweigh the list: it may be what an earlier run created.
                 Meaning::Missing if self.looks_twice() && self.is_candidate(kind, &id) => {}
+                // The second list shows it as well: answers that contradict each other prove nothing.
+                Meaning::Missing if self.stage == Stage::ReadingAgain && self.may_be_ours(kind, &id) => {
+                    return Err(format!("{request}: the list shows it, and its own answer is HTTP 404. Try again"));
+                }
                 // It was deleted since it was listed.
                 Meaning::Missing => drop(self.live.listed.entry(kind.key).or_default().remove(&id)),
                 _ => return failed(),
@@ -336,12 +345,12 @@ impl<'l> Fetch<'l> {
         kind: &'static Kind,
         request: &Request,
         body: &Value,
-        now: Timestamp,
+        at: Timestamp,
         asks: &mut Vec<Ask>,
     ) -> Result<(), String> {
         let listed = self.live.listed.entry(kind.key).or_default();
         let found = cores::each(items(kind, request, body)?, |item| kind.api.found(item));
-        take_page(kind, request, found, (self.look.level, self.look.settle, now), listed)?;
+        take_page(kind, request, found, (self.look.level, self.look.settle, at), listed)?;
         if !kind.api.is_whole(listed.len()) {
             self.live.whole.remove(kind.key);
         }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::order::Draft;
 use super::{Arranging, segment};
+use crate::address::Address;
 use crate::compare::{Compared, Situation};
 use crate::kinds::remote::{named_ids, segments};
 use crate::kinds::{self, Resource, Segment};
@@ -78,6 +79,8 @@ impl Arranging<'_> {
             let api = kinds::api(address);
             let live = match self.situation.live.of(address) {
                 Seen::There(found) => found.spec.as_deref(),
+                // It had another time than it was last given, and is gone: a service that was restored sent it.
+                Seen::Absent if owned.past && !self.has_begun(address, &owned.spec) => continue,
                 _ => None,
             };
             // What the service showed may be older than what was last applied, or newer: somebody may have put it off.
@@ -106,6 +109,10 @@ impl Arranging<'_> {
             }
         }
         users
+    }
+
+    fn has_begun(&self, address: &Address, spec: &Value) -> bool {
+        kinds::api(address).runs(spec).is_some_and(|runs| runs.has_begun(self.situation.now))
     }
 
     /// The segments that nobody declares and something new will point at: those outside git, which it names by their ids.

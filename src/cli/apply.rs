@@ -419,7 +419,7 @@ impl How {
             concurrency: usize::from(self.concurrency),
             send_within: site.send_within,
             lease: Who::here().lease(site.lease),
-            ahead: opened.ahead,
+            ahead: opened.ahead(),
             digest: planned.digest.clone(),
             on_error: match self.on_error {
                 WhenFailed::Stop => OnError::Stop,

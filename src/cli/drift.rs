@@ -122,7 +122,7 @@ pub(super) async fn look(site: &Site, opened: &Opened, choice: &Choice, context:
     }
     let Remembered { ledger, position, .. } = remembered;
     let now = opened.now();
-    let (ahead, declared) = (opened.ahead, &site.units);
+    let (ahead, declared) = (opened.ahead(), &site.units);
     let situation = Situation { ledger: &ledger, live: &live, now, ahead, declared, under_way: &under_way, choice };
     let drift = drift(&situation);
     if let Some(pattern) = drift.idle.first() {

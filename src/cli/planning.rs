@@ -428,6 +428,7 @@ impl Site {
         let known = (&*aligned.units, &*aligned.ledger);
         let recovers = before.at_work.is_none();
         let mut live = self.fetch_to_plan(head.early, opened, known, recovers, &contents, context).await?;
+        self.compare_clocks(opened, context);
         if before.at_work.is_none() {
             let rules = Rules { prunes, ..self.rules(wish, opened, &before, held) };
             let plan = self.planned(&aligned, &mut live, &rules, opened).await?;
@@ -439,6 +440,20 @@ impl Site {
         let rules = Rules { prunes, under_way, ..self.rules(wish, opened, &after, held) };
         let plan = self.planned(&aligned, &mut live, &rules, opened).await?;
         Ok(Planned { plan: plan.into(), at_work: after.at_work.is_some(), ledger: after.ledger, digest: None })
+    }
+
+    /// Warns if this machine's clock differs from the service's.
+    fn compare_clocks(&self, opened: &Opened, context: &Context) {
+        let ahead = opened.ahead();
+        if !ahead.is_zero() && !opened.is_built_in() {
+            let (by, side) = (Delay(ahead.abs().as_secs()), if ahead.is_negative() { "ahead of" } else { "behind" });
+            self.note(
+                &format!(
+                    "This machine's clock is {by} {side} the service's. Times are compared with the service's clock."
+                ),
+                context,
+            );
+        }
     }
 
     /// How the files relate to what was applied last, where a ledger knows that.

@@ -8,7 +8,7 @@ use super::{Context, Ended};
 use crate::address::Address;
 use crate::failure::{Exit, Failure};
 use crate::kinds::{self, remote::segments};
-use crate::ledger::{Adopted, Record, Resolution, Verb};
+use crate::ledger::{Adopted, Record, Resolution, Settling, Verb};
 
 /// Say what became of something whose result is not known.
 #[derive(Debug, Args)]
@@ -141,10 +141,13 @@ impl Resolve {
         }
     }
 
-    /// Nobody can say that something is not there which may still come: plans wait for the same moment.
+    /// Refuses to call something absent that may still be created. A person who looked has waited already, so the times of the
+    /// ledger decide.
     fn is_settled(&self, open: &Open, address: &Address) -> Result<(), Failure> {
-        let until = open.ledger.settled_at(self.place.settle()?);
-        let Some(until) = until.filter(|until| *until > Timestamp::now()) else { return Ok(()) };
+        let now = Timestamp::now();
+        let settle = self.place.settle()?;
+        let settling = Settling { settle, read_at: now, clock: None, is_over: false, by_own_clock: false };
+        let Some(until) = open.ledger.settled_at(&settling).filter(|until| *until > now) else { return Ok(()) };
         Err(Failure::new(format!("what was sent for {address} may still take effect, until {until:.0}"))
             .exit(Exit::Refused)
             .help("look on the service after that, and say then whether it is there"))

@@ -32,17 +32,25 @@ pub struct Opened {
     pub app: String,
     transport: Arc<Transport>,
     service: Option<Running>,
-    /// How far its clock is ahead of the real time, where it has one of its own.
-    pub ahead: SignedDuration,
+    /// How far its clock was ahead of the own one when it was opened.
+    ahead: SignedDuration,
 }
 
 /// Clocks that differ by no more than this show the same time.
 const CLOCKS: SignedDuration = SignedDuration::from_mins(1);
 
 impl Opened {
-    /// What time it is there: the built-in service may have a clock of its own.
+    /// What time it is for the service, which decides when a push is sent. This machine's clock may be wrong, and the built-in
+    /// service may have a clock of its own.
     pub fn now(&self) -> Timestamp {
-        Timestamp::now().checked_add(self.ahead).unwrap_or(Timestamp::MAX)
+        Timestamp::now().checked_add(self.ahead()).unwrap_or(Timestamp::MAX)
+    }
+
+    /// How far the service's clock is ahead of the own one, if they differ.
+    pub fn ahead(&self) -> SignedDuration {
+        let ahead = self.transport.ahead().unwrap_or(self.ahead);
+        // An answer takes its time.
+        if ahead.abs() > CLOCKS { ahead } else { SignedDuration::ZERO }
     }
 
     /// Whether it is the service of the project itself.
@@ -247,8 +255,7 @@ fn opened_local(
     let (credentials, place) = (served.credentials(), BUILT_IN.to_owned());
     let way = Way { clients: &shared.clients, level, place, origin, credentials };
     let opened = opened(name, target, way, service)?;
-    // What an answer takes is no difference.
-    Ok(if ahead.abs() > CLOCKS { Opened { ahead, ..opened } } else { opened })
+    Ok(Opened { ahead, ..opened })
 }
 
 /// Where a target is, and as whom it is asked.

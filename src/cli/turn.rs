@@ -57,11 +57,7 @@ enum Proof {
     /// Its process has ended, on this machine.
     Gone,
     /// There was no new record for as long as its lease.
-    Observed {
-        unchanged: Duration,
-        /// When this was found, by the monotonic clock.
-        at: Duration,
-    },
+    Observed(Duration),
 }
 
 impl Watched {
@@ -81,7 +77,7 @@ impl Watched {
         let is_over = running.is_over(&evidence);
         let proof = match is_gone {
             true => Proof::Gone,
-            false => Proof::Observed { unchanged: observed.unchanged, at: now().boot },
+            false => Proof::Observed(observed.unchanged),
         };
         seen.over = is_over.then(|| (running.run.clone(), ledger.seq, proof));
         (observed, is_over)
@@ -97,17 +93,6 @@ impl Watched {
     /// Whether the run that holds a ledger, as it stands, was found to be over.
     pub fn is_over(&self, log: &Chain, ledger: &Ledger) -> bool {
         self.over(log, ledger).is_some()
-    }
-
-    /// How long to wait until what the run sent last has taken effect, by this machine's clock. The last request may have left just
-    /// before the end of the lease.
-    pub fn left_to_settle(&self, log: &Chain, ledger: &Ledger, settle: SignedDuration) -> Duration {
-        match self.over(log, ledger) {
-            Some(Proof::Observed { at, .. }) if !ledger.open.is_empty() => {
-                (at + Duration::try_from(settle).unwrap_or_default()).saturating_sub(now().boot)
-            }
-            _ => Duration::ZERO,
-        }
     }
 
     fn key(log: &Chain) -> String {
@@ -253,7 +238,7 @@ pub fn taken_over(context: &Context, log: &Chain, ledger: &Ledger) -> Option<Str
     let running = ledger.run.as_ref()?;
     let why = match proof {
         Proof::Gone => "its process has ended".to_owned(),
-        Proof::Observed { unchanged, .. } => {
+        Proof::Observed(unchanged) => {
             format!("it wrote no record for {} s, and its lease is over", unchanged.as_secs())
         }
     };

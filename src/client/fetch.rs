@@ -128,10 +128,11 @@ async fn list_one(
     let (mut listed, mut pages) = (BTreeMap::new(), Pages::default());
     let mut waiting = VecDeque::from(kind.api.list(level));
     while let Some(request) = waiting.pop_front() {
-        let body = page(&reading, &request).await?.body?;
+        let Answer { body, at, .. } = page(&reading, &request).await?;
+        let (body, at) = (body?, at.unwrap_or_else(Timestamp::now));
         // One after the other: all cores read manifests meanwhile, and whoever waits for them asks for nothing.
         let found = items(kind, &request, &body).ok()?.iter().map(|item| kind.api.found(item));
-        take_page(kind, &request, found, (level, settle, Timestamp::now()), &mut listed).ok()?;
+        take_page(kind, &request, found, (level, settle, at), &mut listed).ok()?;
         let next = pages.next(&origin, &request.path, &body["next_page"]).ok()?;
         waiting.extend(next.map(Request::get));
     }

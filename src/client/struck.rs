@@ -259,7 +259,7 @@ mod tests {
 
     fn whole(status: u16, text: &str) -> Whole {
         let body = serde_json::from_str(text).ok();
-        let answer = Answer { status, body, location: Some(format!("/{SECRET}")), retry_after: None };
+        let answer = Answer { body, location: Some(format!("/{SECRET}")), ..Answer::new(status, Value::Null) };
         let mut whole =
             Whole { answer, headers: vec![("x-got".to_owned(), SECRET.to_owned())], bytes: text.as_bytes().to_vec() };
         known().whole(&mut whole);

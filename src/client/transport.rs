@@ -2,12 +2,16 @@
 
 use std::error::Error;
 use std::fmt::Debug;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
+use jiff::{SignedDuration, Timestamp};
+use reqwest::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER,
+};
 use reqwest::redirect::Policy;
 use reqwest::{Body, Client, Response};
 use serde_json::Value;
@@ -16,7 +20,7 @@ use super::credentials::Credentials;
 use super::leaving::{Departed, Departure, Leaving};
 use super::origin::Origin;
 use super::struck::Struck;
-use crate::exchange::{Answer, Loss, Method, Request};
+use crate::exchange::{Answer, Loss, Method, Request, http_date};
 
 const MIB: usize = 1024 * 1024;
 /// The largest answer to a `GET`, which may be a listing, and to anything else.
@@ -60,6 +64,22 @@ pub struct Transport {
     clients: Clients,
     /// What no failure repeats.
     struck: Struck,
+    clock: Arc<ServiceClock>,
+}
+
+/// What the service's answers say about its clock: how many seconds it is ahead of the own one.
+#[derive(Debug, Default)]
+struct ServiceClock(OnceLock<AtomicI64>);
+
+impl ServiceClock {
+    fn showed(&self, at: Timestamp) {
+        let seconds = at.duration_since(Timestamp::now()).as_secs();
+        self.0.get_or_init(AtomicI64::default).store(seconds, Ordering::Relaxed);
+    }
+
+    fn ahead(&self) -> Option<SignedDuration> {
+        self.0.get().map(|seconds| SignedDuration::from_secs(seconds.load(Ordering::Relaxed)))
+    }
 }
 
 /// Connections, which ways to several applications can share: to make what makes them takes longer than a request.
@@ -120,12 +140,20 @@ impl Transport {
         authorization.set_sensitive(true);
         let headers = HeaderMap::from_iter([(AUTHORIZATION, authorization), (ACCEPT, media_type.clone())]);
         let struck = Struck::of(credentials);
-        Ok(Arc::new(Self { origin, headers, media_type, patience, clients: clients.clone(), struck }))
+        Ok(Arc::new(Self {
+            origin,
+            headers,
+            media_type,
+            patience,
+            clients: clients.clone(),
+            struck,
+            clock: Arc::default(),
+        }))
     }
 
     /// The same way with connections of its own: they belong to whichever runtime first uses them.
     pub fn apart(&self) -> Arc<Self> {
-        let Self { origin, headers, media_type, patience, clients, struck } = self;
+        let Self { origin, headers, media_type, patience, clients, struck, clock } = self;
         Arc::new(Self {
             origin: origin.clone(),
             headers: headers.clone(),
@@ -133,6 +161,7 @@ impl Transport {
             patience: *patience,
             clients: clients.apart(),
             struck: struck.clone(),
+            clock: clock.clone(),
         })
     }
 
@@ -140,11 +169,16 @@ impl Transport {
     pub fn anonymous(origin: Origin, patience: Patience) -> Self {
         let media_type = HeaderValue::from_static("application/json");
         let (clients, struck) = (Clients::default(), Struck::default());
-        Self { origin, headers: HeaderMap::new(), media_type, patience, clients, struck }
+        Self { origin, headers: HeaderMap::new(), media_type, patience, clients, struck, clock: Arc::default() }
     }
 
     pub fn origin(&self) -> &Origin {
         &self.origin
+    }
+
+    /// How far the service's clock is ahead of the own one, as its newest answer shows.
+    pub fn ahead(&self) -> Option<SignedDuration> {
+        self.clock.ahead()
     }
 
     /// Sends a request once. `may_leave` is asked in the last moment before its bytes go out.
@@ -239,6 +273,8 @@ impl Transport {
         let headers = response.headers().iter().filter(|_| with_headers).map(shown).collect();
         let header = |name: HeaderName| response.headers().get(name)?.to_str().ok().map(str::to_owned);
         let (status, location, retry_after) = (response.status().as_u16(), header(LOCATION), header(RETRY_AFTER));
+        let at = header(DATE).as_deref().and_then(http_date);
+        at.filter(|_| response.status().is_success()).into_iter().for_each(|at| self.clock.showed(at));
         let mut bytes = Vec::new();
         loop {
             match response.chunk().await {
@@ -251,7 +287,7 @@ impl Transport {
             }
         }
         let body = if bytes.is_empty() { Some(Value::Null) } else { serde_json::from_slice(&bytes).ok() };
-        let mut whole = Whole { answer: Answer { status, body, location, retry_after }, headers, bytes };
+        let mut whole = Whole { answer: Answer { status, body, location, retry_after, at }, headers, bytes };
         self.struck.whole(&mut whole);
         Ok(whole)
     }

@@ -355,7 +355,7 @@ impl<'n> Forge<'n> {
             bytes.extend_from_slice(&part);
         }
         let body = if bytes.is_empty() { Some(Value::Null) } else { serde_json::from_slice(&bytes).ok() };
-        let mut answer = Answer { status: response.status().as_u16(), body, location: None, retry_after: None };
+        let mut answer = Answer { body, ..Answer::new(response.status().as_u16(), Value::Null) };
         self.struck.answer(&mut answer);
         Ok(Reply { answer, headers })
     }

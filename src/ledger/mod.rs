@@ -16,6 +16,7 @@ pub mod object;
 pub mod place;
 pub mod postgres;
 mod record;
+mod settling;
 mod state;
 pub mod store;
 mod trust;
@@ -34,6 +35,7 @@ pub use gap::Gap;
 pub use home::Home;
 pub use lease::{Evidence, Lease, Observed, Running, Watch};
 pub use record::{Adopted, Begin, Done, Ended, Entry, Intent, Outcome, Record, Resolution, Seq, Verb};
+pub use settling::{CLOCKS_APART, Settling};
 pub use state::{Ledger, Open, Owned, Retired};
 pub use trust::{Untrusted, trusted};
 

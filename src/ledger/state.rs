@@ -94,6 +94,18 @@ pub struct Open {
     pub at: Timestamp,
     /// Why it is not known, where a request was sent.
     pub why: Option<String>,
+    /// Names the clock that its times were read from, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<String>,
+    /// An earlier creation of the same thing is in an unknown state as well.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeats: bool,
+}
+
+impl Open {
+    pub fn new(intent: Intent, at: Timestamp) -> Self {
+        Self { intent, at, why: None, clock: None, repeats: false }
+    }
 }
 
 impl Ledger {
@@ -142,8 +154,12 @@ impl Ledger {
             }
             Record::Alive { .. } => {}
             Record::Intents(intents) => {
+                let clock = self.run.as_ref().and_then(|run| run.lease.as_ref()?.clock.clone());
                 for intent in intents {
-                    self.open.insert(intent.address.clone(), Open { intent, at, why: None });
+                    let address = intent.address.clone();
+                    let is_create = |open: &Open| open.intent.verb == Verb::Create && intent.verb == Verb::Create;
+                    let repeats = self.open.get(&address).is_some_and(is_create);
+                    self.open.insert(address, Open { clock: clock.clone(), repeats, ..Open::new(intent, at) });
                 }
             }
             Record::Outcomes(outcomes) => outcomes.into_iter().for_each(|outcome| self.settle(outcome, at)),
@@ -206,6 +222,10 @@ impl Ledger {
                 if let Some(open) = self.open.get_mut(address) {
                     open.why = Some(why);
                 }
+            }
+            // This request was refused. An earlier one may have been carried out.
+            Done::Not { why } if self.open.get(address).is_some_and(|open| open.repeats) => {
+                self.open.entry(address.clone()).and_modify(|open| open.why = Some(why));
             }
             Done::Not { .. } => drop(self.open.remove(address)),
             Done::Done { id, push_ids } => {
@@ -343,13 +363,6 @@ impl Ledger {
         let owned = self.owned.iter().map(|(address, owned)| (&*address.kind, owned.id.as_str()));
         owned.chain(self.retired.iter().map(|old| (&*old.address.kind, old.id.as_str()))).collect()
     }
-
-    /// When all that was lost on the way has taken effect or never will; `None` where nothing was.
-    pub fn settled_at(&self, settle: jiff::SignedDuration) -> Option<Timestamp> {
-        let deadlines = self.open.values().map(|open| open.intent.deadline);
-        let last = deadlines.chain(self.unsettled).max()?;
-        Some(last.checked_add(settle).unwrap_or(Timestamp::MAX))
-    }
 }
 
 #[cfg(test)]
@@ -374,6 +387,20 @@ mod tests {
             deadline: "2026-11-15T12:01:00Z".parse().expect("a time"),
             protect: false,
         }])
+    }
+
+    #[test]
+    fn a_refused_repetition_leaves_the_first_creation_unknown() {
+        let unknown = |why: &str| {
+            let (address, why) = (Address::new("segments", "a"), why.to_owned());
+            Record::Outcomes(vec![Outcome { address, verb: Verb::Create, result: Done::Not { why }, unsettled: None }])
+        };
+        let create = || intent(Verb::Create, None);
+        assert!(after(vec![create(), unknown("429")]).open.is_empty(), "it was refused");
+        let ledger = after(vec![create(), create(), unknown("429")]);
+        let open = &ledger.open[&Address::new("segments", "a")];
+        assert_eq!((open.why.as_deref(), open.repeats), (Some("429"), true));
+        assert!(after(vec![create(), create(), unknown("429"), created("x")]).open.is_empty());
     }
 
     fn created(id: &str) -> Record {

@@ -8,7 +8,7 @@ use super::{Ask, Fetch, For, Look, Seen, Stage};
 use crate::address::Address;
 use crate::exchange::Request;
 use crate::kinds::{self, KINDS, Kind, Read};
-use crate::ledger::{Ledger, Verb};
+use crate::ledger::{Ledger, Settling, Verb};
 use crate::model::level::Level;
 use crate::node::Shared;
 use jiff::Timestamp;
@@ -79,6 +79,8 @@ impl<'l> Fetch<'l> {
     /// in another list a settle time later.
     pub(super) fn settle(&mut self, now: Timestamp, asks: &mut Vec<Ask>) {
         let Look { ledger, level, settle, confirm_absence, .. } = self.look.clone();
+        // Listed, and called missing by their own answers: a second list decides.
+        let mut contradicted = BTreeSet::new();
         for (address, owned) in &ledger.owned {
             if !self.live.units.contains_key(address)
                 && let Some(found) = self.live.listed.get_mut(&*address.kind).and_then(|all| all.get_mut(&owned.id))
@@ -86,12 +88,20 @@ impl<'l> Fetch<'l> {
                 if let Some(spec) = &mut found.spec {
                     spec.join(&owned.spec);
                 }
+                // A list that is behind shows the stamp from before an update together with the content from after it.
+                let is_by_itself = kinds::api(address).lifecycle(level).read == Read::ListedThenGet;
+                if is_by_itself
+                    && found.stamp != owned.stamp
+                    && owned.applied.checked_add(settle).is_ok_and(|settled| settled > now)
+                {
+                    found.stamp = None;
+                }
                 let seen = Seen::There(found.clone());
                 self.live.units.insert(address.clone(), seen);
             } else if !self.live.units.contains_key(address) && !self.missing.contains(address) {
-                // It was listed, and its own answer said that it is not there.
                 if confirm_absence {
                     self.missing.insert(address.clone());
+                    contradicted.insert(address);
                 } else {
                     self.live.units.insert(address.clone(), Seen::Absent);
                 }
@@ -102,20 +112,22 @@ impl<'l> Fetch<'l> {
             self.stage = Stage::Done;
             return;
         }
-        // What was made a moment ago may not be seen yet, neither in a list nor by itself.
-        let seen_by_all = |address: &Address| Memory::of(ledger, address).at.saturating_add(settle).unwrap_or(now);
+        // What was created a moment ago may not be visible yet, neither in a list nor by itself.
+        let settling =
+            Settling { settle, read_at: now, clock: None, is_over: false, by_own_clock: self.look.proof.by_own_clock };
+        let visible = |address: &Address| settling.after(Memory::of(ledger, address).at).unwrap_or(now);
         let second_list = now.saturating_add(settle).unwrap_or(now);
         let mut until = if self.sought.is_empty() { now } else { second_list };
         for address in self.missing.clone() {
             // Whether an earlier run deleted it is not known: its own answer alone does not say so.
             let is_unknown = self.looks_twice() && ledger.open.contains_key(&address);
-            match self.get(&address, level).filter(|_| !is_unknown) {
-                Some(request) if now >= seen_by_all(&address) => {
+            match self.get(&address, level).filter(|_| !is_unknown && !contradicted.contains(&address)) {
+                Some(request) if now >= visible(&address) => {
                     self.missing.remove(&address);
                     self.ask(For::Absence(address), request, asks);
                 }
-                Some(_) => until = until.max(seen_by_all(&address)),
-                None => until = until.max(seen_by_all(&address)).max(second_list),
+                Some(_) => until = until.max(visible(&address)),
+                None => until = until.max(visible(&address)).max(second_list),
             }
         }
         if self.missing().next().is_some() && self.open.is_empty() {

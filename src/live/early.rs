@@ -43,12 +43,12 @@ pub fn items<'b>(kind: &Kind, request: &Request, body: &'b Value) -> Result<&'b 
     items.ok_or_else(|| format!("{request}: the answer holds no `{key}`"))
 }
 
-/// Takes in a page of a kind's list, item by item.
+/// Takes in a page of a kind's list, item by item. `at` is when the page was written, by the service's clock if it says so.
 pub fn take_page(
     kind: &Kind,
     request: &Request,
     items: impl IntoIterator<Item = Option<Found>>,
-    (level, settle, now): (Level, SignedDuration, Timestamp),
+    (level, settle, at): (Level, SignedDuration, Timestamp),
     listed: &mut BTreeMap<String, Found>,
 ) -> Result<(), String> {
     let by_itself = kind.api.lifecycle(level).read == Read::ListedThenGet;
@@ -57,8 +57,8 @@ pub fn take_page(
         if by_itself {
             // The content is read with another request, which may not show what was changed a moment ago.
             found.stamp.take_if(|stamp| {
-                let seen = kind.api.stamped(stamp).and_then(|at| at.checked_add(settle).ok());
-                seen.is_none_or(|seen| now < seen)
+                let seen = kind.api.stamped(stamp).and_then(|changed| changed.checked_add(settle).ok());
+                seen.is_none_or(|seen| at < seen)
             });
         }
         // Listed a second time, it has the content that was read before, unless it was changed meanwhile.

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{ACCEPT, ALLOW, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, LOCATION};
+use hyper::header::{ACCEPT, ALLOW, AUTHORIZATION, CONTENT_TYPE, DATE, HOST, HeaderMap, HeaderValue, LOCATION};
 use hyper::http::request::Parts;
 use hyper::http::uri::Authority;
 use hyper::server::conn::http1::Builder;
@@ -85,7 +85,14 @@ async fn respond(
         let (parts, body) = request.into_parts();
         noted.processed();
         let answered = enter(engine, address, parts, body, noted).await;
-        write(answered.unwrap_or_else(|refusal| refusal.answer()), engine.media_type.clone())
+        let mut response = write(answered.unwrap_or_else(|refusal| refusal.answer()), engine.media_type.clone());
+        // A clock of its own shows in the answers, as any server's does.
+        if let Some(date) = engine.clock.is_virtual().then(|| engine.clock.now().strftime("%a, %d %b %Y %H:%M:%S GMT"))
+            && let Ok(date) = HeaderValue::from_str(&date.to_string())
+        {
+            response.headers_mut().insert(DATE, date);
+        }
+        response
     };
     let response = faults::around(engine.faults.as_ref(), reset, request, process).await;
     if let Ok(response) = &response {

@@ -52,7 +52,7 @@ fn intend(world: &mut World, name: &str, verb: Verb, spec: Option<Value>) {
         deadline: world.now,
         protect: false,
     };
-    world.ledger.open.insert(address(name), Open { intent, at: world.now, why: None });
+    world.ledger.open.insert(address(name), Open::new(intent, world.now));
 }
 
 #[test]

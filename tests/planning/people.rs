@@ -169,7 +169,7 @@ fn what_is_not_as_it_was_applied_is_asked_for_alone() {
         deadline: now,
         protect: false,
     };
-    ledger.open.insert(address, Open { intent, at: now, why: None });
+    ledger.open.insert(address, Open::new(intent, now));
     let live = fetched(&mut service, &ledger);
     assert_eq!((service.lists(), service.singles()), (10, 4), "user 500, who seems gone, is looked up twice");
     assert_eq!(tags(&live, &user(3)), Some(vec!["silver".to_owned()]));

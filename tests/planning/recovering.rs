@@ -26,7 +26,7 @@ pub fn in_doubt_in(mut world: World, yaml: &str, name: &str) -> World {
         deadline: world.now,
         protect: false,
     };
-    let open = Open { intent, at: world.now, why: None };
+    let open = Open::new(intent, world.now);
     world.ledger.open.insert(address(name), open);
     if let Some(kind) = kinds::kind(&address(name).kind).filter(|kind| !kind.api.list(level).is_empty()) {
         world.live.whole.insert(kind.key);

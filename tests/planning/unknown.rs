@@ -46,7 +46,7 @@ fn open(address: &str, verb: Verb, id: Option<&str>, spec: &Shared) -> Ledger {
     });
     let mut ledger = Ledger::default();
     ledger.owned.extend(owned.map(|owned| (address.clone(), owned)));
-    ledger.open.insert(address, Open { intent, at: noon(), why: None });
+    ledger.open.insert(address, Open::new(intent, noon()));
     ledger
 }
 
@@ -66,6 +66,12 @@ impl<'l> Story<'l> {
 
     /// Answers the next question, which is this one.
     fn answer(&mut self, path: &str, status: u16, body: Value) {
+        let more = self.answered(path, status, body).expect("an answer that makes sense");
+        self.asks.extend(more);
+    }
+
+    /// Answers the next question; `Err` if nothing can be planned then.
+    fn answered(&mut self, path: &str, status: u16, body: Value) -> Result<Vec<Ask>, String> {
         while let Some(Ask::WaitUntil(until)) = self.asks.front() {
             assert!(*until >= self.now.checked_add(SignedDuration::from_secs(SETTLE)).expect("a time"), "too soon");
             (self.now, self.waits) = (*until, self.waits + 1);
@@ -76,8 +82,7 @@ impl<'l> Story<'l> {
             panic!("nothing is asked instead of {path}")
         };
         assert_eq!(request.path, path);
-        let answer = Answer::new(status, body);
-        self.asks.extend(self.fetch.on(number, &answer, self.now).expect("an answer that makes sense"));
+        self.fetch.on(number, &Answer::new(status, body), self.now)
     }
 
     fn end(self) -> (Live, usize) {
@@ -124,6 +129,23 @@ fn it_is_absent_if_two_lists_do_not_show_it() {
     story.answer("/api/segments", 200, json!({ "segments": [] }));
     let (live, waits) = story.end();
     assert_eq!((live.disproved, waits), (BTreeSet::from([address()]), 1));
+}
+
+#[test]
+fn one_404_does_not_outweigh_the_second_list() {
+    let mut ledger = open("segments/a", Verb::Update, Some("ours"), &segment());
+    ledger.open.clear();
+    let mut story = Story::new(look(&ledger));
+    story.answer("/api/segments", 200, json!({ "segments": [] }));
+    story.answer("/api/segments/ours", 404, Value::Null);
+    let (live, waits) = story.end();
+    assert_eq!((&live.units[&address()], waits), (&Seen::Absent, 0), "a list and its own answer agree");
+    let mut story = Story::new(look(&ledger));
+    story.answer("/api/segments", 200, json!({ "segments": [item("ours")] }));
+    story.answer("/api/segments/ours", 404, Value::Null);
+    story.answer("/api/segments", 200, json!({ "segments": [item("ours")] }));
+    let why = story.answered("/api/segments/ours", 404, Value::Null).expect_err("the answers contradict each other");
+    assert_eq!(why, "GET /api/segments/ours: the list shows it, and its own answer is HTTP 404. Try again");
 }
 
 #[test]

@@ -321,7 +321,7 @@ fn what_has_a_declared_name_or_may_be_ours_is_not_pruned() {
         deadline: world.now,
         protect: false,
     };
-    world.ledger.open.insert(address("segments/b"), Open { intent, at: world.now, why: None });
+    world.ledger.open.insert(address("segments/b"), Open::new(intent, world.now));
     assert_eq!(world.told(two), "0 adopt segments/b\n", "it is ours");
     segment(&mut world, "s2", "Taken", &json!({ "tag": "y" }));
     assert_eq!(world.told(two), "! segments/b InDoubt\n");

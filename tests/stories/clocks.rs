@@ -1,12 +1,15 @@
 //! Machines whose clocks differ: a lease is over once it was observed for its whole length, whatever the clocks say.
 
+use std::io::{BufRead, BufReader};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use pushplan::address::Address;
 use pushplan::digest::Digest;
-use pushplan::ledger::{Begin, Chain, Entry, Lease, Ledger, Log, Record};
+use pushplan::ledger::{Begin, Chain, Done, Ended, Entry, Intent, Lease, Ledger, Log, Outcome, Record, Verb};
+use serde_json::json;
 
-use crate::world::{Project, says};
+use crate::world::{Project, ended, says};
 
 const TWO: &str = "segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n";
 
@@ -24,17 +27,7 @@ impl Elsewhere {
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Runtime::new().expect("a runtime");
             let ledger = Ledger::replay(runtime.block_on(chain.read(0)).expect("records"));
-            let begin = Begin {
-                run: "elsewhere".into(),
-                plan: Digest::of(b""),
-                app: ledger.app.clone(),
-                tool: "0".into(),
-                changes: Default::default(),
-                lease: Some(Lease { seconds: lease_seconds, ..Lease::of("grace") }),
-                home: None,
-                checkout: None,
-            };
-            let mut record = Record::Begin(begin);
+            let mut record = begin(&ledger, lease_seconds);
             let mut seq = ledger.seq;
             loop {
                 seq += 1;
@@ -58,6 +51,63 @@ impl Elsewhere {
     fn dies(self) -> u64 {
         let _ = self.stop.send(());
         self.thread.join().expect("it ended")
+    }
+}
+
+fn begin(ledger: &Ledger, lease_seconds: i64) -> Record {
+    Record::Begin(Begin {
+        run: "elsewhere".into(),
+        plan: Digest::of(b""),
+        app: ledger.app.clone(),
+        tool: "0".into(),
+        changes: Default::default(),
+        lease: Some(Lease { seconds: lease_seconds, ..Lease::of("grace") }),
+        home: None,
+        checkout: None,
+    })
+}
+
+/// Another machine, whose clock is off, lost the answer to the creation of `segments/a` and ended.
+fn loses_an_answer(project: &Project, clock: SignedDuration, send_within: SignedDuration) {
+    let chain = Chain::in_files(project.folder.path(), "local");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let ledger = Ledger::replay(runtime.block_on(chain.read(0)).expect("records"));
+    let (at, address) = (Timestamp::now() + clock, Address::new("segments", "a"));
+    let intent = Intent {
+        address: address.clone(),
+        verb: Verb::Create,
+        id: None,
+        spec: Some(json!({ "criteria": { "tag": "a" }, "display_name": "a" }).into()),
+        refs: Default::default(),
+        seen: Default::default(),
+        deadline: at + send_within,
+        protect: false,
+    };
+    let result = Done::Unknown { why: "timeout".into() };
+    let outcome = Outcome { address, verb: Verb::Create, result, unsettled: Some(at) };
+    let end = Record::End { run: "elsewhere".into(), ended: Ended::Partly };
+    let records = [begin(&ledger, 2), Record::Intents(vec![intent]), Record::Outcomes(vec![outcome]), end];
+    for (seq, record) in (ledger.seq + 1..).zip(records) {
+        let entry = Entry { seq, at, actor: "grace on build-7".into(), record };
+        runtime.block_on(chain.append(&entry)).expect("a record");
+    }
+}
+
+#[test]
+fn a_request_that_another_machine_sent_a_moment_ago_is_waited_for_by_the_own_clock() {
+    for minutes in [-9, 9] {
+        let project = Project::new("segments:\n  a: {criteria: {tag: a}}\n");
+        let service = project.serve();
+        loses_an_answer(&project, SignedDuration::from_mins(minutes), SignedDuration::from_secs(10));
+        let mut child = project.start(&["apply", "--yes"]);
+        let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
+        let mut note = String::new();
+        stderr.read_line(&mut note).expect("a line");
+        says(&note, &["An earlier run lost an answer. Waiting 1"]);
+        // Both lists, a settle time apart, would have been read by the time that this request may arrive.
+        service.post("/api/segments", &json!({ "criteria": { "tag": "a" }, "display_name": "a" }));
+        assert_eq!(ended(child).code, 0);
+        assert_eq!(service.segments(), ["a"], "clock {minutes} min off");
     }
 }
 

@@ -32,26 +32,6 @@ fn a_look_that_has_to_wait_says_why() {
 }
 
 #[test]
-fn what_was_made_a_moment_ago_does_not_hold_up_what_is_older() {
-    let project = Project::new(TWO);
-    project.folder.write("pushplan.toml", "[targets.local]\nsettle = \"5s\"\n");
-    let service = project.serve();
-    project.good(&["apply", "--yes"]);
-    std::thread::sleep(Duration::from_secs(4));
-    delete_template(&service);
-    let began = Instant::now();
-    let ran = project.good(&["plan"]);
-    says(&ran.stdout, &["+ templates/t"]);
-    assert!(
-        began.elapsed() < Duration::from_secs(4),
-        "{:?}: asked by its id as soon as that proves anything",
-        began.elapsed()
-    );
-    let ran = project.good(&["plan"]);
-    assert!(!ran.stderr.contains("looking again"), "{ran}");
-}
-
-#[test]
 fn putting_back_a_segment_shows_who_it_is() {
     let project = Project::new(TWO);
     let service = project.serve();

@@ -11,7 +11,7 @@ use crate::cli::target::Opened;
 use crate::cli::{Context, ledger, turn, who};
 use crate::failure::{Exit, Failure};
 use crate::ledger::store::Sibling;
-use crate::ledger::{AppendError, Chain, Entry, Ledger, Log, Position, Record, Seq, Unreadable};
+use crate::ledger::{AppendError, Chain, Entry, Ledger, Log, Position, Record, Seq, Settling, Unreadable};
 use crate::manifest::PROJECT_FILE;
 use crate::render::one_line;
 use crate::text::{self, shell_word};
@@ -43,6 +43,8 @@ impl Site {
     ) -> Result<Remembered, Failure> {
         let began = Instant::now();
         let mut told = None;
+        // The ledger as it stands, and when it was first read.
+        let mut first: Option<(Seq, Timestamp)> = None;
         loop {
             let (ledger, position) = match head.remembered.take() {
                 Some(remembered) => remembered,
@@ -53,10 +55,18 @@ impl Site {
                 self.begins(opened).await?;
             }
             let now = Timestamp::now();
-            let until = ledger.settled_at(self.settle).unwrap_or(now);
-            let wait = Duration::try_from(until.duration_since(now)).unwrap_or_default();
-            let wait = wait.max(context.watched.left_to_settle(&self.log, &ledger, self.settle));
+            let (_, read_at) = *first.insert(first.filter(|(seq, _)| *seq == ledger.seq).unwrap_or((ledger.seq, now)));
             let at_work = self.at_work(&ledger, now, context)?;
+            let clock = who::clock();
+            let settling = Settling {
+                settle: self.settle,
+                read_at,
+                clock: clock.as_deref(),
+                is_over: context.watched.is_over(&self.log, &ledger),
+                by_own_clock: true,
+            };
+            let until = ledger.settled_at(&settling).unwrap_or(now);
+            let wait = Duration::try_from(until.duration_since(now)).unwrap_or_default();
             if let Some(words) = at_work.as_ref().filter(|_| began.elapsed() >= patience) {
                 if told.is_none() {
                     self.note(words, context);

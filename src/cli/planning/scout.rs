@@ -10,10 +10,10 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::{Place, same_app, settle_of};
 use crate::cli::target::{self, Opened};
-use crate::cli::{ledger, runtime};
+use crate::cli::{ledger, runtime, who};
 use crate::client::{list, seek};
 use crate::kinds::KINDS;
-use crate::ledger::{Ledger, Position};
+use crate::ledger::{Ledger, Position, Settling};
 use crate::live::{Early, People};
 use crate::manifest::Project;
 
@@ -77,10 +77,12 @@ impl Scout {
     }
 }
 
-/// Whether nobody was at work and all that was lost on its way had taken effect or never will, when the service was asked. Lists
-/// that were had before that are dropped unread.
-fn is_quiet(ledger: &Ledger, settle: SignedDuration, now: Timestamp) -> bool {
-    ledger.run.is_none() && ledger.settled_at(settle).is_none_or(|at| at <= now)
+/// Whether no apply was running and everything that was lost on its way had taken effect or never will, when the service was
+/// asked. Lists that were read earlier than that are dropped.
+fn is_quiet(ledger: &Ledger, settle: SignedDuration, read_at: Timestamp) -> bool {
+    let clock = who::clock();
+    let settling = Settling { settle, read_at, clock: clock.as_deref(), is_over: false, by_own_clock: true };
+    ledger.run.is_none() && ledger.settled_at(&settling).is_none_or(|at| at <= read_at)
 }
 
 #[cfg(test)]
@@ -95,6 +97,7 @@ mod tests {
         assert!(is_quiet(&Ledger::default(), "2030-01-01T00:00:00Z"));
         let lost = Ledger { unsettled: Some(at("2030-01-01T00:00:00Z")), ..Ledger::default() };
         assert!(!is_quiet(&lost, "2030-01-01T00:00:09Z"));
-        assert!(is_quiet(&lost, "2030-01-01T00:00:10Z"));
+        assert!(!is_quiet(&lost, "2030-01-01T00:09:00Z"), "the clocks may be minutes apart");
+        assert!(is_quiet(&lost, "2030-01-01T00:30:10Z"));
     }
 }

@@ -12,7 +12,7 @@ use pushplan::apply::{Effect, Event, Fate, OnError, Protections, Report, Run, Se
 use pushplan::digest::Digest;
 use pushplan::exchange::{Loss, Meaning, Request};
 use pushplan::guard::{Limits, Refused, guards};
-use pushplan::ledger::{Ancestry, Begin, Checkout, Descent, Evidence, Ledger, Position, Record, Watch};
+use pushplan::ledger::{Ancestry, Begin, Checkout, Descent, Evidence, Ledger, Position, Record, Settling, Watch};
 use pushplan::live::{Ask, Fetch, Live, Look, Proof};
 use pushplan::model::on_drift::OnDrift;
 use pushplan::plan::{Choice, Plan};
@@ -24,7 +24,7 @@ use super::network::{question, verb_word};
 use super::project::Units;
 use super::shown::ShownPlan;
 use super::tally::Fault;
-use super::time::{MINUTE, SECOND};
+use super::time::{self, MINUTE, SECOND};
 use super::world::{Happening, Incoming, Own, SETTLE};
 
 /// How near the time of a new push may be, in seconds.
@@ -159,6 +159,7 @@ impl Own {
                 let evidence =
                     Evidence { observed: observed.unchanged, is_gone: false, wall: now.wall, clock: None, observe };
                 if running.is_over(&evidence) {
+                    world.processes[self.process].found_over = Some(running.run.clone());
                     world.tally.met(Fault::TakenOver, "run");
                     world.note(|| format!("process {} finds the lease of {} over", self.process, running.run));
                     return true;
@@ -212,6 +213,11 @@ impl Own {
         }
     }
 
+    /// Whether the process has observed the whole lease of a run.
+    fn has_found_over(&self, run: &str) -> bool {
+        self.world.borrow().processes[self.process].found_over.as_deref() == Some(run)
+    }
+
     /// What the service has; `None` where that could not be found out.
     pub async fn look(&self, units: &Units, ledger: &Ledger, wish: &Wish) -> Option<Live> {
         let (level, all_kinds, confirm_absence, waits, proof) = {
@@ -219,6 +225,7 @@ impl Own {
             let proof = Proof {
                 two_lists: world.is_on(Protection::TwoLists) && world.is_on(Protection::SettleWait),
                 reread_updated: world.is_on(Protection::RereadUpdated),
+                by_own_clock: world.is_on(Protection::OwnClock),
             };
             (
                 world.level,
@@ -228,7 +235,14 @@ impl Own {
                 proof,
             )
         };
-        if let Some(at) = ledger.settled_at(settle()).filter(|_| waits) {
+        let settling = Settling {
+            settle: settle(),
+            read_at: self.now().wall,
+            clock: None,
+            is_over: ledger.run.as_ref().is_some_and(|running| self.has_found_over(&running.run)),
+            by_own_clock: proof.by_own_clock,
+        };
+        if let Some(at) = ledger.settled_at(&settling).filter(|_| waits) {
             self.sleep_until(at).await;
         }
         let aligned = Aligned::new(units, ledger);
@@ -334,7 +348,7 @@ impl Own {
     /// What would be done; `None` where nothing is meant by what is chosen.
     pub fn plan(&self, units: &Units, ledger: &Ledger, live: &Live, wish: &Wish) -> Option<Plan> {
         let world = self.world.borrow();
-        let now = world.clock(self.process).wall;
+        let now = world.clock(self.process).wall + time::duration(world.ahead(self.process));
         let rules = Rules {
             origin: super::ORIGIN.to_owned(),
             position: Position { lineage: "simulated".to_owned(), seq: ledger.seq },
@@ -383,6 +397,7 @@ impl Own {
             confirm_deletion: world.is_on(Protection::ConfirmDeletion),
             doubt_answers: world.is_on(Protection::DoubtAnswers),
         };
+        settings.ahead = time::duration(world.ahead(self.process));
         // Where nobody looks at the digest, any will do.
         settings.digest = (!world.length.digests).then(|| NOTHING.clone());
         // In earnest it is longer than the time in which requests leave. One that is shorter is met more often.

@@ -79,18 +79,17 @@ impl World {
         let behind = (self.now - at) / SECOND;
         if self.dice.chance(500) {
             let ledger = &self.log.ledger;
-            // Whatever clock wrote an intent: what was there before it is not what it created.
-            let offsets = (0..self.processes.len()).map(|process| time::of(self.clock(process).wall) - self.now);
-            let slack = offsets.map(i64::abs).max().unwrap_or_default() + SECOND;
+            // What was there before an intent is not what it created.
+            let intended = &self.intended;
             let made: BTreeMap<String, i64> = self
                 .service
                 .objects
                 .iter()
                 .filter_map(|(id, object)| Some((id.clone(), object.versions.first()?.0)))
                 .collect();
-            let is_new = |open: &Open, id: &str| made.get(id).is_some_and(|made| made + slack >= time::of(open.at));
+            let is_new = |address: &Address, id: &str| made.get(id) >= intended.get(address);
             let is_of = |open: &Open, id: &str| match open.intent.verb {
-                Verb::Create => !open.intent.seen.contains(id) && is_new(open, id),
+                Verb::Create => !open.intent.seen.contains(id) && is_new(&open.intent.address, id),
                 _ => open.intent.id.as_deref() == Some(id),
             };
             let is_known = |address: &Address, id: &str| {

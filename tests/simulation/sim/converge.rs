@@ -21,6 +21,8 @@ use super::world::{Own, Shared, World};
 
 /// How many runs it may take.
 const RUNS: usize = 2;
+/// How often is planned at most: a run that writes nothing waits for a push to be sent.
+const ROUNDS: usize = 8;
 /// How often people look at what is left to them before a run.
 const LOOKS: usize = 4;
 
@@ -29,8 +31,9 @@ pub fn converge(world: &Shared, tasks: &mut Tasks) {
     if world.borrow().is_set_back() {
         return;
     }
-    for run in 0..=RUNS {
-        // What may be on its way just now is let go of later, and what it names with it.
+    let mut run = 0;
+    for _ in 0..=ROUNDS {
+        // What is sent soon is forgotten later, and what it names with it.
         let over = world.borrow().over();
         tasks.run_until(world, over);
         if !world.borrow().length.plans_again && world.borrow().untrue().is_none() {
@@ -44,17 +47,13 @@ pub fn converge(world: &Shared, tasks: &mut Tasks) {
             let untrue = world.borrow().untrue();
             return untrue.into_iter().for_each(|untrue| world.borrow_mut().violated(untrue));
         }
-        // A clock that is ahead took a push for sent, which still names its segment: that ends with the push.
-        let is_by_hand = plan.changes.iter().all(|change| matches!(change.action, Action::Keep | Action::ByHand));
-        if run == RUNS && world.borrow().clocks_apart && is_by_hand {
-            return;
-        }
-        if run == RUNS {
+        if run == RUNS && !plan.steps.is_empty() {
             let changes: Vec<_> = plan.changes.iter().filter(|change| change.action != Action::Keep).collect();
             let why = format!("no fixed point after {RUNS} runs: {changes:?} {:?}", plan.steps);
             world.borrow_mut().violated(why);
             return;
         }
+        let before = world.borrow().log.ledger.seq;
         let is_free = world.borrow().log.ledger.run.is_none();
         if let Some(refused) = refused(world, &plan).first() {
             let why = format!("people have done all that is theirs, and the plan is refused: {}", refused.message);
@@ -76,7 +75,9 @@ pub fn converge(world: &Shared, tasks: &mut Tasks) {
         if world.borrow().wrong.is_some() {
             return;
         }
+        run += usize::from(world.borrow().log.ledger.seq > before);
     }
+    world.borrow_mut().violated(format!("no fixed point after {ROUNDS} plans"));
 }
 
 /// Why a plan of a new process is not applied.
@@ -296,7 +297,7 @@ impl World {
             if let Origin::Ours(address) = &object.origin
                 && object.is_live()
                 && !object.forgotten
-                && !(object.due.is_some() && self.clocks_apart)
+                && !(units.is_empty() && ledger.retired.iter().any(|old| old.id == *id))
                 && ledger.owned.get(address).is_none_or(|owned| owned.id != *id)
             {
                 return Some(format!("{address} ({id}) is left over"));
@@ -308,15 +309,10 @@ impl World {
             let mut users = ledger.owned.keys().filter(|other| other.kind == "named_users");
             address.kind == "named_users" && users.any(|other| other.key.rsplit('/').next() == channel)
         };
-        // A clock that is ahead skips the settle time, so that a late request arrives after its own removal.
         let is_known =
             |address: &Address| ledger.owned.contains_key(address) || units.is_empty() || has_channel(address);
-        if let Some(address) = self
-            .service
-            .given
-            .keys()
-            .find(|address| !is_known(address) && self.service.has_given(address))
-            .filter(|_| !self.clocks_apart)
+        if let Some(address) =
+            self.service.given.keys().find(|address| !is_known(address) && self.service.has_given(address))
         {
             return Some(format!("{address} was given by us and is left over"));
         }
@@ -342,7 +338,9 @@ impl World {
     /// What the service does not have as it is declared. What has had its time may be anything.
     fn unlike(&self, address: &Address, spec: &pushplan::node::Shared, owned: &Owned) -> Option<String> {
         let api = kinds::api(address);
-        if owned.past || api.runs(&owned.spec).is_some_and(|runs| runs.has_begun(time::stamp(self.now))) {
+        // A service that was restored sends what it has then.
+        let is_sent = self.service.objects.get(&owned.id).is_some_and(|object| object.begun);
+        if is_sent || owned.past || api.runs(&owned.spec).is_some_and(|runs| runs.has_begun(time::stamp(self.now))) {
             return None;
         }
         let wire = pointed(api.audiences(), spec, &mut |reference| {

@@ -49,6 +49,8 @@ pub enum Protection {
     HighWater,
     /// A lease is over once it was observed for its whole length.
     Observe,
+    /// What other machines wrote down a moment ago is waited for by the own clock.
+    OwnClock,
     /// A message that is like one that is no longer declared waits for it.
     Similar,
     /// Manifests that are older than what was applied take nothing back.
@@ -64,7 +66,7 @@ pub enum Protection {
 }
 
 impl Protection {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Intent,
         Self::Adopt,
         Self::SettleWait,
@@ -77,6 +79,7 @@ impl Protection {
         Self::Turn,
         Self::HighWater,
         Self::Observe,
+        Self::OwnClock,
         Self::Similar,
         Self::Older,
         Self::TwoLists,

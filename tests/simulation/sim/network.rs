@@ -266,7 +266,8 @@ impl World {
             }
             None => {
                 let manner = self.manner(process, what, &request);
-                reading::read(&self.service, &request, manner, &mut self.dice)
+                let answer = reading::read(&self.service, &request, manner, &mut self.dice);
+                Answer { at: Some(time::stamp(self.now)), ..answer }
             }
         };
         let answer = match way_back {
@@ -294,9 +295,8 @@ impl World {
         if self.faults == 0 {
             return manner;
         }
-        // An answer that is too old counts as a wrong one for whoever was told something wrong, and where clocks are minutes apart,
-        // so that nobody knows how old is too old.
-        if self.dice.chance(150) && !self.processes[process].misled && !self.clocks_apart {
+        // An answer that is too old counts as a wrong one for a process that got a wrong one.
+        if self.dice.chance(150) && !self.processes[process].misled {
             self.processes[process].behind = true;
             self.tally.met(Fault::Stale, what);
             manner.at = self.now - self.dice.between(0, LAG);

@@ -139,7 +139,11 @@ impl Project {
             _ => ("named_users", format!("{}/{}", dice.pick(&USERS), dice.pick(&CHANNELS))),
         };
         let address = Address::new(kind, key);
-        if !self.units.contains_key(&address) {
+        // A channel that two named users have is an error in the manifests.
+        let channel = |address: &Address| address.key.rsplit('/').next().map(str::to_owned);
+        let mut users = self.units.keys().filter(|other| other.kind == "named_users");
+        let is_taken = kind == "named_users" && users.any(|other| channel(other) == channel(&address));
+        if !self.units.contains_key(&address) && !is_taken {
             self.put(address.clone(), Value::Null);
             self.change(&address, dice, now);
         }

@@ -1,7 +1,7 @@
 //! Times of the simulation: milliseconds since it began.
 
-use jiff::Timestamp;
 use jiff::tz::Offset;
+use jiff::{SignedDuration, Timestamp};
 
 /// When everything begins: 2031-01-01T00:00Z.
 const START: i64 = 1_924_992_000_000;
@@ -16,6 +16,10 @@ pub fn stamp(at: i64) -> Timestamp {
 /// The milliseconds of a time.
 pub fn of(at: Timestamp) -> i64 {
     at.as_millisecond() - START
+}
+
+pub fn duration(time: i64) -> SignedDuration {
+    SignedDuration::from_millis(time)
 }
 
 /// A time as the contract writes it.

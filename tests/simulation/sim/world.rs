@@ -83,6 +83,8 @@ pub struct Process {
     pub behind: bool,
     /// Which version of the manifests it has.
     pub version: usize,
+    /// The run whose whole lease it has observed.
+    pub found_over: Option<String>,
     /// What it was told to leave out.
     pub except: Vec<String>,
 }
@@ -109,8 +111,8 @@ pub struct World {
     pub wrong: Option<String>,
     pub trace: Option<Vec<String>>,
     pub reports: usize,
-    /// Whether a clock was minutes off.
-    pub clocks_apart: bool,
+    /// When something was last intended for an address, in truth.
+    pub intended: BTreeMap<Address, i64>,
 }
 
 pub type Shared = Rc<RefCell<World>>;
@@ -147,7 +149,7 @@ impl World {
             wrong: None,
             trace: trace.then(Vec::new),
             reports: 0,
-            clocks_apart: false,
+            intended: BTreeMap::new(),
             dice,
         }
     }
@@ -171,7 +173,7 @@ impl World {
             wrong: begun.wrong.clone(),
             trace: begun.trace.clone(),
             reports: begun.reports,
-            clocks_apart: begun.clocks_apart,
+            intended: begun.intended.clone(),
             dice,
         }
     }
@@ -212,6 +214,12 @@ impl World {
         Now { wall: time::stamp(self.now + skew - wall_behind), boot: Duration::from_millis(boot) }
     }
 
+    /// How far the service's clock is ahead of a process's, as its answers show.
+    pub fn ahead(&self, process: usize) -> i64 {
+        let ahead = -self.processes[process].skew;
+        if ahead.abs() > MINUTE { ahead } else { 0 }
+    }
+
     /// The moment at which a process's clock shows a time.
     pub fn when(&self, process: usize, wall: jiff::Timestamp) -> i64 {
         time::of(wall) - self.processes[process].skew
@@ -221,7 +229,6 @@ impl World {
         let mut skew = if self.faults > 0 { self.dice.between(-SKEW, SKEW) } else { 0 };
         if self.faults > 0 && self.dice.chance(60) {
             self.tally.met(Fault::ClockApart, "run");
-            self.clocks_apart = true;
             skew = self.dice.between(-APART, APART);
             self.note(|| format!("the next process has a clock that is {}s off", skew / SECOND));
         }
@@ -286,6 +293,7 @@ impl World {
             self.processes[process].held_until = self.when(process, at) + lease.seconds * SECOND;
         }
         if durable {
+            self.intended.extend(intended.iter().map(|(address, _)| (address.clone(), self.now)));
             self.processes[process].intended.extend(intended);
         }
         if let Some((from, to)) = moves.filter(|_| self.log.ledger.seq > before) {
@@ -319,8 +327,6 @@ impl World {
                 || ledger.retired.iter().any(|old| old.address == *address && old.id == id)
         };
         let lost = self.service.objects.iter().find_map(|(id, object)| match &object.origin {
-            // Whoever has a clock that is minutes ahead takes what is still to be sent for sent.
-            Origin::Ours(_) if object.due.is_some() && self.clocks_apart => None,
             Origin::Ours(address) if object.is_live() && !object.forgotten && !known(address, id) => {
                 Some(format!("{address} ({id})"))
             }

@@ -10,7 +10,9 @@ use jiff::{SignedDuration, Timestamp};
 use pushplan::apply::{Effect, Event, OnError, Protections, Run, Settings};
 use pushplan::digest::Digest;
 use pushplan::guard::{Guard, Limits, guards};
-use pushplan::ledger::{self, Ancestry, AppendError, Checkout, Descent, Entry, Evidence, Ledger, Record, Watch};
+use pushplan::ledger::{
+    self, Ancestry, AppendError, Checkout, Descent, Entry, Evidence, Ledger, Record, Settling, Watch,
+};
 use pushplan::live::Live;
 use pushplan::plan::{Plan, Position};
 use pushplan::planner::{self, Aligned, Rules};
@@ -35,6 +37,10 @@ pub struct Applier {
     /// The version of the manifests that it has read.
     pub version: usize,
     pub ledger: Arc<Ledger>,
+    /// When it has read the log, by its clock.
+    pub read_at: Timestamp,
+    /// It has observed the whole lock of the run that has not ended.
+    pub found_over: bool,
     /// The hash of all that happened to it so far.
     pub trail: u64,
     /// What it has planned.
@@ -135,10 +141,22 @@ impl World {
         if matches!(self.appliers[number].phase, Phase::Watching(_)) {
             self.step(number, choices);
         }
-        let is_settled = self.appliers[number].ledger.settled_at(settle()).is_none();
+        let is_settled = self.settled_at(number).is_none();
         if is_settled && matches!(self.appliers[number].phase, Phase::Read) {
             self.step(number, choices);
         }
+    }
+
+    /// When what earlier runs lost has settled, by an applier's clock.
+    fn settled_at(&self, number: usize) -> Option<Timestamp> {
+        let Applier { ledger, read_at, found_over, .. } = &self.appliers[number];
+        ledger.settled_at(&Settling {
+            settle: settle(),
+            read_at: *read_at,
+            clock: None,
+            is_over: *found_over,
+            by_own_clock: self.is_on(Protection::OwnClock),
+        })
     }
 
     /// An applier of this name starts now.
@@ -149,6 +167,8 @@ impl World {
             skew,
             version,
             ledger: self.log.ledger.clone(),
+            read_at: self.clock(skew).wall,
+            found_over: false,
             trail: self.log.hash,
             plan: None,
         };
@@ -188,7 +208,9 @@ impl World {
         let is_over = running.is_none_or(|running| self.is_over(&running, skew, observed.unchanged));
         let name = self.appliers[number].name.clone();
         self.note(|| format!("{name} {}", if is_over { "finds the lock free" } else { "stops: the lock is held" }));
+        let (read_at, found_over) = (self.clock(skew).wall, self.log.ledger.run.is_some());
         let applier = &mut self.appliers[number];
+        (applier.read_at, applier.found_over) = (read_at, found_over);
         applier.phase = if is_over { Phase::Read } else { Phase::Over };
         applier.ledger = self.log.ledger.clone();
         applier.trail = self.log.hash;
@@ -216,8 +238,7 @@ impl World {
         match self.appliers[number].phase.clone() {
             Phase::Watching(watched) => self.watch(number, &watched.0, watched.1),
             Phase::Read => {
-                let until = self.appliers[number].ledger.settled_at(settle());
-                if let Some(until) = until.filter(|_| self.is_on(Protection::SettleWait)) {
+                if let Some(until) = self.settled_at(number).filter(|_| self.is_on(Protection::SettleWait)) {
                     self.sleep(number, until);
                 }
                 self.meanwhile(choices);
@@ -280,7 +301,8 @@ impl World {
     }
 
     fn plan_for(&self, units: &Units, applier: &Applier, live: &Live) -> Plan {
-        let (ledger, now) = (&applier.ledger, self.clock(applier.skew).wall);
+        // The service's answers show its clock.
+        let (ledger, now) = (&applier.ledger, self.clock(0).wall);
         let rules = Rules {
             origin: super::ORIGIN.to_owned(),
             position: Position { lineage: "world".to_owned(), seq: ledger.seq },
@@ -296,7 +318,7 @@ impl World {
         planner::plan(&Aligned::new(units, ledger), live, &rules, now).expect("everything is chosen")
     }
 
-    fn settings(&self, name: &str) -> Settings {
+    fn settings(&self, name: &str, skew: i64) -> Settings {
         let mut settings = Settings::new(format!("run of {name}"), name);
         settings.concurrency = self.setup.concurrency;
         settings.on_error = OnError::Continue;
@@ -310,6 +332,7 @@ impl World {
             doubt_answers: self.is_on(Protection::DoubtAnswers),
         };
         settings.digest = Some(NOTHING.clone());
+        settings.ahead = time::duration(-skew);
         settings.lease.seconds = LEASE / SECOND;
         settings
     }
@@ -318,7 +341,7 @@ impl World {
     fn carry_out(&mut self, number: usize, plan: Arc<Plan>, choices: &mut Choices) {
         let Applier { name, ledger, skew, .. } = &self.appliers[number];
         let now = self.clock(*skew);
-        let (run, effects) = Run::start(plan, ledger, self.settings(name), now);
+        let (run, effects) = Run::start(plan, ledger, self.settings(name, *skew), now);
         self.appliers[number].remember((now.wall, now.boot));
         self.take_on(number, Running { run, effects: Vec::new(), wake: None }, effects);
         if let Phase::Running(running) = self.appliers[number].phase.clone() {

@@ -45,6 +45,7 @@ impl World {
             proof: Proof {
                 two_lists: self.is_on(Protection::TwoLists),
                 reread_updated: self.is_on(Protection::RereadUpdated),
+                by_own_clock: self.is_on(Protection::OwnClock),
             },
         };
         let start = pause.map_or(now, |pause| pause.start);

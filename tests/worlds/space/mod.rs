@@ -128,6 +128,8 @@ pub enum Protection {
     Turn,
     /// A lock is over only once its whole length was observed.
     Observe,
+    /// What other machines wrote down a moment ago is waited for by the own clock.
+    OwnClock,
     /// What is in an unknown state is absent only if two lists do not show it.
     TwoLists,
     /// What was updated is read again until it was seen.
@@ -147,7 +149,7 @@ pub enum Protection {
 }
 
 impl Protection {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Intent,
         Self::Adopt,
         Self::SettleWait,
@@ -159,6 +161,7 @@ impl Protection {
         Self::Lease,
         Self::Turn,
         Self::Observe,
+        Self::OwnClock,
         Self::TwoLists,
         Self::RereadUpdated,
         Self::ConfirmDeletion,

@@ -79,6 +79,12 @@ impl Setup {
             Protection::SettleWait => {
                 with(Self { off: vec![protection, Protection::TwoLists], ..extended }, &[Fault::Delayed])
             }
+            Protection::OwnClock => Self {
+                off: vec![protection, Protection::TwoLists],
+                faults: 2,
+                kinds: vec![Fault::ClockAhead, Fault::Delayed],
+                ..extended
+            },
             Protection::AbsenceCheck => with(edited(extended), &[Fault::ListIncomplete]),
             Protection::Unowned => Self { edits: 1, ..documented },
             Protection::Past => with(documented, &[Fault::NearlyDue]),
