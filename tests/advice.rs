@@ -1,9 +1,7 @@
 //! What people write when they do not know the language yet, and what they are told: one finding, at its place, with what to
 //! write instead.
 
-mod support;
-
-use support::{Folder, Ran};
+use pushplan_testing::{Folder, Ran};
 
 const NOW: &str = "2026-11-15T12:00Z";
 

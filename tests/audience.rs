@@ -1,11 +1,9 @@
 //! Who gets it, and when: stories over the real binary for what the samples of the pages leave open.
 
-mod support;
-
 use jiff::Timestamp;
 use pushplan::check::{self, Subject};
 use pushplan::manifest;
-use support::{Folder, Ran};
+use pushplan_testing::{Folder, Ran};
 
 const NOW: &str = "2026-11-15T12:00Z";
 

@@ -1,15 +1,13 @@
 //! The calendar: what goes out and when, in each form, as the real binary prints it.
 
-mod support;
-
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use pushplan_testing::Folder;
 use serde_json::Value;
-use support::Folder;
 
 const NOW: &str = "2026-11-16T09:00Z";
 

@@ -4,12 +4,10 @@
 //! file it is written to: ```` ```yaml ```` is `messages.yaml`, ```` ```toml ```` is `pushplan.toml`, and
 //! ```` ```html bodies/sale.html ```` is that file. A `sh` block is run in the folder, after the files are written.
 
-mod support;
-
 use std::process::Command;
 
 use pushplan::codes::{CODES, Code, FAMILIES};
-use support::{Folder, Ran};
+use pushplan_testing::{Folder, Ran};
 
 /// The moment at which samples are checked, so that a time is past or future whenever the test runs.
 const NOW: &str = "2026-11-15T12:00Z";

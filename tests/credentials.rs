@@ -1,12 +1,10 @@
 //! Whom credentials are given to, as a user sees it: by the real binary.
 
-mod support;
-
 use std::fs;
 use std::process::{Command, Stdio};
 
 use pushplan::service::{Running, Settings};
-use support::Folder;
+use pushplan_testing::Folder;
 use tokio::net::TcpListener;
 
 const KEY: &str = "story-application-0000";

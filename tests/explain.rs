@@ -1,10 +1,8 @@
 //! `pushplan explain`: codes, kinds and fields.
 
-mod support;
-
 use pushplan::codes::{CODES, LIMITS};
 use pushplan::kinds::KINDS;
-use support::{Folder, Ran};
+use pushplan_testing::{Folder, Ran};
 
 fn explain(topic: &[&str]) -> Ran {
     let arguments: Vec<&str> = ["explain", "--color", "never"].iter().chain(topic).copied().collect();

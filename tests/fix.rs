@@ -1,12 +1,10 @@
 //! `pushplan validate --fix` changes what it fixes and nothing else.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
-use support::Folder;
+use pushplan_testing::Folder;
 
 /// A file beside the one at `path`, or that one itself.
 fn beside(path: &Path, name: &str) -> String {

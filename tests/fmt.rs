@@ -1,18 +1,15 @@
 //! `pushplan fmt`: the layout changes, and nothing else.
 
-mod support;
-
 use proptest::prelude::*;
 use pushplan::finding::Findings;
 use pushplan::manifest::layout::{Kept, layout};
 use pushplan::manifest::parse;
 use pushplan::node::{Node, Tree};
 use pushplan::source::{Source, Sources};
-use support::Folder;
+use pushplan_testing::Folder;
 
 const UNTIDY: &str = "# Who we write to
 segments:   # all of them
-
 
     lapsed:
         criteria: { and: [ {tag: 'buyer' , group: lifecycle},{country: [US,CA]} ] }   # no one else

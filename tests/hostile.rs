@@ -1,7 +1,5 @@
 //! No input panics, hangs or exhausts memory. Each is answered with a finding, within a limit of memory and of time.
 
-mod support;
-
 use std::fmt::Write;
 use std::fs::{self, File};
 use std::path::Path;
@@ -9,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use support::Folder;
+use pushplan_testing::Folder;
 
 /// How many seconds a run may compute: far more than any of these inputs needs, and the same on a busy machine.
 const COMPUTING: usize = 20;

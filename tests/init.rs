@@ -1,13 +1,11 @@
 //! `pushplan init`: a sample that is right from the first command on.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use pushplan::kinds::KINDS;
-use support::Folder;
+use pushplan_testing::Folder;
 
 #[test]
 fn the_sample_is_valid_today_and_uses_every_kind() {

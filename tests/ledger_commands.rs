@@ -2,9 +2,6 @@
 
 #[path = "support/files.rs"]
 mod files;
-#[path = "support/schema.rs"]
-mod schema;
-mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +9,8 @@ use files::FileLog;
 use pushplan::address::Address;
 use pushplan::digest::Digest;
 use pushplan::ledger::{Begin, Done, Ended, Entry, Intent, Ledger, Outcome, Record, Resolution, Verb};
-use schema::checked;
+use pushplan_testing::{Folder, Ran, checked};
 use serde_json::{Value, json};
-use support::{Folder, Ran};
 
 /// A project with a ledger that is written through the library, as `apply` does.
 struct Story {

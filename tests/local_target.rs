@@ -1,8 +1,6 @@
 //! The target `local`: the service of a project, found where it runs and started where it does not.
 #![cfg(unix)]
 
-mod support;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
@@ -13,8 +11,8 @@ use pushplan::exchange::Request;
 use pushplan::failure::{Exit, Failure};
 use pushplan::manifest::Project;
 use pushplan::model::level::Level;
+use pushplan_testing::Folder;
 use serde_json::{Value, json};
-use support::Folder;
 
 const NOTE: &str = ".pushplan/service.json";
 

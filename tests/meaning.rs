@@ -1,9 +1,7 @@
 //! Manifests in which one thing is wrong, or nothing although it looks so: each with the codes that are to be found.
 
-mod support;
-
+use pushplan_testing::Folder;
 use serde_json::Value;
-use support::Folder;
 
 fn findings(manifest: &str) -> Vec<Value> {
     let folder = Folder::project(manifest);

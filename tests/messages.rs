@@ -1,11 +1,9 @@
 //! What is found in messages, and exactly where: placeholders, cuts, hidden characters, templates that are filled in.
 
-mod support;
-
 use pushplan::check::{self, Subject};
 use pushplan::finding::Finding;
 use pushplan::manifest;
-use support::Folder;
+use pushplan_testing::Folder;
 
 /// A finding and the text that its caret stands under.
 struct Found {

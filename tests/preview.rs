@@ -1,10 +1,8 @@
 //! `pushplan preview`: messages as people will see them, from the manifests alone.
 
-mod support;
-
 use pushplan::plan::Plan;
 use pushplan::review::{Review, Side};
-use support::{Folder, Ran};
+use pushplan_testing::{Folder, Ran};
 use unicode_width::UnicodeWidthStr;
 
 const WINBACK: &str = r#"templates:

@@ -1,8 +1,6 @@
 //! What names something else, and where it leads.
 
-mod support;
-
-use support::{Folder, Ran};
+use pushplan_testing::{Folder, Ran};
 
 fn validate(manifest: &str) -> Ran {
     Folder::project(manifest).run(&["validate", "--color", "never", "--now", "2026-11-15T12:00Z"])

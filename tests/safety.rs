@@ -1,11 +1,9 @@
 //! What a pull request cannot do to the machine that checks it.
 
-mod support;
-
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use support::Folder;
+use pushplan_testing::Folder;
 
 const RIGHT: &str = "segments: {a: {criteria: {tag: x}}}\n";
 

@@ -1,7 +1,5 @@
 //! The JSON Schemas, looked at by a validator that knows nothing of pushplan.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
@@ -13,8 +11,8 @@ use pushplan::manifest::parse;
 use pushplan::node::Node;
 use pushplan::render::schema::{SCHEMAS, text};
 use pushplan::source::{Source, Sources};
+use pushplan_testing::Folder;
 use serde_json::Value;
-use support::Folder;
 
 /// Every kind, and every way of writing that a schema could forget.
 const EVERY_KIND: &str = r#"

@@ -3,7 +3,6 @@
 
 #[path = "serve/access.rs"]
 mod access;
-mod support;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -14,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use pushplan_testing::Folder;
 use serde_json::{Value, json};
-use support::Folder;
 
 /// A service that runs until it is dropped.
 struct Served {

@@ -1,15 +1,13 @@
 //! Faults, seen by a client.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use pushplan::service::{Running, Settings, faults};
 use pushplan::source::Source;
+use pushplan_testing::Folder;
 use reqwest::{Client, Response, StatusCode};
 use serde_json::{Value, json};
-use support::Folder;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 

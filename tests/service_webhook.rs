@@ -1,7 +1,5 @@
 //! Webhooks, seen by the receiver: what arrives, in which order, and what a failure or a restart does to it.
 
-mod support;
-
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -19,8 +17,8 @@ use pushplan::service::state::devices::Device;
 use pushplan::service::state::{Outgoing, PushType};
 use pushplan::service::webhook::Webhook;
 use pushplan::service::{Running, Settings};
+use pushplan_testing::Folder;
 use serde_json::{Value, json};
-use support::Folder;
 use tokio::net::TcpListener;
 
 const APP: &str = "webhook-application-00";

@@ -1,10 +1,8 @@
 //! Which webhooks may be, and how they are configured. Nothing is sent anywhere.
 
-mod support;
-
 use pushplan::service::state::EVENT_TYPES;
 use pushplan::service::webhook::is_allowed;
-use support::Folder;
+use pushplan_testing::Folder;
 
 #[test]
 fn private_and_link_local_addresses_are_refused() {

@@ -1,10 +1,8 @@
 //! What people are told about the shape of their manifests: one finding for one slip, at the exact place.
 
-mod support;
-
 use std::fmt::Write;
 
-use support::{Folder, Ran};
+use pushplan_testing::{Folder, Ran};
 
 /// A finding as it was printed: its code, its place and its message.
 #[derive(Debug, PartialEq)]

@@ -1,9 +1,7 @@
 //! Slips of the pen that break YAML or change what it says: each is one finding, at its place, with help that helps.
 
-mod support;
-
+use pushplan_testing::Folder;
 use serde_json::Value;
-use support::Folder;
 
 /// What `--format json` says of each finding: code, place and help.
 fn told(folder: &Folder) -> Vec<(String, String, String)> {

@@ -1,8 +1,6 @@
 //! Several targets: overlays, variables, settings, and which target a finding is about.
 
-mod support;
-
-use support::{Folder, Ran};
+use pushplan_testing::{Folder, Ran};
 
 const TWO: &str = "[targets.production]\n[targets.staging]\n";
 

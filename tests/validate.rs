@@ -1,8 +1,6 @@
 //! What `pushplan validate` says, as people see it.
 
-mod support;
-
-use support::{Folder, Ran};
+use pushplan_testing::{Folder, Ran};
 use unicode_width::UnicodeWidthStr;
 
 #[track_caller]

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use pushplan_testing::{Folder, says};
+
 use crate::init::project;
-use crate::support::Folder;
 use crate::team::{outside, ran};
-use crate::world::says;
 use crate::yaml::{document, documents, own, scripts};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");

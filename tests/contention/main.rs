@@ -11,21 +11,6 @@ mod places;
 mod storm;
 mod witness;
 
-#[path = "../stores/object/servers.rs"]
-#[expect(dead_code, reason = "one of the servers is enough here")]
-mod moto;
-#[path = "../stores/postgres/server.rs"]
-#[expect(dead_code, reason = "only its start and its address are used here")]
-mod postgres;
-#[path = "../support/mod.rs"]
-mod support;
-#[path = "../stores/object/wire.rs"]
-#[expect(dead_code, reason = "requests are passed on here, and nothing else")]
-mod wire;
-#[path = "../stories/world.rs"]
-#[expect(dead_code, reason = "the service is asked for little here")]
-mod world;
-
 use std::io::Write;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 

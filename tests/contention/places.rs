@@ -5,9 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use pushplan_testing::{postgres, servers};
 use tempfile::TempDir;
-
-use crate::{moto, postgres};
 
 /// A place for a ledger that nobody else uses.
 pub struct Place {
@@ -50,7 +49,7 @@ impl Place {
 
     /// A bucket of a server that speaks S3; `None` where there is none.
     pub fn objects() -> Option<Self> {
-        let port = moto::moto()?;
+        let port = servers::moto()?;
         let mut place = Self::new(format!("s3://team/contention-{}", fresh()));
         let endpoint = format!("http://127.0.0.1:{port}");
         let values = [

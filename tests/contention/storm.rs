@@ -7,14 +7,13 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use pushplan_testing::{Project, Ran, Service};
 use tempfile::TempDir;
 
 use crate::Random;
 use crate::declared::Declared;
 use crate::places::Place;
-use crate::support::Ran;
 use crate::witness::Witness;
-use crate::world::{Project, Service};
 
 const MEMBERS: usize = 8;
 /// How often somebody is struck who has just sent something, and anybody else.

@@ -5,9 +5,8 @@
 use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
+use pushplan_testing::wire::{self, Asked};
 use serde_json::Value;
-
-use crate::wire::{self, Asked};
 
 /// A request that may change something.
 #[derive(Clone, Debug)]

@@ -4,10 +4,8 @@ mod explained;
 mod files;
 mod hostile;
 mod played;
-#[path = "../support/mod.rs"]
-mod support;
 
-use support::{Folder, Ran};
+use pushplan_testing::{Folder, Ran};
 
 /// A shop: who its customers are, and what it sends.
 const SHOP: &str = "\

@@ -1,13 +1,11 @@
 //! The machine-readable forms of `pushplan validate`, read back as a program would.
 
 mod rules;
-#[path = "../support/mod.rs"]
-mod support;
 
 use pushplan::codes::CODES;
 use pushplan::render::findings::json::Report;
+use pushplan_testing::{Folder, Ran};
 use serde_json::{Value, json};
-use support::{Folder, Ran};
 
 /// A project with a fix, a place in another file, a warning, a suppressed finding, and awkward texts.
 fn project() -> Folder {

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pushplan::render::findings::json::Line;
+use pushplan_testing::{Folder, Ran};
 use serde_json::{Value, json};
 
-use super::support::{Folder, Ran};
 use super::{Element, element};
 
 /// A project whose names and texts would be commands, ends of lines, ends of strings or markup, if anybody let them.

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use pushplan::render::escape::stream;
+use pushplan_testing::Ran;
 
 use crate::project::{Project, assert_calm, without_colors};
-use crate::support::Ran;
 
 /// Whether a CI system would take something of this for a command. Colours do not matter.
 fn obeyed(output: &str) -> Option<String> {

@@ -6,6 +6,3 @@ mod habits;
 mod markdown;
 mod points;
 mod project;
-
-#[path = "../support/mod.rs"]
-mod support;

@@ -2,8 +2,9 @@
 
 use std::process::{Command, Stdio};
 
+use pushplan_testing::{Folder, Ran};
+
 use crate::points::is_raw;
-use crate::support::{Folder, Ran};
 
 pub struct Project {
     pub folder: Folder,

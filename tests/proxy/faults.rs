@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use pushplan_testing::wire::{self, Asked};
 use serde_json::{Value, json};
 
 use crate::Random;
-use crate::wire::{self, Asked};
 
 /// Before the request reaches the service, or after: then only the answer is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,12 +14,6 @@ mod proxy;
 mod story;
 mod yaml;
 
-#[path = "../support/mod.rs"]
-mod support;
-#[path = "../stores/object/wire.rs"]
-#[expect(dead_code, reason = "the proxy needs no store")]
-mod wire;
-
 mod service;
 
 use std::io::Write;

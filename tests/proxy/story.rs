@@ -6,6 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
 use pushplan::model::level::Level;
+use pushplan_testing::Folder;
 use serde_json::{Value, json};
 
 use crate::Random;
@@ -14,7 +15,6 @@ use crate::faults::{On, Rule};
 use crate::judge;
 use crate::proxy::{Proxy, Traffic};
 use crate::service::{KEY, LAST_DAY, SECRET, Service};
-use crate::support::Folder;
 use crate::yaml::FIRST_DAY;
 
 /// Calm applies after the last fault. Between them, a person resolves what is in an unknown state.

@@ -1,8 +1,8 @@
 //! Stories: git and the dashboard were both changed, or what one of them has reaches further than itself.
 
+use pushplan_testing::{Project, Service, says};
 use serde_json::{Value, json};
 
-use crate::scene::{Project, Service, says};
 use crate::{applied, in_sync};
 
 const FILE: &str = "messages.yaml";

@@ -1,9 +1,9 @@
 //! Stories: what a person has to edit by hand is told in the words of their files, with all places that matter.
 
+use pushplan_testing::{Project, Service, says};
 use serde_json::{Value, json};
 
 use crate::applied;
-use crate::scene::{Project, Service, says};
 
 const FILE: &str = "messages.yaml";
 

@@ -1,8 +1,8 @@
 //! Stories: somebody changes in the dashboard what stands in git, and a pull brings it there.
 
+use pushplan_testing::{Project, Service, says};
 use serde_json::{Value, json};
 
-use crate::scene::{Project, Service, says};
 use crate::{applied, in_sync};
 
 const FILE: &str = "messages.yaml";

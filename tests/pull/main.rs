@@ -11,13 +11,8 @@ mod stories;
 
 #[path = "../canonical/meaning.rs"]
 mod meaning;
-#[path = "../stories/world.rs"]
-#[expect(dead_code, reason = "other stories need more of it")]
-mod scene;
 #[path = "../random_projects/sound.rs"]
 mod sound;
-#[path = "../support/mod.rs"]
-mod support;
 #[path = "../random_projects/world.rs"]
 #[expect(dead_code, reason = "nothing is edited here")]
 mod world;
@@ -25,7 +20,7 @@ mod world;
 #[expect(dead_code, reason = "projects are written in one way here")]
 mod writing;
 
-use scene::{Project, Service, says};
+use pushplan_testing::{Project, Service, says};
 
 /// A project that was applied.
 fn applied(manifest: &str) -> (Project, Service) {

@@ -1,10 +1,10 @@
 //! Stories: what is applied in parts. Members, channels and carriers come, go and change on the service.
 
+use pushplan_testing::{Project, Service, says};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::in_sync;
-use crate::scene::{Project, Service, says};
 
 const FILE: &str = "messages.yaml";
 

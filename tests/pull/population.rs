@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use pushplan_testing::{Project, Service, says};
 use reqwest::Method;
 use serde_json::json;
 
 use crate::in_sync;
-use crate::scene::{Project, Service, says};
 
 /// Names that break something somewhere.
 const AWKWARD: &[&str] = &[

@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 use pushplan::model::level::Level;
+use pushplan_testing::Folder;
 use serde_json::{Value, json};
 
 use crate::meaning::{Meant, project};
 use crate::sound;
-use crate::support::Folder;
 use crate::world::{KEY, SECRET, World, written};
 
 fn settings() -> ProptestConfig {

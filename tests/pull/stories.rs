@@ -1,11 +1,10 @@
 //! Stories: a person with years of things in a dashboard, and a project that is empty or not.
 
+use pushplan_testing::{Project, Ran, Service, ended, says};
 use reqwest::Method;
 use serde_json::json;
 
 use crate::in_sync;
-use crate::scene::{Project, Service, ended, says};
-use crate::support::Ran;
 
 /// A project that declares nothing.
 fn empty() -> Project {

@@ -9,6 +9,3 @@ mod facts;
 mod kinds;
 mod scene;
 mod texts;
-
-#[path = "../support/mod.rs"]
-mod support;

@@ -7,13 +7,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
 
 use pushplan::render::schema::SCHEMAS;
+use pushplan_testing::{Folder, Ran};
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use unicode_width::UnicodeWidthStr;
 
 use crate::facts;
-use crate::support::{Folder, Ran};
 
 /// When every scene begins: a Monday.
 const NOW: &str = "2026-11-16T09:00Z";

@@ -9,10 +9,10 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
+use pushplan_testing::hosts::{Host, Kind, TOKEN};
+use pushplan_testing::{Folder, Project, Service, says};
+
 use crate::canary::{CANARY, KEY, escaped, is_told};
-use crate::hosts::{Host, Kind, TOKEN};
-use crate::support::Folder;
-use crate::world::{Project, Service, says};
 
 const MANIFEST: &str = "\
 segments:
@@ -322,7 +322,7 @@ fn what_runs_for_long_tells_no_secret_to_whoever_looks_at_it() {
     }
     let listed = fs::read(format!("/proc/{}/cmdline", child.id())).expect("a process");
     assert!(!is_told(&listed), "the list of processes tells a secret");
-    crate::world::signal(&child, "-TERM");
+    pushplan_testing::signal(&child, "-TERM");
     let mut error = String::new();
     child.stderr.take().expect("piped").read_to_string(&mut error).expect("UTF-8");
     let rest: String = lines.map_while(Result::ok).collect();

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
+use pushplan_testing::hosts::http::{Answered, Asked, serve};
+use pushplan_testing::hosts::{Host, Kind, TOKEN};
+use pushplan_testing::{Project, says};
 use serde_json::json;
 
 use crate::canary::{CANARY, KEY, escaped, is_told};
-use crate::hosts::http::{Answered, Asked, serve};
-use crate::hosts::{Host, Kind, TOKEN};
-use crate::world::{Project, says};
 use crate::{ONE, kept, quiet};
 
 /// A service without anything, which has taken no offence yet: its origin, and the status that it refuses everything with.

@@ -7,21 +7,6 @@ mod echoed;
 mod repositories;
 mod wrong_places;
 
-#[path = "../ci/hosts/mod.rs"]
-#[expect(dead_code, reason = "only comments are written here")]
-mod hosts;
-#[path = "../stores/object/servers.rs"]
-#[expect(dead_code, reason = "one of the servers is enough here")]
-mod moto;
-#[path = "../stores/postgres/server.rs"]
-#[expect(dead_code, reason = "only its start and its address are used here")]
-mod postgres;
-#[path = "../support/mod.rs"]
-mod support;
-#[path = "../stories/world.rs"]
-#[expect(dead_code, reason = "the service only has to run here")]
-mod world;
-
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -31,9 +16,9 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
+use pushplan_testing::{Project, Ran, postgres, servers};
+
 use canary::{CANARY, escaped, is_told};
-use support::Ran;
-use world::Project;
 
 const ONE: &str = "segments:\n  a: {criteria: {tag: a}}\n";
 
@@ -286,7 +271,7 @@ fn the_secret_of_a_store_of_objects_is_told_nowhere() {
         ]
     };
     let mut tried = vec![(closed, "team/quiet", "refused")];
-    if let Some(port) = moto::moto() {
+    if let Some(port) = servers::moto() {
         tried.push((port, "no-such-bucket/quiet", "no such bucket"));
         let keys = keys(port);
         let project = with_ledger("s3://team/quiet");

@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-use crate::support::Folder;
-use crate::world::{Project, Service};
+use pushplan_testing::{Folder, Project, Service};
 
 const MANIFEST: &str = "segments:\n  a: {criteria: {tag: a}}\n";
 

@@ -4,9 +4,9 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
+use pushplan_testing::{Project, Ran, stand_in};
+
 use crate::canary::{CANARY, KEY, escaped};
-use crate::support::Ran;
-use crate::world::{Project, stand_in};
 use crate::{ONE, kept, quiet};
 
 fn with_target(settings: &str) -> Project {

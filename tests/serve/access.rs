@@ -8,9 +8,9 @@ use std::process::Command;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use pushplan_testing::Folder;
 use serde_json::{Value, json};
 
-use crate::support::Folder;
 use crate::{Served, answer, exported};
 
 const ONE: &str = "segments:\n  a: {criteria: {tag: a}}\n";

@@ -1,9 +1,6 @@
 //! Webhooks over https: to a receiver whose certificate comes from an authority of one's own. The files beside this one are
 //! such an authority, a certificate that it gave to localhost with its key, and another authority.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -11,11 +8,11 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pushplan_testing::Folder;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
-use support::Folder;
 
 const CA: &str = include_str!("ca.pem");
 const OTHER: &str = include_str!("other.pem");

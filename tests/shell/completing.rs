@@ -3,7 +3,8 @@
 use std::net::TcpListener;
 use std::process::Command;
 
-use crate::support::Folder;
+use pushplan_testing::Folder;
+
 use crate::{command, contents, program, ran};
 
 /// A project with targets, a group, and resources. Nobody may be asked: the service is a port that somebody listens on.

@@ -4,11 +4,9 @@ use std::fs;
 use std::net::TcpListener;
 use std::process::Command;
 
+use pushplan_testing::{Folder, Ran, checked, says};
 use serde_json::Value;
 
-use crate::schema::checked;
-use crate::support::{Folder, Ran};
-use crate::world::says;
 use crate::{contents, pushplan};
 
 pub const TWO: &str =

@@ -7,9 +7,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pushplan_testing::says;
+
 use crate::doctor::{check, json, project};
 use crate::pushplan;
-use crate::world::says;
 
 /// A service that answers every request in the same way, with a date.
 fn stand_in(status: &'static str, date: String, body: &'static str) -> String {

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use pushplan::failure::EXITS;
 use pushplan::render::help::GROUPS;
+use pushplan_testing::Folder;
 
 use crate::pushplan;
-use crate::support::Folder;
 
 fn said(words: &[&str]) -> String {
     let ran = pushplan(&Folder::new(), words, &[]);

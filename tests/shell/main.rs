@@ -7,20 +7,12 @@ mod doctor_targets;
 mod help;
 mod man;
 
-#[path = "../support/schema.rs"]
-mod schema;
-#[path = "../support/mod.rs"]
-mod support;
-#[path = "../stories/world.rs"]
-#[expect(dead_code, reason = "other stories need more of it")]
-mod world;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use support::{Folder, Ran};
+use pushplan_testing::{Folder, Ran};
 
 /// A program by its name, or `None` where it is not installed and need not be.
 #[expect(clippy::print_stderr, reason = "whoever runs the tests should know")]

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use crate::support::Folder;
+use pushplan_testing::Folder;
+
 use crate::{command, program, pushplan, ran};
 
 #[test]

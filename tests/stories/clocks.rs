@@ -5,8 +5,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use pushplan::digest::Digest;
 use pushplan::ledger::{Begin, Chain, Entry, Lease, Ledger, Log, Record};
-
-use crate::world::{Project, says};
+use pushplan_testing::{Project, says};
 
 const TWO: &str = "segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n";
 

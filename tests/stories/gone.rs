@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::world::{Project, Service, says};
+use pushplan_testing::{Project, Service, says};
 
 const TWO: &str = "\
 segments:

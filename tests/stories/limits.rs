@@ -4,10 +4,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use pushplan_testing::{Folder, Project, Service, says};
 use serde_json::Value;
-
-use crate::support::Folder;
-use crate::world::{Project, Service, says};
 
 const TWO: &str = "\
 segments:

@@ -1,11 +1,13 @@
 //! Real servers that stores of objects run on, one of each for all tests of a process.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
+use crate::root;
+
 /// A server that ends when this process does.
+#[derive(Debug)]
 struct Server {
     port: u16,
     /// Holds its standard input open.
@@ -28,7 +30,7 @@ pub fn azurite() -> Option<u16> {
 }
 
 fn start(name: &str, program: &str, require: &str) -> Option<Server> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     if !root.join(program).exists() {
         assert!(std::env::var_os(require).is_none(), "tests/stores/object/install-{name} was not run");
         let _ = writeln!(std::io::stderr(), "not run: run tests/stores/object/install-{name}");

@@ -1,11 +1,12 @@
-//! What the tests share: a folder of their own, and the real binary run in it.
+//! A temporary folder, and the real binary run in it.
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A folder that is gone when the test ends.
+/// A folder that is deleted when the test ends.
+#[derive(Debug)]
 pub struct Folder(tempfile::TempDir);
 
 /// What a run of the binary said, and how it ended.
@@ -16,12 +17,11 @@ pub struct Ran {
     pub code: i32,
 }
 
-// Each test file uses what it needs of this. All of it is named here, or the compiler would call the rest dead.
-const _: () = {
-    let _ = (Folder::new, Folder::project, Folder::path, Folder::read, Folder::run, Folder::run_with, Folder::run_in);
-    let _ = |folder: &Folder| folder.write("name", "text");
-    let _ = |ran: Ran| (ran.stdout, ran.stderr, ran.code);
-};
+impl Default for Folder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Folder {
     pub fn new() -> Self {
@@ -63,7 +63,7 @@ impl Folder {
 
     /// The same, in a folder beneath this one.
     pub fn run_in(&self, below: &str, arguments: &[&str], input: &[u8]) -> Ran {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_pushplan"))
+        let mut child = Command::new(crate::binary())
             .args(arguments)
             .current_dir(self.path().join(below))
             .env_remove("COLUMNS")

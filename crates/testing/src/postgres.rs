@@ -1,17 +1,13 @@
 //! A PostgreSQL of the test's own.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, OnceLock};
 
-use pushplan::digest::Digest;
-use pushplan::ledger::AppendError;
-use pushplan::ledger::postgres::PostgresStore;
-use pushplan::ledger::store::{New, Start, Store};
 use tokio_postgres::{Client, Config, NoTls};
 
 /// It runs until this is dropped, or until the test's process ends.
+#[derive(Debug)]
 pub struct Server {
     child: Child,
     orders: Mutex<Option<(ChildStdin, BufReader<ChildStdout>)>>,
@@ -32,7 +28,7 @@ impl Server {
     }
 
     pub fn start() -> Option<Self> {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stores/postgres/start");
+        let script = crate::root().join("tests/stores/postgres/start");
         let mut child =
             Command::new(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the script starts");
         let mut said = BufReader::new(child.stdout.take().expect("piped"));
@@ -80,10 +76,6 @@ impl Server {
         place(self.port, schema)
     }
 
-    pub fn store(&self, schema: &str) -> PostgresStore {
-        PostgresStore::new(&self.place(schema), "prod").expect("a place")
-    }
-
     /// A connection of somebody who may do everything.
     pub async fn admin(&self, database: &str) -> Client {
         let mut config = Config::new();
@@ -107,60 +99,4 @@ impl Drop for Server {
 
 pub fn place(port: u16, schema: &str) -> String {
     format!("postgres://keeper:hunter2@127.0.0.1:{port}/ledgers/{schema}")
-}
-
-/// A record that ends in its checksum, as every record does.
-#[derive(Clone, Debug)]
-pub struct Sample {
-    pub bytes: Vec<u8>,
-    pub checksum: Digest,
-}
-
-impl Sample {
-    pub fn new(text: &str, previous: Option<&Digest>) -> Self {
-        let body = format!("{{\"text\":\"{text}\",\"previous\":\"{}\"", previous.map_or("", Digest::as_str));
-        let checksum = Digest::of(body.as_bytes());
-        let bytes = format!("{body},\"checksum\":\"{}\"}}\n", checksum.as_str()).into_bytes();
-        Self { bytes, checksum }
-    }
-}
-
-/// Creates a record.
-pub async fn create(
-    store: &dyn Store,
-    seq: u64,
-    sample: &Sample,
-    previous: Option<&Digest>,
-) -> Result<(), AppendError> {
-    store.create(New { seq, bytes: &sample.bytes, previous, is_checkpoint: false }).await
-}
-
-/// Creates the first records, each behind the one before it.
-pub async fn fill(store: &dyn Store, count: u64) -> Vec<Sample> {
-    let mut samples: Vec<Sample> = Vec::new();
-    for seq in 1..=count {
-        let previous = samples.last().map(|sample| sample.checksum.clone());
-        let sample = Sample::new(&format!("record {seq}"), previous.as_ref());
-        create(store, seq, &sample, previous.as_ref()).await.expect("created");
-        samples.push(sample);
-    }
-    samples
-}
-
-/// The records that are there from a place on, with their numbers.
-pub async fn read(store: &dyn Store, start: Start) -> Vec<(u64, Vec<u8>)> {
-    let records = store.read(start).await.expect("readable");
-    records.into_iter().map(|stored| (stored.seq, stored.bytes)).collect()
-}
-
-/// What samples are as records.
-pub fn numbered(samples: &[Sample]) -> Vec<(u64, Vec<u8>)> {
-    (1..).zip(samples.iter().map(|sample| sample.bytes.clone())).collect()
-}
-
-pub fn not_written(result: Result<(), AppendError>) -> String {
-    match result {
-        Err(AppendError::NotWritten(why)) => why,
-        other => panic!("{other:?}"),
-    }
 }

@@ -82,6 +82,7 @@ pub fn say(status: &str, headers: &str, body: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// A server between a client and another one, which keeps what was asked.
+#[derive(Debug)]
 pub struct Between {
     pub port: u16,
     seen: Arc<Mutex<Vec<String>>>,

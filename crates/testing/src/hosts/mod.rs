@@ -201,6 +201,7 @@ impl State {
 }
 
 /// A host that answers until the test ends.
+#[derive(Debug)]
 pub struct Host {
     pub origin: String,
     state: Arc<Mutex<State>>,

@@ -8,7 +8,7 @@ use reqwest::{Client, Method};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use crate::support::{Folder, Ran};
+use crate::{Folder, Ran};
 
 /// The application of a service that a test says nothing else of.
 const KEY: &str = "local-application-key0";
@@ -17,6 +17,7 @@ const SECRET: &str = "local-master-secret-00";
 /// What a target says where a test says nothing else: lost answers are not waited for as long as in earnest.
 const QUICK: &str = "settle = \"1s\"\nsend_within = \"2s\"\n";
 
+#[derive(Debug)]
 pub struct Project {
     pub folder: Folder,
 }
@@ -142,7 +143,7 @@ impl Project {
 
 /// The binary, which does not know whether a CI system runs this test.
 fn binary() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pushplan"));
+    let mut command = Command::new(crate::binary());
     ["CI", "GITHUB_ACTIONS", "GITLAB_CI"].into_iter().for_each(|name| {
         command.env_remove(name);
     });
@@ -157,6 +158,7 @@ pub fn changes(ran: &Ran) -> Vec<String> {
 }
 
 /// A running `pushplan serve`, looked at from outside: what people do in the dashboard, and what was asked of it.
+#[derive(Debug)]
 pub struct Service {
     child: Option<Child>,
     pub origin: String,
