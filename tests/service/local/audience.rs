@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{APP, Service};
+use super::harness::{APP, Service};
 
 #[tokio::test]
 async fn an_audience_is_counted_and_its_first_members_are_named() {

@@ -1,12 +1,10 @@
 //! The habits of the live service's clients, and what errors look like to them.
 
-mod service_support;
-
 use pushplan::service::Level;
 use serde_json::{Value, json};
 
-use service_support::wire::{Reply, exchange, request};
-use service_support::{PHONE, World, table};
+use crate::support::wire::{Reply, exchange, request};
+use crate::support::{PHONE, World, table};
 
 const SEGMENT: &str = r#"{"display_name":"Readers","criteria":{"tag":"news"}}"#;
 
@@ -183,7 +181,7 @@ async fn errors_say_what_where_and_why() {
         let answer = world.named(&reply.json());
         assert_eq!(reply.status, status, "{method} {path}: {answer:#}");
         assert!(
-            service_support::wire::alike(&expected, &answer),
+            crate::support::wire::alike(&expected, &answer),
             "{method} {path} answers {answer:#}\nand not {expected:#}"
         );
     }

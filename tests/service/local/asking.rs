@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{APP, NOON, OTHER, Service};
+use super::harness::{APP, NOON, OTHER, Service};
 
 /// The status, the error and its details of a request that is refused.
 async fn refused(service: &Service, method: &str, path: &str, body: &Value) -> (u16, String) {

@@ -4,7 +4,7 @@ use pushplan::service::{Settings, faults};
 use pushplan::source::Source;
 use serde_json::{Value, json};
 
-use crate::harness::{APP, NOON, OTHER, Service};
+use super::harness::{APP, NOON, OTHER, Service};
 
 #[tokio::test]
 async fn the_log_holds_every_api_request_and_no_local_one() {

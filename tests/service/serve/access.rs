@@ -11,7 +11,7 @@ use base64::prelude::BASE64_STANDARD;
 use pushplan_testing::Folder;
 use serde_json::{Value, json};
 
-use crate::{Served, answer, exported};
+use super::{Served, answer, exported};
 
 const ONE: &str = "segments:\n  a: {criteria: {tag: a}}\n";
 const FILE: &str = ".pushplan/service.env";

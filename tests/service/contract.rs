@@ -1,16 +1,14 @@
 //! The contract's endpoint tables, row by row, and the verbs that the live service has gained.
 
-mod service_support;
-
 use std::collections::BTreeSet;
 
 use pushplan::service::Level;
 use pushplan::service::routes::ROUTES;
 use serde_json::{Value, json};
 
-use service_support::table::{Row, rows};
-use service_support::wire::{Reply, alike, exchange, request};
-use service_support::{KEY, World};
+use crate::support::table::{Row, rows};
+use crate::support::wire::{Reply, alike, exchange, request};
+use crate::support::{KEY, World};
 
 /// The path with a slash at its end, or without the one that it has.
 fn other_slash(path: &str) -> String {

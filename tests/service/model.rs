@@ -1,14 +1,12 @@
 //! Sixty-four clients at once: what the service holds in the end is what they did, and nothing is lost.
 
-mod service_support;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use pushplan::service::{Level, Settings};
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
-use service_support::{KEY, PHONE, SECRET, World, settings};
+use crate::support::{KEY, PHONE, SECRET, World, settings};
 
 const CLIENTS: usize = 64;
 const STEPS: usize = 40;

@@ -3,10 +3,10 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::service_support::local;
-use super::service_support::table::rows;
-use super::service_support::{KEY, PHONE, SECRET};
 use super::{assert_no_failure, assert_well, world};
+use crate::support::local;
+use crate::support::table::rows;
+use crate::support::{KEY, PHONE, SECRET};
 
 /// Every value of a body, by its JSON pointer.
 fn pointers(value: &Value, path: &str, found: &mut Vec<String>) {

@@ -1,7 +1,7 @@
 use pushplan::service::state::PushType;
 use serde_json::{Value, json};
 
-use crate::harness::{Service, time, to_all};
+use super::harness::{Service, time, to_all};
 
 const NOW: &str = "2026-11-27T08:00:00Z";
 

@@ -1,7 +1,6 @@
 //! `pushplan serve`, as the real binary.
 #![cfg(unix)]
 
-#[path = "serve/access.rs"]
 mod access;
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -366,7 +365,7 @@ fn is_like(answer: &str, shown: &str) -> bool {
 /// The README's walk through the service, in a shell: what a line `#> ` shows is what the command before it answers.
 #[test]
 fn the_walk_of_the_readme_answers_what_it_shows() {
-    let readme = include_str!("../README.md");
+    let readme = include_str!("../../README.md");
     let section = readme.split("## The service, built in\n").nth(1).expect("the section");
     let blocks: Vec<&str> = section.split("```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect();
     let arguments: Vec<&str> = blocks[0].strip_prefix("pushplan serve ").expect("a command").split(' ').collect();

@@ -1,8 +1,6 @@
 //! Requests that nobody should send: each is refused or answered, none breaks anything.
 
 mod connections;
-#[path = "../service_support/mod.rs"]
-mod service_support;
 mod values;
 
 use std::panic;
@@ -11,9 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pushplan::service::Level;
 use serde_json::{Value, json};
 
-use service_support::table;
-use service_support::wire::{Reply, exchange, request};
-use service_support::{PHONE, World};
+use crate::support::table;
+use crate::support::wire::{Reply, exchange, request};
+use crate::support::{PHONE, World};
 
 /// Panics of whatever thread, the service's among them.
 static PANICS: AtomicUsize = AtomicUsize::new(0);
@@ -23,7 +21,8 @@ fn count_panics() {
     ONCE.call_once(|| {
         let usual = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            let ours = info.location().is_some_and(|place| !place.file().starts_with("tests"));
+            let is_test = |file: &str| file.starts_with("tests") || file.starts_with("crates");
+            let ours = info.location().is_some_and(|place| !is_test(place.file()));
             PANICS.fetch_add(usize::from(ours), Ordering::SeqCst);
             usual(info);
         }));
@@ -43,7 +42,7 @@ fn assert_no_failure(what: &str, status: u16) {
 
 async fn world() -> World {
     count_panics();
-    service_support::local::world(Level::Extended).await
+    crate::support::local::world(Level::Extended).await
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use pushplan::service::population;
 use serde_json::{Value, json};
 
-use crate::harness::{APP, NOON, OTHER, Service};
+use super::harness::{APP, NOON, OTHER, Service};
 
 #[tokio::test]
 async fn a_device_registers_changes_and_goes() {

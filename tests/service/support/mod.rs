@@ -34,18 +34,6 @@ pub struct World {
     pub names: Vec<(&'static str, String)>,
 }
 
-// Each test file uses what it needs of this. All of it is named here, or the compiler would call the rest dead.
-const _: () = {
-    let _ = (World::bare, World::new, World::stop, World::call, World::with_ids, World::named, settings);
-    let _ = (wire::exchange, wire::request, wire::parse, wire::all_of, wire::alike, table::rows);
-    let _ = (local::rows, local::world);
-    let _ = (Reply::header, Reply::text, Reply::json, |reply: Reply| reply.status);
-    let _ = |row: table::Row| (row.method, row.route, row.level, row.path, row.body, row.status, row.location);
-    let _ = |row: table::Row| (row.answer, row.unknown);
-    let _ = (KEY, SECRET, NOW, PHONE, ROBOT, NOBODY);
-    let _ = |world: World| (world.running, world.names);
-};
-
 /// The usual settings: one application, in memory, and a clock that stands still.
 pub fn settings(api: Level) -> Settings {
     Settings {

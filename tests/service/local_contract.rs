@@ -1,17 +1,15 @@
 //! The control API, row by row.
 
-mod service_support;
-
 use std::collections::BTreeSet;
 
 use pushplan::service::Level;
 use pushplan::service::local::ROUTES;
 use serde_json::Value;
 
-use service_support::World;
-use service_support::local::{rows, world};
-use service_support::table::Row;
-use service_support::wire::{Reply, alike, exchange, request};
+use crate::support::World;
+use crate::support::local::{rows, world};
+use crate::support::table::Row;
+use crate::support::wire::{Reply, alike, exchange, request};
 
 fn told(row: &Row) -> String {
     format!("{} {}", row.method, row.path)

@@ -2,7 +2,7 @@ use pushplan::service::state::PushType;
 use pushplan::service::state::devices::Properties;
 use serde_json::{Value, json};
 
-use crate::harness::{Service, time, to_all};
+use super::harness::{Service, time, to_all};
 
 const NOW: &str = "2026-11-27T08:00:00Z";
 

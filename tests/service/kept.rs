@@ -1,12 +1,10 @@
 //! What is shown is durable, and what comes to nothing leaves nothing behind.
 
-mod service_support;
-
 use pushplan::service::state::devices::{Device, NO_GROUP};
 use pushplan::service::{Level, NotDone, Settings};
 use serde_json::{Value, json};
 
-use service_support::{KEY, PHONE, World, settings, table};
+use crate::support::{KEY, PHONE, World, settings, table};
 
 fn kept_in(folder: &tempfile::TempDir) -> Settings {
     Settings { data: Some(folder.path().join("service.db")), ..settings(Level::Extended) }

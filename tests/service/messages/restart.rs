@@ -3,7 +3,7 @@ use std::time::Duration;
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 
-use crate::harness::{Service, time, to_all};
+use super::harness::{Service, time, to_all};
 
 fn at(time: &str) -> Value {
     json!({ "schedule": { "scheduled_time": time }, "push": to_all("On time") })

@@ -3,13 +3,11 @@
 //! The JSON here is written from the contract and the facts of the live service, not from this crate's types. The clock stands
 //! at 2026-11-27T09:00:00Z. Ids are replaced by a word where the test knows them and by `<uuid>` where it does not.
 
-mod service_support;
-
 use pushplan::service::Level;
 use serde_json::{Value, json};
 
-use service_support::wire::{Reply, alike, exchange, request};
-use service_support::{World, settings};
+use crate::support::wire::{Reply, alike, exchange, request};
+use crate::support::{World, settings};
 
 /// A world with the words that the answers of this test are told with.
 struct Wire(World);

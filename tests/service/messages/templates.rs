@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use crate::harness::Service;
+use super::harness::Service;
 
 const NOW: &str = "2026-11-27T08:00:00.250Z";
 

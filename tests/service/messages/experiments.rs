@@ -1,7 +1,7 @@
 use pushplan::service::state::{PushType, variant_of};
 use serde_json::{Value, json};
 
-use crate::harness::{Service, time};
+use super::harness::{Service, time};
 
 const NOW: &str = "2026-11-27T08:00:00Z";
 
