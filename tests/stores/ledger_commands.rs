@@ -1,11 +1,8 @@
 //! `history`, `forget` and `resolve`, as a user sees them.
 
-#[path = "support/files.rs"]
-mod files;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use files::FileLog;
+use crate::files::FileLog;
 use pushplan::address::Address;
 use pushplan::digest::Digest;
 use pushplan::ledger::{Begin, Done, Ended, Entry, Intent, Ledger, Outcome, Record, Resolution, Verb};

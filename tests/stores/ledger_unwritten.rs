@@ -1,8 +1,5 @@
 //! Results that the ledger could not take are kept in a second place and taken in later, unless they are no news any more.
 
-#[path = "support/files.rs"]
-mod files;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -12,7 +9,7 @@ use pushplan::address::Address;
 use pushplan::digest::Digest;
 use pushplan::ledger::{Begin, Done, Entry, Intent, Lease, Ledger, Outcome, Record, Resolution, Seq, Verb, history};
 
-use files::FileLog;
+use crate::files::FileLog;
 
 fn at() -> Timestamp {
     "2026-11-15T12:00:00Z".parse().expect("a time")

@@ -1,8 +1,5 @@
 //! The ledger as files: what is appended is there and nothing else is believed.
 
-#[path = "support/files.rs"]
-mod files;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
@@ -14,7 +11,7 @@ use pushplan::digest::Digest;
 use pushplan::ledger::{Adopted, AppendError, Chain, Entry, Ledger, Log, Position, Record, Seq, Unreadable};
 use serde_json::json;
 
-use files::FileLog;
+use crate::files::FileLog;
 
 fn now() -> Timestamp {
     "2026-11-15T12:00:00Z".parse().expect("a time")

@@ -1,10 +1,7 @@
 //! Several writers, writers that are killed, and disks that take no more: every place has one record, what was acknowledged is
 //! there, and the ledger can always be read.
 //!
-//! Writers are processes of their own: this program runs itself again, with the test `a_writer` alone.
-
-#[path = "support/files.rs"]
-mod files;
+//! Writers are processes of their own: this program runs itself again, with the test `ledger_crash::a_writer` alone.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -16,7 +13,7 @@ use jiff::Timestamp;
 use pushplan::address::Address;
 use pushplan::ledger::{AppendError, Entry, Record, Seq};
 
-use files::FileLog;
+use crate::files::FileLog;
 
 const FOLDER: &str = "PUSHPLAN_TEST_FOLDER";
 const NAME: &str = "PUSHPLAN_TEST_NAME";
@@ -76,7 +73,7 @@ fn writer(how: &str, root: &Path, who: &str, count: usize, size: usize) -> Child
     Command::new("sh")
         .args(["-c", &format!("{how} \"$0\" \"$@\"")])
         .arg(std::env::current_exe().expect("it works"))
-        .args(["--exact", "a_writer", "--nocapture", "--test-threads", "1"])
+        .args(["--exact", "ledger_crash::a_writer", "--nocapture", "--test-threads", "1"])
         .env(FOLDER, root)
         .env(NAME, who)
         .env(COUNT, count.to_string())

@@ -9,13 +9,6 @@ use pushplan::ledger::{AppendError, Chain, Entry, Ledger, Log, Position, Seq, Ta
 /// The ledger of a target in files beneath a folder.
 pub struct FileLog(pub Chain);
 
-// Each test file uses what it needs of this. All of it is named here, or the compiler would call the rest dead.
-const _: () = {
-    let _ = |log: &FileLog| (log.load(0), log.history(), log.position());
-    let _ = |log: &FileLog, ledger: &Ledger| log.checkpoint(ledger, "", Timestamp::now());
-    let _ = |log: &FileLog, entry: &Entry| (log.write(entry), log.take_in(), FileLog::new);
-};
-
 /// Waits for an answer, also where somebody else's runtime is. Files need no driver of a runtime, and so none is there whose own
 /// system calls could fail.
 fn wait<T: Send>(answer: impl Future<Output = T> + Send) -> T {
