@@ -10,7 +10,7 @@ mod faults;
 mod found;
 mod judge;
 mod person;
-mod proxy;
+mod relay;
 mod story;
 mod yaml;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::story::{Ran, World};
+use super::story::{Ran, World};
 
 impl World {
     /// Resolves what an apply asks a person about. Whether anything was resolved.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pushplan_testing::wire::{self, Asked};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::faults::{self, Fault, Rule, When};
+use super::faults::{self, Fault, Rule, When};
 
 /// No process takes longer to start, or to end once it is killed.
 const PATIENCE: Duration = Duration::from_secs(60);

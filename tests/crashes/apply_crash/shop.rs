@@ -13,8 +13,8 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::points::{Point, Tampering};
-use crate::scenarios::Scenario;
+use super::points::{Point, Tampering};
+use super::scenarios::Scenario;
 
 /// The application of its service.
 const APP: &str = "local-application-key0:local-master-secret-00";

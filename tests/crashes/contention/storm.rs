@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use pushplan_testing::{Project, Ran, Service};
 use tempfile::TempDir;
 
-use crate::Random;
-use crate::declared::Declared;
-use crate::places::Place;
-use crate::witness::Witness;
+use super::Random;
+use super::declared::Declared;
+use super::places::Place;
+use super::witness::Witness;
 
 const MEMBERS: usize = 8;
 /// How often somebody is struck who has just sent something, and anybody else.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::storm::{LEASE, Team};
-use crate::witness::Write;
+use super::storm::{LEASE, Team};
+use super::witness::Write;
 
 /// One run, as the ledger tells it.
 #[derive(Debug)]

@@ -2,9 +2,9 @@
 
 use pushplan::model::level::Level;
 
-use crate::declared::{Declared, Kind};
-use crate::faults::{Fault, On, Rule, When};
-use crate::story::World;
+use super::declared::{Declared, Kind};
+use super::faults::{Fault, On, Rule, When};
+use super::story::World;
 
 const LEVELS: [Level; 2] = [Level::Documented, Level::Extended];
 

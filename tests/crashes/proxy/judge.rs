@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use pushplan::service::state::devices::NO_GROUP;
 use serde_json::Value;
 
-use crate::declared::{Audience, Kind, Thing};
-use crate::service::{Device, Object, planted_mark};
-use crate::story::World;
-use crate::yaml::time_of;
+use super::declared::{Audience, Kind, Thing};
+use super::service::{Device, Object, planted_mark};
+use super::story::World;
+use super::yaml::time_of;
 
 /// Everything of others that was touched.
 pub fn untouched(world: &World) -> Vec<String> {

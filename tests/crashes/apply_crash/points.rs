@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::shop::Seed;
+use super::shop::Seed;
 
 /// One call: the nth of its name in whichever thread comes to it first.
 #[derive(Clone, Debug)]
@@ -55,7 +55,8 @@ pub fn may_run() -> bool {
     if traces.is_ok_and(|status| status.success()) {
         return true;
     }
-    let words = "strace does not run here, so that NO apply is killed; tests/apply_crash/install-strace gets it";
+    let words =
+        "strace does not run here, so that NO apply is killed; tests/crashes/apply_crash/install-strace gets it";
     assert!(std::env::var_os("CI").is_none(), "{words}");
     #[expect(clippy::print_stderr, reason = "whoever runs the test is told what it left out")]
     {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::declared::{Audience, Declared, KINDS, Kind, Thing};
+use super::declared::{Audience, Declared, KINDS, Kind, Thing};
 
 /// The first day of every story's calendar.
 pub const FIRST_DAY: &str = "2090-01-01T00:00:00Z";

@@ -9,13 +9,13 @@ use pushplan::model::level::Level;
 use pushplan_testing::Folder;
 use serde_json::{Value, json};
 
-use crate::Random;
-use crate::declared::{Declared, KINDS, Kind};
-use crate::faults::{On, Rule};
-use crate::judge;
-use crate::proxy::{Proxy, Traffic};
-use crate::service::{KEY, LAST_DAY, SECRET, Service};
-use crate::yaml::FIRST_DAY;
+use super::Random;
+use super::declared::{Declared, KINDS, Kind};
+use super::faults::{On, Rule};
+use super::judge;
+use super::relay::{Proxy, Traffic};
+use super::service::{KEY, LAST_DAY, SECRET, Service};
+use super::yaml::FIRST_DAY;
 
 /// Calm applies after the last fault. Between them, a person resolves what is in an unknown state.
 const CALM: usize = 5;
@@ -207,7 +207,7 @@ impl World {
     fn finish(&mut self) {
         let things: Vec<_> = self.declared.all_ever().cloned().collect();
         for thing in things.iter().filter(|thing| thing.kind == Kind::Pipeline) {
-            self.service.tag("device-0", &crate::yaml::trigger(thing));
+            self.service.tag("device-0", &super::yaml::trigger(thing));
         }
         self.service.move_to(LAST_DAY);
         self.today = LAST_DAY;

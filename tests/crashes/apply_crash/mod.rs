@@ -80,7 +80,7 @@ fn a_disk_that_fails_once_or_for_good_leaves_no_torn_ledger_and_is_told() {
     let seed = Shop::seed(&REPLACING);
     let mut failed = 0;
     // `write` is not among the calls: the runtime wakes itself up with it, and fails with it. Writes of the ledger that fail
-    // are tried by `tests/ledger_crash.rs`, where nothing else writes.
+    // are tried by `tests/stores/ledger_crash.rs`, where nothing else writes.
     for (tampering, calls) in [
         (Tampering::Once("EIO"), LEDGER.to_vec()),
         (Tampering::FromThenOn("ENOSPC"), LEDGER.to_vec()),

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::declared::{Kind, Thing};
-use crate::yaml::time_of;
+use super::declared::{Kind, Thing};
+use super::yaml::time_of;
 
 pub const KEY: &str = "proxy-application-key0";
 pub const SECRET: &str = "proxy-master-secret-00";
