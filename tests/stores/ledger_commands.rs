@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::files::FileLog;
 use pushplan::address::Address;
 use pushplan::digest::Digest;
 use pushplan::ledger::{Begin, Done, Ended, Entry, Intent, Ledger, Outcome, Record, Resolution, Verb};
 use pushplan_testing::{Folder, Ran, checked};
 use serde_json::{Value, json};
+
+use crate::files::FileLog;
 
 /// A project with a ledger that is written through the library, as `apply` does.
 struct Story {

@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::suite::Place;
 use pushplan::digest::Digest;
 use pushplan::ledger::postgres::PostgresStore;
 use pushplan::ledger::store::{New, Pending, Start, Store, Unread};
 use pushplan::ledger::{AppendError, Chain, Entry, Log, Record, Seq};
 use pushplan_testing::postgres::{Server, place};
 use records::{Sample, create, fill, not_written, numbered, read, store_in};
+
+use crate::suite::Place;
 
 /// A schema of the server.
 struct Schema(&'static Server, String);

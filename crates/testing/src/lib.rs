@@ -1,6 +1,7 @@
 //! Shared support for integration tests and benchmarks: folders, the real binary, services and servers.
 
 mod folder;
+mod golden;
 pub mod hosts;
 pub mod postgres;
 mod project;
@@ -12,6 +13,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 pub use folder::{Folder, Ran};
+pub use golden::golden;
 pub use project::{Project, Service, changes, ended, says, signal, stand_in};
 pub use schema::checked;
 
