@@ -1,21 +1,20 @@
 //! However a project is written, its canonical specs are the same; and however it is damaged, it is read without a panic.
 
 mod equal;
-mod meaning;
-mod writing;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use jiff::Timestamp;
-use meaning::{Meant, project};
 use proptest::prelude::*;
 use pushplan::check::{self, Subject};
 use pushplan::finding::{Findings, Severity};
 use pushplan::manifest::{self, From, Input, Manifests, Project};
 use pushplan::source::Sources;
 use serde_json::Value;
-use writing::{Choices, plainly, somehow};
+
+use crate::generated::meaning::{Meant, project};
+use crate::generated::writing::{Choices, plainly, somehow};
 
 fn settings(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }

@@ -7,9 +7,9 @@ use pushplan::address::Address;
 use pushplan::manifest::Manifests;
 use serde_json::Value;
 
-use crate::meaning::{Meant, project};
-use crate::writing::{Choices, somehow};
-use crate::{edited, read, spec};
+use super::{edited, read, spec};
+use crate::generated::meaning::{Meant, project};
+use crate::generated::writing::{Choices, somehow};
 
 /// Texts of a spec that stand for themselves: each changes alone. Of sets, an item may stand twice.
 pub fn texts(value: &Value, path: &str, into: &mut Vec<String>) {

@@ -2,7 +2,7 @@
 
 use pushplan::model::level::Level;
 
-use crate::story;
+use super::story;
 
 /// On both levels.
 fn always(before: &str, after: &str) {

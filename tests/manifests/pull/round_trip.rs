@@ -5,9 +5,9 @@ use pushplan::model::level::Level;
 use pushplan_testing::Folder;
 use serde_json::{Value, json};
 
-use crate::meaning::{Meant, project};
-use crate::sound;
-use crate::world::{KEY, SECRET, World, written};
+use crate::generated::meaning::{Meant, project};
+use crate::generated::sound;
+use crate::generated::world::{KEY, SECRET, World, written};
 
 fn settings() -> ProptestConfig {
     let cases = std::env::var("PUSHPLAN_ROUND_TRIPS").ok().and_then(|cases| cases.parse().ok()).unwrap_or(8);

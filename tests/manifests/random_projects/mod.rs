@@ -1,19 +1,13 @@
 //! Any project, applied to the built-in service, leaves nothing to do; and neither does any edit of it.
 
-#[path = "../canonical/meaning.rs"]
-mod meaning;
-mod sound;
 mod stories;
-#[expect(dead_code, reason = "other tests look at it from outside")]
-mod world;
-#[path = "../canonical/writing.rs"]
-#[expect(dead_code, reason = "projects are written in one way here")]
-mod writing;
 
-use meaning::{Meant, project};
 use proptest::prelude::*;
 use pushplan::model::level::Level;
-use world::{World, written};
+
+use crate::generated::meaning::{Meant, project};
+use crate::generated::sound;
+use crate::generated::world::{World, written};
 
 fn settings() -> ProptestConfig {
     let cases = std::env::var("PUSHPLAN_RANDOM_PROJECTS").ok().and_then(|cases| cases.parse().ok()).unwrap_or(60);

@@ -1,6 +1,6 @@
 //! Writing what is meant as YAML: in one plain way, and in any of the others.
 
-use crate::meaning::{Field, Meant, Tree};
+use super::meaning::{Field, Meant, Tree};
 
 /// A sequence of choices that a seed decides.
 pub struct Choices {

@@ -1,12 +1,7 @@
 //! What is written for people says exactly what it was written from, in the layout that `pushplan fmt` makes.
 
-#[path = "../canonical/meaning.rs"]
-mod meaning;
 mod specs;
 mod texts;
-#[path = "../canonical/writing.rs"]
-#[expect(dead_code, reason = "projects are written in one way here")]
-mod writing;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,6 +14,8 @@ use pushplan::manifest::{self, From, Input, Project, author, write};
 use pushplan::node::Node;
 use pushplan::source::{Source, Sources};
 use serde_json::Value;
+
+use crate::generated::{meaning, writing};
 
 fn settings(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use pushplan::check::{self, Subject};
 use pushplan::finding::Severity;
 
-use crate::meaning::{Field, Meant, Tree};
-use crate::world::{read, written};
+use super::meaning::{Field, Meant, Tree};
+use super::world::{read, written};
 
 /// Each address once.
 pub fn unique(project: &mut Vec<Meant>) {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::stories::after;
+use super::stories::after;
 
 const PUSH: &str = "\
 scheduled_pushes:

@@ -1,13 +1,9 @@
 //! Manifests that people wrote, edited in place: only what differs changes, and all else stays to the byte.
 
 mod changes;
-#[path = "../canonical/meaning.rs"]
-mod meaning;
 mod random;
 mod remarks;
 mod stories;
-#[path = "../canonical/writing.rs"]
-mod writing;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -4,7 +4,7 @@ use pushplan_testing::{Project, Service, says};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::in_sync;
+use super::in_sync;
 
 const FILE: &str = "messages.yaml";
 

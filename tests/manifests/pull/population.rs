@@ -7,7 +7,7 @@ use pushplan_testing::{Project, Service, says};
 use reqwest::Method;
 use serde_json::json;
 
-use crate::in_sync;
+use super::in_sync;
 
 /// Names that break something somewhere.
 const AWKWARD: &[&str] = &[

@@ -3,7 +3,7 @@
 use pushplan_testing::{Project, Service, says};
 use serde_json::{Value, json};
 
-use crate::{applied, in_sync};
+use super::{applied, in_sync};
 
 const FILE: &str = "messages.yaml";
 

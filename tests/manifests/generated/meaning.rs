@@ -18,7 +18,7 @@ pub struct Meant {
 /// As it is written plainly, for whoever reads of a failure.
 impl fmt::Debug for Meant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&crate::writing::plainly(std::slice::from_ref(self)))
+        f.write_str(&super::writing::plainly(std::slice::from_ref(self)))
     }
 }
 

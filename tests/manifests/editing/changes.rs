@@ -11,10 +11,10 @@ use pushplan::source::Span;
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 
-use crate::meaning::{Meant, project};
-use crate::random::{new_text, read_back, settings, texts};
-use crate::writing::{Choices, somehow};
-use crate::{edited, read, spec};
+use super::random::{new_text, read_back, settings, texts};
+use super::{edited, read, spec};
+use crate::generated::meaning::{Meant, project};
+use crate::generated::writing::{Choices, somehow};
 
 /// One thing that somebody does in the dashboard: where, and what is there then.
 #[derive(Clone, Debug)]

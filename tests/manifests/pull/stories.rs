@@ -4,7 +4,7 @@ use pushplan_testing::{Project, Ran, Service, ended, says};
 use reqwest::Method;
 use serde_json::json;
 
-use crate::in_sync;
+use super::in_sync;
 
 /// A project that declares nothing.
 fn empty() -> Project {
@@ -265,7 +265,7 @@ fn names_that_would_give_keys_of_one_s_own_are_pulled_with_others() {
 #[test]
 fn what_is_ours_and_in_no_file_is_written_anew_where_it_is_named() {
     let both = "segments:\n  a: {display_name: Alpha, criteria: {tag: a}}\n  b: {criteria: {segment: a}}\n";
-    let (project, service) = crate::applied(both);
+    let (project, service) = super::applied(both);
     let other = "segments:\n  c: {criteria: {tag: c}}\n";
     project.write(other);
     let edited = json!({"display_name": "Beta", "criteria": {"tag": "theirs"}});

@@ -9,17 +9,6 @@ mod population;
 mod round_trip;
 mod stories;
 
-#[path = "../canonical/meaning.rs"]
-mod meaning;
-#[path = "../random_projects/sound.rs"]
-mod sound;
-#[path = "../random_projects/world.rs"]
-#[expect(dead_code, reason = "nothing is edited here")]
-mod world;
-#[path = "../canonical/writing.rs"]
-#[expect(dead_code, reason = "projects are written in one way here")]
-mod writing;
-
 use pushplan_testing::{Project, Service, says};
 
 /// A project that was applied.

@@ -6,7 +6,7 @@ use pushplan::address::Address;
 use pushplan::manifest::edit::{Editor, Settled};
 use serde_json::{Value, json};
 
-use crate::{edited, read, spec};
+use super::{edited, read, spec};
 
 /// What becomes of a manifest where the service has something else at a place; null: nothing.
 pub fn after(text: &str, address: &str, changes: &[(&str, Value)]) -> (String, Settled) {

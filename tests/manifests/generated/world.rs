@@ -24,8 +24,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
-use crate::meaning::Meant;
-use crate::writing::plainly;
+use super::meaning::Meant;
+use super::writing::plainly;
 
 pub const KEY: &str = "random-application-000";
 pub const SECRET: &str = "random-secret-00000000";

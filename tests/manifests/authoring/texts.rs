@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::{authored, canonical};
+use super::{authored, canonical};
 
 fn written(kind: &str, key: &str, spec: &Value) -> String {
     let specs = BTreeMap::from([((kind.to_owned(), key.to_owned()), spec.clone())]);
