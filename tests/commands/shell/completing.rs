@@ -5,7 +5,7 @@ use std::process::Command;
 
 use pushplan_testing::Folder;
 
-use crate::{command, contents, program, ran};
+use super::{command, contents, program, ran};
 
 /// A project with targets, a group, and resources. Nobody may be asked: the service is a port that somebody listens on.
 fn project() -> (Folder, TcpListener) {

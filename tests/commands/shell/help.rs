@@ -8,7 +8,7 @@ use pushplan::failure::EXITS;
 use pushplan::render::help::GROUPS;
 use pushplan_testing::Folder;
 
-use crate::pushplan;
+use super::pushplan;
 
 fn said(words: &[&str]) -> String {
     let ran = pushplan(&Folder::new(), words, &[]);

@@ -7,7 +7,7 @@ use std::process::Command;
 use pushplan_testing::{Folder, Ran, checked, says};
 use serde_json::Value;
 
-use crate::{contents, pushplan};
+use super::{contents, pushplan};
 
 pub const TWO: &str =
     "segments:\n  a: {criteria: {tag: a}}\ntemplates:\n  winback: {push: {notification: {alert: Hello}}}\n";

@@ -4,7 +4,7 @@ use std::fs;
 
 use pushplan_testing::Folder;
 
-use crate::{command, program, pushplan, ran};
+use super::{command, program, pushplan, ran};
 
 #[test]
 fn every_command_has_a_page_that_groff_takes_without_a_word() {

@@ -20,7 +20,7 @@ fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file());
     let is_needed = std::env::var_os("PUSHPLAN_REQUIRE_SHELLS").is_some();
-    assert!(found.is_some() || !is_needed, "{name} is missing: tests/shell/install-shells was not run");
+    assert!(found.is_some() || !is_needed, "{name} is missing: tests/commands/shell/install-shells was not run");
     if found.is_none() {
         eprintln!("not run: there is no {name}");
     }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use pushplan_testing::says;
 
-use crate::doctor::{check, json, project};
-use crate::pushplan;
+use super::doctor::{check, json, project};
+use super::pushplan;
 
 /// A service that answers every request in the same way, with a date.
 fn stand_in(status: &'static str, date: String, body: &'static str) -> String {

@@ -1,7 +1,7 @@
 //! What the README shows is what happens.
 //!
 //! Every `console` block is run, one after the other, as in one shell: `cd DIR` holds for all commands behind it. A line
-//! beginning with `$ ` is a command, and what follows up to the next one is its output. `PUSHPLAN_BLESS=1 cargo test --test readme` writes the outputs anew.
+//! beginning with `$ ` is a command, and what follows up to the next one is its output. `PUSHPLAN_BLESS=1 cargo test --test commands readme` writes the outputs anew.
 
 use std::fmt::Write;
 use std::fs;
