@@ -4,7 +4,7 @@ use pushplan::render::escape::stream;
 use pushplan::render::{one_line, visible};
 use pushplan::text::{quoted, short};
 
-use crate::project::{Project, assert_calm};
+use super::project::{Project, assert_calm};
 
 /// All 1,112,064 of them.
 fn all() -> impl Iterator<Item = char> {

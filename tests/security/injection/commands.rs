@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use pushplan::render::escape::stream;
 use pushplan_testing::Ran;
 
-use crate::project::{Project, assert_calm, without_colors};
+use super::project::{Project, assert_calm, without_colors};
 
 /// Whether a CI system would take something of this for a command. Colours do not matter.
 fn obeyed(output: &str) -> Option<String> {

@@ -12,7 +12,7 @@ use std::thread;
 use pushplan_testing::hosts::{Host, Kind, TOKEN};
 use pushplan_testing::{Folder, Project, Service, says};
 
-use crate::canary::{CANARY, KEY, escaped, is_told};
+use super::canary::{CANARY, KEY, escaped, is_told};
 
 const MANIFEST: &str = "\
 segments:
@@ -254,7 +254,7 @@ fn no_command_tells_a_secret() {
     ];
     let mut others = String::new();
     for (arguments, code) in done {
-        let ran = crate::quiet(&world.project, arguments, &world.env());
+        let ran = super::quiet(&world.project, arguments, &world.env());
         if ran.code != code {
             others.push_str(&format!("{arguments:?}, which was to end with {code}: {ran}\n"));
         }

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::project::{Project, assert_calm};
+use super::project::{Project, assert_calm};
 
 const PLAIN: &str = "Hi there";
 

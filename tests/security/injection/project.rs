@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use pushplan_testing::{Folder, Ran};
 
-use crate::points::is_raw;
+use super::points::is_raw;
 
 pub struct Project {
     pub folder: Folder,

@@ -11,8 +11,8 @@ use pushplan_testing::hosts::{Host, Kind, TOKEN};
 use pushplan_testing::{Project, says};
 use serde_json::json;
 
-use crate::canary::{CANARY, KEY, escaped, is_told};
-use crate::{ONE, kept, quiet};
+use super::canary::{CANARY, KEY, escaped, is_told};
+use super::{ONE, kept, quiet};
 
 /// A service without anything, which has taken no offence yet: its origin, and the status that it refuses everything with.
 fn service() -> (String, Arc<AtomicU16>) {

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 
 use pushplan_testing::{Project, Ran, stand_in};
 
-use crate::canary::{CANARY, KEY, escaped};
-use crate::{ONE, kept, quiet};
+use super::canary::{CANARY, KEY, escaped};
+use super::{ONE, kept, quiet};
 
 fn with_target(settings: &str) -> Project {
     let project = Project::new(ONE);
