@@ -1,4 +1,5 @@
 //! The sources, the benchmarks and the tests as a whole.
 
+mod binaries;
 mod layers;
 mod speed;
