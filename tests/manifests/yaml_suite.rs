@@ -9,6 +9,7 @@ use pushplan::finding::Findings;
 use pushplan::manifest::{Parsed, parse};
 use pushplan::node::Node;
 use pushplan::source::{Source, Sources};
+use pushplan_testing::missing;
 use serde_json::Value;
 
 /// Where a case that is well-formed YAML is refused all the same: the code, why, and the cases.
@@ -94,13 +95,7 @@ fn problem(case: &Case, stated: &BTreeMap<&str, &str>) -> Option<String> {
 #[test]
 fn yaml_is_read_as_the_test_suite_says() {
     let Some(cases) = cases() else {
-        let required = std::env::var_os("PUSHPLAN_REQUIRE_YAML_SUITE").is_some();
-        assert!(!required, "the cases are missing: run tests/yaml-test-suite/fetch");
-        #[expect(clippy::print_stderr, reason = "whoever runs the test is told what it left out")]
-        {
-            eprintln!("not run: the YAML test suite is missing. tests/yaml-test-suite/fetch gets it");
-        }
-        return;
+        return missing("the YAML test suite", "run tests/yaml-test-suite/fetch", "PUSHPLAN_REQUIRE_YAML_SUITE");
     };
     assert!(cases.len() >= 400, "only {} cases", cases.len());
     assert!(cases.iter().filter(|case| case.fail).count() >= 90);

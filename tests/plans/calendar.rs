@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pushplan_testing::Folder;
+use pushplan_testing::{Folder, missing};
 use serde_json::Value;
 
 const NOW: &str = "2026-11-16T09:00Z";
@@ -274,8 +274,7 @@ fn parsed(ics: &str) -> Option<Vec<Value>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let python = root.join("target/icalendar/bin/python");
     if !python.exists() {
-        assert!(std::env::var_os("PUSHPLAN_REQUIRE_ICALENDAR").is_none(), "tests/icalendar/install was not run");
-        let _ = writeln!(std::io::stderr(), "not read with a parser: run tests/icalendar/install");
+        missing("a parser of iCalendar files", "run tests/icalendar/install", "PUSHPLAN_REQUIRE_ICALENDAR");
         return None;
     }
     let mut child = Command::new(python)

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use pushplan_testing::Folder;
+use pushplan_testing::{Folder, not_run};
 use serde_json::{Value, json};
 
 /// A service that runs until it is dropped.
@@ -370,11 +370,7 @@ fn the_walk_of_the_readme_answers_what_it_shows() {
     let blocks: Vec<&str> = section.split("```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect();
     let arguments: Vec<&str> = blocks[0].strip_prefix("pushplan serve ").expect("a command").split(' ').collect();
     if Command::new("curl").arg("--version").stdout(Stdio::null()).status().is_err() {
-        #[expect(clippy::print_stderr, reason = "whoever runs the test is told what it left out")]
-        {
-            eprintln!("not run: the README shows curl, and there is none");
-        }
-        return;
+        return not_run("curl, which the README uses", "install it");
     }
     // Behind each thing that is shown comes a line that ends what was answered.
     let shown: Vec<&str> = blocks[1].lines().filter_map(|line| line.strip_prefix("#> ")).collect();

@@ -12,6 +12,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use pushplan::address::Address;
 use pushplan::ledger::{AppendError, Entry, Record, Seq};
+use pushplan_testing::not_run;
 
 use crate::files::FileLog;
 
@@ -224,7 +225,7 @@ fn a_full_disk_leaves_the_ledger_as_it_was() {
     mount.args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"]).arg(folder.path());
     if !mount.stderr(Stdio::null()).status().is_ok_and(|status| status.success()) {
         // The test above shows the same without a file system.
-        return;
+        return not_run("a full disk", "run the tests as a user who may mount a file system");
     }
     let _mounted = Mounted(folder.path());
     fill_up(folder.path(), "exec", 50_000);
@@ -235,7 +236,7 @@ fn a_full_disk_leaves_the_ledger_as_it_was() {
 fn whichever_system_call_fails_or_is_the_last_the_answer_is_true() {
     let works = |output: std::io::Result<std::process::Output>| output.is_ok_and(|output| output.status.success());
     if !works(Command::new("strace").args(["-o", "/dev/null", "-e", "inject=fsync:error=EIO", "true"]).output()) {
-        return;
+        return not_run("strace", "run tests/crashes/apply_crash/install-strace");
     }
     let mut answers: BTreeMap<String, usize> = BTreeMap::new();
     let calls =

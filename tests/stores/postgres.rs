@@ -13,7 +13,8 @@ use pushplan::digest::Digest;
 use pushplan::ledger::postgres::PostgresStore;
 use pushplan::ledger::store::{New, Pending, Start, Store, Unread};
 use pushplan::ledger::{AppendError, Chain, Entry, Log, Record, Seq};
-use pushplan_testing::postgres::{Server, place};
+use pushplan_testing::missing;
+use pushplan_testing::postgres::{REQUIRED, Server, place};
 use records::{Sample, create, fill, not_written, numbered, read, store_in};
 
 use crate::suite::Place;
@@ -289,7 +290,7 @@ async fn eight_writers_at_once_make_one_line() {
 async fn eight_writers_at_once_make_one_line_behind_a_proxy_that_pools_transactions() {
     let Some(server) = Server::shared() else { return };
     if server.pooled == 0 {
-        assert!(std::env::var_os("PUSHPLAN_REQUIRE_POSTGRES").is_none(), "PgBouncer is missing");
+        missing("PgBouncer", "run tests/stores/postgres/install", REQUIRED);
         return;
     }
     contend(server.pooled, "pooled").await;

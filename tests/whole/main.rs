@@ -2,4 +2,5 @@
 
 mod binaries;
 mod layers;
+mod not_run;
 mod speed;

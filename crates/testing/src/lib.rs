@@ -3,6 +3,7 @@
 mod folder;
 mod golden;
 pub mod hosts;
+mod missing;
 pub mod postgres;
 mod project;
 mod schema;
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 pub use folder::{Folder, Ran};
 pub use golden::golden;
+pub use missing::{missing, not_run, take_not_run};
 pub use project::{Project, Service, changes, ended, says, signal, stand_in};
 pub use schema::checked;
 

@@ -6,6 +6,11 @@ use std::sync::{Mutex, OnceLock};
 
 use tokio_postgres::{Client, Config, NoTls};
 
+use crate::missing;
+
+/// The variable that makes tests fail without PostgreSQL or PgBouncer.
+pub const REQUIRED: &str = "PUSHPLAN_REQUIRE_POSTGRES";
+
 /// It runs until this is dropped, or until the test's process ends.
 #[derive(Debug)]
 pub struct Server {
@@ -38,10 +43,8 @@ impl Server {
             line.clear();
             if said.read_line(&mut line).expect("a line") == 0 {
                 child.wait().expect("it has ended");
-                let is_missing = all.trim() == "missing";
-                let required = std::env::var_os("PUSHPLAN_REQUIRE_POSTGRES").is_some();
-                assert!(is_missing && !required, "PostgreSQL does not start; run tests/stores/postgres/install\n{all}");
-                let _ = writeln!(std::io::stderr(), "NOT RUN without PostgreSQL: run tests/stores/postgres/install");
+                assert_eq!(all.trim(), "missing", "PostgreSQL does not start; run tests/stores/postgres/install");
+                missing("PostgreSQL", "run tests/stores/postgres/install", REQUIRED);
                 return None;
             }
             all.push_str(&line);

@@ -12,17 +12,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use pushplan_testing::{Folder, Ran};
+use pushplan_testing::{Folder, Ran, missing};
 
 /// A program by its name, or `None` where it is not installed and need not be.
-#[expect(clippy::print_stderr, reason = "whoever runs the tests should know")]
 fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file());
-    let is_needed = std::env::var_os("PUSHPLAN_REQUIRE_SHELLS").is_some();
-    assert!(found.is_some() || !is_needed, "{name} is missing: tests/commands/shell/install-shells was not run");
     if found.is_none() {
-        eprintln!("not run: there is no {name}");
+        missing(name, "run tests/commands/shell/install-shells", "PUSHPLAN_REQUIRE_SHELLS");
     }
     found
 }

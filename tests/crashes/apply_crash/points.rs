@@ -7,6 +7,8 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use pushplan_testing::missing;
+
 use super::shop::Seed;
 
 /// One call: the nth of its name in whichever thread comes to it first.
@@ -55,13 +57,7 @@ pub fn may_run() -> bool {
     if traces.is_ok_and(|status| status.success()) {
         return true;
     }
-    let words =
-        "strace does not run here, so that NO apply is killed; tests/crashes/apply_crash/install-strace gets it";
-    assert!(std::env::var_os("CI").is_none(), "{words}");
-    #[expect(clippy::print_stderr, reason = "whoever runs the test is told what it left out")]
-    {
-        eprintln!("WARNING: {words}");
-    }
+    missing("strace", "run tests/crashes/apply_crash/install-strace", "CI");
     false
 }
 
