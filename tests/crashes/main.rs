@@ -3,4 +3,5 @@
 mod apply_crash;
 mod contention;
 mod proxy;
+mod random;
 mod service_crash;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::Random;
+use crate::random::Random;
 
 /// How many things of each kind there may be.
 const MOST: u64 = 16;

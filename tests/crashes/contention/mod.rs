@@ -14,6 +14,8 @@ mod witness;
 use std::io::Write;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use crate::random::Random;
+
 use places::Place;
 use storm::Team;
 
@@ -46,7 +48,7 @@ fn contend(name: &str, place: impl Fn() -> Option<Place>) {
     let seed: u64 = number("PUSHPLAN_CONTENTION_SEED").unwrap_or_else(|| {
         SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() as u64 % 1_000_000
     });
-    let mut random = Random(seed ^ name.bytes().fold(0, |sum, byte| sum * 31 + u64::from(byte)));
+    let mut random = Random::new(seed ^ name.bytes().fold(0, |sum, byte| sum * 31 + u64::from(byte)));
     let mut team = None;
     for round in 1..=rounds {
         if (round - 1) % together == 0 {
@@ -67,27 +69,4 @@ fn contend(name: &str, place: impl Fn() -> Option<Place>) {
 
 fn tell(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
-}
-
-/// Numbers that follow from a seed (SplitMix64).
-#[derive(Debug)]
-pub struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// One of these numbers, the last of which is left out.
-    pub fn within(&mut self, from: u64, to: u64) -> u64 {
-        from + self.next() % (to - from)
-    }
-
-    pub fn millis(&mut self, from: u64, to: u64) -> std::time::Duration {
-        std::time::Duration::from_millis(self.within(from, to))
-    }
 }

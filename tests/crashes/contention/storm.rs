@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use pushplan_testing::{Project, Ran, Service};
 use tempfile::TempDir;
 
-use super::Random;
 use super::declared::Declared;
 use super::places::Place;
 use super::witness::Witness;
+use crate::random::Random;
 
 const MEMBERS: usize = 8;
 /// How often somebody is struck who has just sent something, and anybody else.

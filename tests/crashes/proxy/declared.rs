@@ -1,6 +1,6 @@
 //! The manifests of a story: things of all nine kinds, and what a person edits in them.
 
-use super::Random;
+use crate::random::Random;
 
 /// The kinds, by their keys in a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

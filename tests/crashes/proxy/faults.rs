@@ -5,7 +5,7 @@ use std::fmt;
 use pushplan_testing::wire::{self, Asked};
 use serde_json::{Value, json};
 
-use super::Random;
+use crate::random::Random;
 
 /// Before the request reaches the service, or after: then only the answer is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

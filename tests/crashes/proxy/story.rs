@@ -9,13 +9,13 @@ use pushplan::model::level::Level;
 use pushplan_testing::Folder;
 use serde_json::{Value, json};
 
-use super::Random;
 use super::declared::{Declared, KINDS, Kind};
 use super::faults::{On, Rule};
 use super::judge;
 use super::relay::{Proxy, Traffic};
 use super::service::{KEY, LAST_DAY, SECRET, Service};
 use super::yaml::FIRST_DAY;
+use crate::random::Random;
 
 /// Calm applies after the last fault. Between them, a person resolves what is in an unknown state.
 const CALM: usize = 5;
