@@ -5,8 +5,9 @@ RUN apk add --no-cache musl-dev=~1.2
 WORKDIR /build
 COPY Cargo.toml Cargo.lock README.md build.rs ./
 COPY src src
-# Benches are named in Cargo.toml, and not built.
+# Cargo.toml names the benches and the support of the tests. Neither is built.
 COPY benches benches
+COPY crates crates
 RUN cargo build --release --locked --bin pushplan
 
 FROM alpine:3.22@sha256:14358309a308569c32bdc37e2e0e9694be33a9d99e68afb0f5ff33cc1f695dce

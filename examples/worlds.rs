@@ -1,4 +1,4 @@
-//! Explores the small worlds of `tests/worlds`.
+//! Explores the small worlds of `tests/simulation/worlds`.
 //!
 //! `tests/simulation/optimized run --example worlds` explores every world with two faults, and every world with one fault and
 //! one edit. It prints the number of distinct states and the depth of each, and fails with a story where something goes wrong.
@@ -7,7 +7,7 @@
 
 #![expect(clippy::print_stdout, reason = "it is a program of its own")]
 
-#[path = "../tests/worlds/space/mod.rs"]
+#[path = "../tests/simulation/worlds/space/mod.rs"]
 mod space;
 
 use std::process::ExitCode;

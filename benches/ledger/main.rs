@@ -8,12 +8,6 @@
 
 mod places;
 
-#[path = "../../tests/stores/object/servers.rs"]
-#[expect(dead_code, reason = "one of the servers is enough here")]
-mod moto;
-#[path = "../../tests/stores/postgres/server.rs"]
-#[expect(dead_code, reason = "only its start and its address are used here")]
-mod postgres;
 #[path = "../service/report.rs"]
 #[expect(dead_code, reason = "nothing here has to reach a least ratio")]
 mod report;

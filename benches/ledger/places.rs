@@ -11,9 +11,8 @@ use pushplan::ledger::object::ObjectStore;
 use pushplan::ledger::postgres::PostgresStore;
 use pushplan::ledger::store::Store;
 use pushplan::ledger::{Chain, FileStore};
+use pushplan_testing::{postgres, servers};
 use tempfile::TempDir;
-
-use crate::{moto, postgres};
 
 /// Where one ledger is.
 pub trait Place {
@@ -32,7 +31,7 @@ pub const PLACES: [(&str, Make); 4] = [
         Some(Box::new(Kept::new(move |_| Arc::new(PostgresStore::new(&place, TARGET).expect("a place")))))
     }),
     ("s3", || {
-        let (port, number) = (moto::moto()?, fresh());
+        let (port, number) = (servers::moto()?, fresh());
         Some(Box::new(Kept::new(move |_| Arc::new(objects(port, number)))))
     }),
     ("git", || {

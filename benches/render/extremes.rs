@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::project::{World, manifest};
+use super::project::{World, manifest};
 
 /// A name, and the world of it with so many of what it is about.
 pub type Extreme = (&'static str, fn(usize) -> World);

@@ -1,6 +1,6 @@
 //! The table: what was measured, what it should be, and whether it is.
 
-use crate::report::Sample;
+use super::report::Sample;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {

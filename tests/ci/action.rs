@@ -3,11 +3,12 @@
 use std::fs;
 use std::process::Command;
 
-use crate::hosts::Kind;
+use pushplan_testing::hosts::Kind;
+use pushplan_testing::{Service, says};
+
 use crate::runner::{Runner, Used};
 use crate::targets;
 use crate::team::{Env, Team, outside, ran};
-use crate::world::{Service, says};
 use crate::yaml::{document, own};
 
 fn git(team: &Team, arguments: &[&str]) {

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use pushplan_testing::hosts::{KINDS, Kind};
+use pushplan_testing::says;
 
-use crate::hosts::{KINDS, Kind};
 use crate::team::Team;
-use crate::world::says;
 
 const PROMO: &str = "\
 scheduled_pushes:

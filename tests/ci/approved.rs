@@ -1,8 +1,8 @@
 //! What counts as an approval, and what does not.
 
-use crate::hosts::{KINDS, Kind, WORKFLOW};
 use crate::team::Team;
-use crate::world::says;
+use pushplan_testing::hosts::{KINDS, Kind, WORKFLOW};
+use pushplan_testing::says;
 
 #[test]
 fn a_comment_of_somebody_else_approves_nothing_whatever_it_says() {

@@ -1,8 +1,8 @@
 //! When there is a comment, and which one it is.
 
-use crate::hosts::{KINDS, Kind, Trouble};
 use crate::team::Team;
-use crate::world::says;
+use pushplan_testing::hosts::{KINDS, Kind, Trouble};
+use pushplan_testing::says;
 
 #[test]
 fn a_team_may_want_comments_about_changes_alone_or_none() {

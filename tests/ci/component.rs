@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use pushplan_testing::hosts::Kind;
+use pushplan_testing::{Ran, Service, says};
 use serde_json::Value;
 
-use crate::hosts::Kind;
-use crate::support::Ran;
 use crate::team::{Env, Team, outside, ran};
-use crate::world::{Service, says};
 use crate::yaml::{documents, own, scripts, texts};
 
 /// The inputs, and the jobs.

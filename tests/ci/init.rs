@@ -1,11 +1,10 @@
 //! The files that `ci init` writes, and what may stand in those and in the action.
 
+use pushplan_testing::hosts::Kind;
+use pushplan_testing::{Folder, says};
 use serde_json::{Value, json};
 
-use crate::hosts::Kind;
-use crate::support::Folder;
 use crate::team::{outside, ran};
-use crate::world::says;
 use crate::yaml::{document, documents, own, scripts, texts};
 
 /// A project with a target on a service, in a folder of a repository. `ledger` is the line that names its ledger.

@@ -4,23 +4,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use pushplan_testing::{Folder, missing, says};
+
 use crate::init::project;
-use crate::support::Folder;
 use crate::team::{outside, ran};
-use crate::world::says;
 use crate::yaml::{document, documents, own, scripts};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// A program that the install script gets; `None` where nobody ran it, which is told.
-#[expect(clippy::print_stderr, reason = "whoever runs the test is told what it left out")]
+/// A program that the install script gets; `None` if it was not run, which is recorded.
 fn tool(name: &str) -> Option<PathBuf> {
     let path = Path::new(ROOT).join("target/ci-tools").join(name);
     if path.exists() {
         return Some(path);
     }
-    assert!(std::env::var_os("PUSHPLAN_REQUIRE_CI_TOOLS").is_none(), "{name} is not there: run tests/ci/install");
-    eprintln!("{name} is not there: its test did NOT run");
+    missing(name, "run tests/ci/install", "PUSHPLAN_REQUIRE_CI_TOOLS");
     None
 }
 

@@ -8,7 +8,6 @@ mod again;
 mod approved;
 mod comments;
 mod component;
-mod hosts;
 mod init;
 mod lint;
 mod outputs;
@@ -20,9 +19,3 @@ mod targets;
 mod team;
 mod troubles;
 mod yaml;
-
-#[path = "../support/mod.rs"]
-mod support;
-#[path = "../stories/world.rs"]
-#[expect(dead_code, reason = "other stories need more of it")]
-mod world;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use pushplan_testing::hosts::Kind;
+use pushplan_testing::says;
 use serde_json::{Value, json};
 
-use crate::hosts::Kind;
 use crate::runner::handed_on;
 use crate::targets;
 use crate::team::Team;
-use crate::world::says;
 
 const NAMES: [&str; 11] = [
     "changes",

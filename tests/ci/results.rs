@@ -1,8 +1,8 @@
 //! What a comment tells of an apply: done, in part, or not at all.
 
-use crate::hosts::{KINDS, Kind, Trouble};
 use crate::team::Team;
-use crate::world::says;
+use pushplan_testing::hosts::{KINDS, Kind, Trouble};
+use pushplan_testing::says;
 use serde_json::json;
 
 const THREE: &str = "\

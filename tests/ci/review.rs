@@ -1,8 +1,8 @@
 //! A pull request from its beginning to what became of it.
 
-use crate::hosts::{KINDS, Kind};
 use crate::team::Team;
-use crate::world::says;
+use pushplan_testing::hosts::{KINDS, Kind};
+use pushplan_testing::says;
 
 #[test]
 fn a_pull_request_is_opened_pushed_to_merged_and_applied() {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use pushplan_testing::Ran;
+use pushplan_testing::hosts::TOKEN;
 use serde_json::Value;
 
-use crate::hosts::TOKEN;
-use crate::support::Ran;
 use crate::team::{Env, outside, ran};
 use crate::yaml::{document, own};
 

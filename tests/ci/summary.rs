@@ -1,8 +1,8 @@
 //! Plans on the page of a job.
 
-use crate::hosts::Kind;
 use crate::team::Team;
-use crate::world::says;
+use pushplan_testing::hosts::Kind;
+use pushplan_testing::says;
 
 #[test]
 fn a_summary_is_written_behind_what_is_there() {

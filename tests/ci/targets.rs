@@ -1,8 +1,8 @@
 //! Several targets in one pull request: each has a comment, an approval and a result of its own.
 
-use crate::hosts::{KINDS, Kind};
 use crate::team::{TWO, Team};
-use crate::world::{Service, says};
+use pushplan_testing::hosts::{KINDS, Kind};
+use pushplan_testing::{Service, says};
 
 /// A team with two targets on one service.
 pub fn team(kind: Kind) -> (Team, Service) {
@@ -21,7 +21,7 @@ pub fn team(kind: Kind) -> (Team, Service) {
 }
 
 impl Team {
-    fn run_with_both(&self, arguments: &[&str], env: crate::team::Env) -> crate::support::Ran {
+    fn run_with_both(&self, arguments: &[&str], env: crate::team::Env) -> pushplan_testing::Ran {
         let file = self.project.folder.path().join("credentials.toml").display().to_string();
         self.run(arguments, &[env, vec![("PUSHPLAN_CREDENTIALS", file)]].concat())
     }

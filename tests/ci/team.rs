@@ -3,11 +3,9 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use pushplan_testing::hosts::{Host, Kind, TOKEN};
+use pushplan_testing::{Project, Ran, Service};
 use serde_json::json;
-
-use crate::hosts::{Host, Kind, TOKEN};
-use crate::support::Ran;
-use crate::world::{Project, Service};
 
 /// One segment and one template.
 pub const TWO: &str = "\

@@ -5,11 +5,11 @@ use std::time::Instant;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use jiff::Timestamp;
+use pushplan_testing::hosts::{KINDS, Kind, TOKEN, Trouble};
+use pushplan_testing::{Service, says};
 use serde_json::json;
 
-use crate::hosts::{KINDS, Kind, TOKEN, Trouble};
 use crate::team::{Env, Team, outside};
-use crate::world::{Service, says};
 
 /// A team whose plan has a change.
 fn team(kind: Kind) -> (Team, Service) {

@@ -1,6 +1,8 @@
 //! The real machine, planner and ledger against a faulty service, a faulty log, crashing processes and people, from a seed.
 
+mod driving;
 mod sim;
+mod worlds;
 
 use sim::{LONG, Protection, Tally, run};
 

@@ -10,13 +10,12 @@ use std::time::Duration;
 use pushplan::ledger::object::ObjectStore;
 use pushplan::ledger::store::{New, Pending, Start, Store, Stored, Unread};
 use pushplan::ledger::{AppendError, Seq};
+use pushplan_testing::servers;
+use pushplan_testing::wire::{Asked, Between, forward, say, store_in_memory};
 
 mod failing;
-mod servers;
-mod wire;
 
 use crate::suite::Place;
-use wire::{Asked, Between, forward, say, store_in_memory};
 
 const LIMIT: Duration = Duration::from_secs(20);
 const SECRET: &str = "hush-hush-hush";

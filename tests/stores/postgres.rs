@@ -3,18 +3,21 @@
 mod access;
 mod faults;
 mod proxy;
-mod server;
+mod records;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::suite::Place;
 use pushplan::digest::Digest;
 use pushplan::ledger::postgres::PostgresStore;
 use pushplan::ledger::store::{New, Pending, Start, Store, Unread};
 use pushplan::ledger::{AppendError, Chain, Entry, Log, Record, Seq};
-use server::{Sample, Server, create, fill, not_written, numbered, place, read};
+use pushplan_testing::missing;
+use pushplan_testing::postgres::{REQUIRED, Server, place};
+use records::{Sample, create, fill, not_written, numbered, read, store_in};
+
+use crate::suite::Place;
 
 /// A schema of the server.
 struct Schema(&'static Server, String);
@@ -51,7 +54,7 @@ crate::behaves!(schema());
 #[tokio::test]
 async fn what_is_created_is_read_back_from_any_place() {
     let Some(server) = Server::shared() else { return };
-    let store = server.store("basics");
+    let store = store_in(server, "basics");
     for start in [Start::Checkpoint, Start::At(1), Start::Newest] {
         assert_eq!(read(&store, start).await, [], "there is no table yet");
     }
@@ -92,7 +95,7 @@ async fn bytes_and_names_of_any_sort_are_kept_as_they_are() {
 #[tokio::test]
 async fn one_of_two_records_for_a_place_is_created_and_the_same_one_twice_is_no_conflict() {
     let Some(server) = Server::shared() else { return };
-    let (store, other) = (server.store("conflict"), server.store("conflict"));
+    let (store, other) = (store_in(server, "conflict"), store_in(server, "conflict"));
     let samples = fill(&store, 1).await;
     let previous = Some(&samples[0].checksum);
     let (mine, theirs) = (Sample::new("mine", previous), Sample::new("theirs", previous));
@@ -106,7 +109,7 @@ async fn one_of_two_records_for_a_place_is_created_and_the_same_one_twice_is_no_
 #[tokio::test]
 async fn a_record_follows_the_one_that_was_read_and_no_other() {
     let Some(server) = Server::shared() else { return };
-    let store = server.store("follows");
+    let store = store_in(server, "follows");
     let samples = fill(&store, 2).await;
     let other = Digest::of(b"another ledger");
     let why = not_written(create(&store, 3, &Sample::new("3", Some(&other)), Some(&other)).await);
@@ -120,7 +123,7 @@ async fn a_record_follows_the_one_that_was_read_and_no_other() {
 #[tokio::test]
 async fn a_record_that_is_missing_is_named() {
     let Some(server) = Server::shared() else { return };
-    let store = server.store("gaps");
+    let store = store_in(server, "gaps");
     let samples = fill(&store, 5).await;
     server.run("delete from gaps.ledger where seq = 3").await;
     for start in [Start::Checkpoint, Start::At(1), Start::At(3)] {
@@ -134,7 +137,7 @@ async fn a_record_that_is_missing_is_named() {
 #[tokio::test]
 async fn the_newest_records_are_missed_and_all_of_them_are() {
     let Some(server) = Server::shared() else { return };
-    let store = server.store("ends");
+    let store = store_in(server, "ends");
     fill(&store, 5).await;
     server.run("delete from ends.ledger where seq > 3").await;
     let every = [Start::Checkpoint, Start::At(1), Start::At(4), Start::At(9), Start::Newest];
@@ -160,7 +163,7 @@ async fn the_newest_records_are_missed_and_all_of_them_are() {
 async fn a_server_that_was_restored_from_a_backup_is_noticed_by_who_has_seen_more() {
     let Some(server) = Server::shared() else { return };
     let folder = tempfile::tempdir().expect("a folder");
-    let chain = || Chain::new(Arc::new(server.store("restored")), folder.path(), "prod");
+    let chain = || Chain::new(Arc::new(store_in(server, "restored")), folder.path(), "prod");
     let forget =
         |seq| Entry { seq, at: jiff::Timestamp::UNIX_EPOCH, actor: "ada".into(), record: Record::Forget(Vec::new()) };
     for seq in 1..=3 {
@@ -184,7 +187,7 @@ async fn a_server_that_was_restored_from_a_backup_is_noticed_by_who_has_seen_mor
 #[tokio::test]
 async fn reading_begins_at_the_newest_checkpoint_and_finds_it_by_an_index() {
     let Some(server) = Server::shared() else { return };
-    let store = server.store("checkpoints");
+    let store = store_in(server, "checkpoints");
     let samples = fill(&store, 3).await;
     let mut previous = samples[2].checksum.clone();
     for seq in 4..=5 {
@@ -287,7 +290,7 @@ async fn eight_writers_at_once_make_one_line() {
 async fn eight_writers_at_once_make_one_line_behind_a_proxy_that_pools_transactions() {
     let Some(server) = Server::shared() else { return };
     if server.pooled == 0 {
-        assert!(std::env::var_os("PUSHPLAN_REQUIRE_POSTGRES").is_none(), "PgBouncer is missing");
+        missing("PgBouncer", "run tests/stores/postgres/install", REQUIRED);
         return;
     }
     contend(server.pooled, "pooled").await;
@@ -299,7 +302,7 @@ async fn all_who_make_the_table_at_once_succeed() {
     for round in 0..10 {
         let writers: Vec<_> = (0..8)
             .map(|name| {
-                let store = server.store(&format!("made_{round}"));
+                let store = store_in(server, &format!("made_{round}"));
                 tokio::spawn(
                     async move { create(&store, 1, &Sample::new(&format!("writer {name}"), None), None).await },
                 )
@@ -320,7 +323,7 @@ async fn all_who_make_the_table_at_once_succeed() {
 #[test]
 fn a_store_outlives_what_drove_its_connection() {
     let Some(server) = Server::shared() else { return };
-    let store = server.store("runtimes");
+    let store = store_in(server, "runtimes");
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let samples = runtime().block_on(fill(&store, 1));
     let idle = runtime();

@@ -2,10 +2,8 @@
 
 use std::process::{Command, Stdio};
 
+use pushplan_testing::{Project, Ran, says, stand_in};
 use serde_json::{Value, json};
-
-use crate::support::Ran;
-use crate::world::{Project, says, stand_in};
 
 const BROKEN: &str = "segments:\n  a: {criteria: {tagg: [\n";
 

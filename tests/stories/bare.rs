@@ -1,9 +1,7 @@
 //! Files that declare nothing, and beginning with what the service has.
 
+use pushplan_testing::{Folder, Project, says};
 use serde_json::Value;
-
-use crate::support::Folder;
-use crate::world::{Project, says};
 
 const ONE: &str = "templates:\n  t:\n    name: T\n    push: {notification: {alert: Hi}}\n";
 

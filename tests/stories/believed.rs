@@ -11,11 +11,9 @@ use std::thread;
 use jiff::Timestamp;
 use pushplan::address::Address;
 use pushplan::ledger::{Adopted, Chain, Entry, Log, Record};
+use pushplan_testing::{Project, Ran, Service, says};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
-
-use crate::support::Ran;
-use crate::world::{Project, Service, says};
 
 const OWN: &str = "segments:\n  a: {criteria: {tag: a}}\n";
 

@@ -1,6 +1,6 @@
 //! A part of a plan.
 
-use crate::world::{Project, changes, says};
+use pushplan_testing::{Project, changes, says};
 
 const SHOP: &str = "\
 segments:

@@ -7,9 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 use pushplan::address::Address;
 use pushplan::digest::Digest;
 use pushplan::ledger::{Begin, Chain, Done, Ended, Entry, Intent, Lease, Ledger, Log, Outcome, Record, Verb};
+use pushplan_testing::{Project, ended, says};
 use serde_json::json;
-
-use crate::world::{Project, ended, says};
 
 const TWO: &str = "segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n";
 

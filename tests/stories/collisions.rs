@@ -1,6 +1,6 @@
 //! Things of the same name that are not ours.
 
-use crate::world::{Project, changes, says};
+use pushplan_testing::{Project, changes, says};
 
 const ONE: &str = "\
 segments:

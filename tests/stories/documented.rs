@@ -1,8 +1,7 @@
 //! A service that offers the contract's verbs alone.
 
+use pushplan_testing::{Project, Service, changes, says};
 use serde_json::{Value, json};
-
-use crate::world::{Project, Service, changes, says};
 
 const USERS: &str = "\
 segments:

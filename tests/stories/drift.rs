@@ -1,8 +1,7 @@
 //! What somebody changed elsewhere.
 
+use pushplan_testing::{Project, changes, says};
 use serde_json::{Value, json};
-
-use crate::world::{Project, changes, says};
 
 const ONE: &str = "\
 segments:
@@ -11,7 +10,7 @@ templates:
   winback: {push: {notification: {alert: Hello}}}
 ";
 
-fn tag(service: &crate::world::Service) -> String {
+fn tag(service: &pushplan_testing::Service) -> String {
     let id = service.segment_id("lapsed");
     service.get(&format!("/api/segments/{id}"))["criteria"]["tag"].as_str().expect("a tag").to_owned()
 }

@@ -1,8 +1,7 @@
 //! `pushplan drift`, and plans that are not to undo what somebody did.
 
+use pushplan_testing::{Project, Service, says};
 use serde_json::{Value, json};
-
-use crate::world::{Project, Service, says};
 
 const ONE: &str = "\
 segments:

@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::world::{Project, ended, says, signal, stand_in};
+use pushplan_testing::{Project, ended, says, signal, stand_in};
 
 const ONE: &str = "segments:\n  a: {criteria: {tag: a}}\n";
 

@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::Folder;
-use crate::world::{Project, says};
+use pushplan_testing::{Folder, Project, says};
 
 const TWO: &str = "\
 segments:

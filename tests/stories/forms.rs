@@ -3,9 +3,8 @@
 use pushplan::plan::Plan;
 use pushplan::render::plan::{self, Ahead};
 use pushplan::render::{Style, html};
+use pushplan_testing::{Project, says};
 use serde_json::Value;
-
-use crate::world::{Project, says};
 
 const SALE: &str = "\
 segments:

@@ -1,8 +1,6 @@
 //! What was removed on the service: how soon that is known, and what putting it back means.
 
-use std::time::{Duration, Instant};
-
-use crate::world::{Project, Service, says};
+use pushplan_testing::{Project, Service, says};
 
 const TWO: &str = "\
 segments:

@@ -3,10 +3,8 @@
 use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
+use pushplan_testing::{Project, Ran, Service, says};
 use serde_json::{Value, json};
-
-use crate::support::Ran;
-use crate::world::{Project, Service, says};
 
 /// So many segments.
 fn segments(count: usize) -> String {

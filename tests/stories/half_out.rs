@@ -1,9 +1,7 @@
 //! What has several times and has begun: the rest of it goes out as it was applied, unless it is called off.
 
+use pushplan_testing::{Project, Ran, Service, changes, says};
 use serde_json::{Value, json};
-
-use crate::support::Ran;
-use crate::world::{Project, Service, changes, says};
 
 const SALE: &str = "\
 scheduled_pushes:

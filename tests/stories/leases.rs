@@ -6,11 +6,8 @@ use std::time::{Duration, Instant};
 
 use pushplan::digest::Digest;
 use pushplan::ledger::{Begin, Chain, Entry, Lease, Ledger, Log, Record};
+use pushplan_testing::{Project, Ran, Service, checked, ended, says, signal};
 use serde_json::Value;
-
-use crate::schema::checked;
-use crate::support::Ran;
-use crate::world::{Project, Service, ended, says, signal};
 
 const TWO: &str = "segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n";
 /// Every request that makes something takes so long that there is time to come second.

@@ -3,16 +3,15 @@
 use std::fs;
 use std::path::PathBuf;
 
+use pushplan_testing::{Project, says};
 use serde_json::Value;
-
-use crate::world::{Project, says};
 
 const ONE: &str = "\
 segments:
   a: {criteria: {tag: a}}
 ";
 
-fn applied() -> (Project, crate::world::Service) {
+fn applied() -> (Project, pushplan_testing::Service) {
     let project = Project::new(ONE);
     let service = project.serve();
     project.good(&["apply", "--yes"]);
@@ -362,7 +361,7 @@ const HERE: &str = "ledger = \"file:\"\n";
 /// A project whose target has a name of its own, with the service for it.
 struct Named {
     project: Project,
-    service: crate::world::Service,
+    service: pushplan_testing::Service,
 }
 
 impl Named {
@@ -379,7 +378,7 @@ impl Named {
         self.project.folder.write("pushplan.toml", text);
     }
 
-    fn ends(&self, arguments: &[&str], code: i32) -> crate::support::Ran {
+    fn ends(&self, arguments: &[&str], code: i32) -> pushplan_testing::Ran {
         let folders = std::env::temp_dir().display().to_string();
         let env = [&self.service.credentials()[..], &[("PUSHPLAN_LEDGER_DIR", &folders)]].concat();
         let ran = self.project.run_as(arguments, &env);

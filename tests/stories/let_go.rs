@@ -1,8 +1,7 @@
 //! Letting go of what messages people by itself, and taking it back.
 
+use pushplan_testing::{Project, Service, says};
 use serde_json::json;
-
-use crate::world::{Project, Service, says};
 
 const PUSH: &str = "\
 scheduled_pushes:

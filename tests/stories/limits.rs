@@ -4,10 +4,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use pushplan_testing::{Folder, Project, Service, not_run, says};
 use serde_json::Value;
-
-use crate::support::Folder;
-use crate::world::{Project, Service, says};
 
 const TWO: &str = "\
 segments:
@@ -131,11 +129,7 @@ impl Drop for Disk {
 #[test]
 fn a_full_disk_ends_every_command_with_a_message_and_tears_nothing() {
     let Some(disk) = Disk::new("256k") else {
-        #[expect(clippy::print_stderr, reason = "whoever runs the test is told what it left out")]
-        {
-            eprintln!("not run: no file system can be mounted here");
-        }
-        return;
+        return not_run("a full disk", "run the tests as a user who may mount a file system");
     };
     let outside = Project::new(TWO);
     let service = outside.serve();

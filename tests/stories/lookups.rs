@@ -1,9 +1,7 @@
 //! What authors look up while they write.
 
+use pushplan_testing::{Project, checked, says, stand_in};
 use serde_json::{Value, json};
-
-use crate::schema::checked;
-use crate::world::{Project, says, stand_in};
 
 fn looked_up(project: &Project, arguments: &[&str]) -> Value {
     checked(&project.good(&[&["lookup"], arguments, &["--format", "json"]].concat()), "lookup.schema.json")

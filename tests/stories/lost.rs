@@ -1,8 +1,7 @@
 //! Answers that are lost on their way. Nothing is ever made twice.
 
+use pushplan_testing::{Project, changes, says};
 use serde_json::json;
-
-use crate::world::{Project, changes, says};
 
 const SEGMENT: &str = "segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {and: [{segment: a}, {tag: b}]}}\n";
 const TEMPLATE: &str = "templates:\n  winback: {push: {notification: {alert: Hello}}}\n";

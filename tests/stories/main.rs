@@ -50,12 +50,3 @@ mod times;
 mod told;
 mod unmanaged;
 mod unread;
-mod world;
-
-#[path = "../support/schema.rs"]
-mod schema;
-#[path = "../support/mod.rs"]
-mod support;
-#[path = "../stores/object/wire.rs"]
-#[expect(dead_code, reason = "a proxy is needed here, and no store")]
-mod wire;

@@ -11,12 +11,9 @@ use std::process::Child;
 use std::thread::sleep;
 use std::time::Duration;
 
+use pushplan_testing::{Project, Ran, Service, checked, ended, says};
 use reqwest::Method;
 use serde_json::{Value, json};
-
-use crate::schema::checked;
-use crate::support::Ran;
-use crate::world::{Project, Service, ended, says};
 
 /// The applications of the service.
 const APPS: [&str; 4] = ["cafe-de", "cafe-us", "shop-de", "shop-us"];

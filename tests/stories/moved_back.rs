@@ -1,9 +1,9 @@
 //! A move of the ledger that is taken back.
 
+use pushplan_testing::{Project, says};
 use serde_json::json;
 
 use crate::newer::{Stage, append};
-use crate::world::{Project, says};
 
 /// Writes a place into the target.
 fn set(project: &Project, place: &str) {

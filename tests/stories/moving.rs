@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::world::{Project, ended, says};
+use pushplan_testing::{Project, ended, says};
 
 const SHOP: &str = "\
 # Everything of the shop.

@@ -7,11 +7,10 @@ use std::process::Command;
 use pushplan::digest::Digest;
 use pushplan::ledger::place;
 use pushplan::ledger::store::{New, Start, Store};
+use pushplan_testing::{Project, Service, says};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
-
-use crate::world::{Project, Service, says};
 
 const ONE: &str = "\
 segments:

@@ -1,6 +1,6 @@
 //! The command that a report or a plan names next is the one that goes on.
 
-use crate::world::{Project, Service, says};
+use pushplan_testing::{Project, Service, says};
 
 const TWO: &str = "segments:\n  a: {criteria: {tag: a}}\n  b: {criteria: {tag: b}}\n";
 
@@ -16,7 +16,7 @@ fn two_targets(manifest: &str) -> (Project, Service) {
     (project, service)
 }
 
-fn as_prod(project: &Project, service: &Service, arguments: &[&str]) -> crate::support::Ran {
+fn as_prod(project: &Project, service: &Service, arguments: &[&str]) -> pushplan_testing::Ran {
     let env = [
         ("PUSHPLAN_ORIGIN", service.origin.as_str()),
         ("PUSHPLAN_APP_KEY", "local-application-key0"),

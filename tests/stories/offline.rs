@@ -5,11 +5,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
+use pushplan_testing::{Folder, Project, Ran, changes, checked, says};
 use serde_json::Value;
-
-use crate::schema::checked;
-use crate::support::{Folder, Ran};
-use crate::world::{Project, changes, says};
 
 const SEGMENTS: &str = "\
 segments:

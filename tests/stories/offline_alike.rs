@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use pushplan::kinds::KINDS;
+use pushplan_testing::Project;
 use serde_json::{Value, json};
-
-use crate::world::Project;
 
 const PHONE: &str = "04cc8283-ae38-4177-b206-6f92cf1992cb";
 const TABLET: &str = "05675f5d-48d9-45bb-81d7-2a056daf4ff9";

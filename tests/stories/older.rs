@@ -3,10 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use pushplan_testing::{Project, Ran, Service, says};
 use serde_json::Value;
-
-use crate::support::Ran;
-use crate::world::{Project, Service, says};
 
 const FIRST: &str = "\
 scheduled_pushes:

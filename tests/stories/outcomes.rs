@@ -1,9 +1,7 @@
 //! `pushplan outcome`: what the pushes reached that git scheduled.
 
+use pushplan_testing::{Project, Service, checked, says};
 use serde_json::{Value, json};
-
-use crate::schema::checked;
-use crate::world::{Project, Service, says};
 
 const PUSHES: &str = "\
 segments:

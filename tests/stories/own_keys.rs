@@ -1,6 +1,6 @@
 //! Keys that begin with `x-` are people's own, and nothing that is to be sent hides behind one.
 
-use crate::world::{Project, says};
+use pushplan_testing::{Project, says};
 
 #[test]
 fn a_resource_whose_key_begins_with_x_is_an_error_and_does_not_vanish() {

@@ -1,8 +1,7 @@
 //! Only what is ours is touched.
 
+use pushplan_testing::{Project, changes, says};
 use serde_json::json;
-
-use crate::world::{Project, changes, says};
 
 const TWO: &str = "\
 segments:

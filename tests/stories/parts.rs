@@ -1,9 +1,7 @@
 //! Resources that are applied in parts, and lose some of them.
 
+use pushplan_testing::{Project, checked, says};
 use serde_json::json;
-
-use crate::schema::checked;
-use crate::world::{Project, says};
 
 const CHANNEL: &str = "04cc8283-ae38-4177-b206-6f92cf1992cb";
 

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use pushplan::address::Address;
 use pushplan::ledger::{Adopted, Chain, Entry, Log, Record};
+use pushplan_testing::{Project, changes, says};
 use serde_json::{Value, json};
-
-use crate::world::{Project, changes, says};
 
 const SALE: &str = "\
 scheduled_pushes:

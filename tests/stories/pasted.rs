@@ -7,8 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::support::Ran;
-use crate::world::{Project, Service, ended, says};
+use pushplan_testing::{Project, Ran, Service, ended, says};
 
 const ONE: &str = "segments:\n  a: {criteria: {tag: a}}\n";
 const SLOW: &str = "[[fault]]\nkind = \"delay\"\nms = 2500\nmethod = \"POST\"\n";

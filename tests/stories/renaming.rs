@@ -1,9 +1,7 @@
 //! Resources that get another key.
 
+use pushplan_testing::{Project, Ran, changes, says};
 use serde_json::json;
-
-use crate::support::Ran;
-use crate::world::{Project, changes, says};
 
 const BEFORE: &str = "\
 segments:

@@ -4,10 +4,10 @@ use std::process::Command;
 
 use pushplan::ledger::place;
 use pushplan::ledger::store::New;
+use pushplan_testing::says;
 use tokio::runtime::Runtime;
 
 use crate::newer::{Stage, git};
-use crate::world::says;
 
 #[test]
 fn a_damaged_commit_is_not_remembered_once_the_server_is_repaired() {

@@ -2,10 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use pushplan_testing::{Project, Ran, says};
 use serde_json::Value;
-
-use crate::support::Ran;
-use crate::world::{Project, says};
 
 const MIXED: &str = "\
 segments:

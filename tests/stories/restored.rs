@@ -4,8 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{Folder, Ran};
-use crate::world::{Project, Service, says};
+use pushplan_testing::{Folder, Project, Ran, Service, says};
 
 const FIRST: &str = "\
 segments:

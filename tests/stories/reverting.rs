@@ -1,8 +1,7 @@
 //! Going back on what a run did, whatever happened since. Nobody is messaged twice for it.
 
+use pushplan_testing::{Project, Service, changes, says};
 use serde_json::{Value, json};
-
-use crate::world::{Project, Service, changes, says};
 
 const NOW: &str = "2035-06-01T00:00Z";
 

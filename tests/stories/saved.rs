@@ -5,9 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 
 use jiff::{SignedDuration, Timestamp};
 use pushplan::plan::Plan;
+use pushplan_testing::{Project, says};
 use serde_json::json;
-
-use crate::world::{Project, says};
 
 const TWO: &str = "\
 segments:

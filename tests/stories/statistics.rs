@@ -1,9 +1,7 @@
 //! What the service reports, as people, programs and spreadsheets read it.
 
+use pushplan_testing::{Project, Service, checked, says};
 use serde_json::{Value, json};
-
-use crate::schema::checked;
-use crate::world::{Project, Service, says};
 
 const REPORTS: [&str; 6] = ["sends", "responses", "opens", "timeinapp", "optins", "optouts"];
 

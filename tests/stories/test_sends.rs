@@ -1,8 +1,7 @@
 //! `pushplan send`: one message to one named recipient, once or not at all.
 
+use pushplan_testing::{Project, Service, says};
 use serde_json::{Value, json};
-
-use crate::world::{Project, Service, says};
 
 const MESSAGES: &str = "\
 templates:

@@ -1,9 +1,7 @@
 //! What a plan says of times that come, go, move and stay.
 
+use pushplan_testing::{Project, checked, says};
 use serde_json::Value;
-
-use crate::schema::checked;
-use crate::world::{Project, says};
 
 const TWICE: &str = "\
 scheduled_pushes:

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::world::{Project, says};
+use pushplan_testing::{Project, says};
 
 /// An experiment with seven variants and a pipeline with three outcomes, each with an alert, a tag and a link.
 pub fn many_texts() -> String {

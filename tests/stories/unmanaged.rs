@@ -1,10 +1,8 @@
 //! What the service has and git does not: counted by plans, listed, ignored, or deleted where the target asks for it.
 
 use jiff::Timestamp;
+use pushplan_testing::{Project, Ran, Service, changes, says, stand_in};
 use serde_json::{Value, json};
-
-use crate::support::Ran;
-use crate::world::{Project, Service, changes, says, stand_in};
 
 const OURS: &str = "segments:\n  a: {criteria: {tag: a}}\n";
 

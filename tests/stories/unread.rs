@@ -4,11 +4,10 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use crate::support::Ran;
-use crate::world::{Project, ended};
+use pushplan_testing::{Project, Ran, ended};
 
 /// Ten segments, each of which takes a moment.
-fn ten() -> (Project, crate::world::Service) {
+fn ten() -> (Project, pushplan_testing::Service) {
     let all: String = (0..10).map(|number| format!("  s{number}: {{criteria: {{tag: t{number}}}}}\n")).collect();
     let project = Project::new(&format!("segments:\n{all}"));
     let service = project.faulty("[[fault]]\nkind = \"delay\"\nms = 200\nmethod = \"POST\"\n");
@@ -16,7 +15,7 @@ fn ten() -> (Project, crate::world::Service) {
 }
 
 /// That everything is on the service and in the ledger.
-fn is_all_applied(project: &Project, service: &crate::world::Service) {
+fn is_all_applied(project: &Project, service: &pushplan_testing::Service) {
     assert_eq!(service.segments().len(), 10);
     let ran = project.good(&["plan", "--detailed-exitcode"]);
     assert!(ran.stdout.contains("No changes.") && !ran.stderr.contains("not ended"), "{ran}");

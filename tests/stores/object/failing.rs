@@ -7,11 +7,10 @@ use std::time::Duration;
 use pushplan::ledger::AppendError;
 use pushplan::ledger::object::ObjectStore;
 use pushplan::ledger::store::{Start, Store as _, Unread};
+use pushplan_testing::servers;
+use pushplan_testing::wire::{Asked, Between, forward, say, serve};
 
-use super::wire::{Asked, Between, forward, say, serve};
-use super::{
-    LIMIT, SECRET, TOKEN, azure, bytes, create, fill, google, read, run, s3, s3_within, said, servers, variables,
-};
+use super::{LIMIT, SECRET, TOKEN, azure, bytes, create, fill, google, read, run, s3, s3_within, said, variables};
 
 /// Loses one request that creates a record, or its answer.
 fn losing(port: u16, seq: u64, lose: fn(u16, &Asked) -> Option<Vec<u8>>) -> Between {

@@ -8,8 +8,9 @@ use std::process::Command;
 use pushplan::ledger::AppendError;
 use pushplan::ledger::postgres::PostgresStore;
 use pushplan::ledger::store::{Start, Store, Unread};
+use pushplan_testing::postgres::Server;
 
-use super::server::{Sample, Server, create, fill, not_written, numbered, read};
+use super::records::{Sample, create, fill, not_written, numbered, read, store_in};
 
 fn store(place: &str) -> PostgresStore {
     PostgresStore::new(place, "prod").expect("a place")
@@ -64,7 +65,7 @@ async fn a_unix_socket_needs_neither_password_nor_encryption() {
     let Some(server) = Server::shared() else { return };
     let place = format!("postgres://keeper@/ledgers/socket?host={}&port={}", server.socket, server.port);
     let samples = fill(&store(&place), 2).await;
-    assert_eq!(read(&server.store("socket"), Start::Checkpoint).await, numbered(&samples));
+    assert_eq!(read(&store_in(server, "socket"), Start::Checkpoint).await, numbered(&samples));
 }
 
 #[tokio::test]
@@ -82,7 +83,7 @@ async fn who_may_not_make_the_table_is_given_what_to_run() {
     assert_eq!(read(&store, Start::Checkpoint).await, [(1, sample.bytes)]);
 
     // A table that is there, and not for everybody.
-    let samples = fill(&server.store("of_keeper"), 1).await;
+    let samples = fill(&store_in(server, "of_keeper"), 1).await;
     let store = guest("of_keeper");
     let (why, help) = unread(&store).await;
     assert!(why.contains("permission denied for schema of_keeper"), "{why}");

@@ -8,15 +8,16 @@ use pushplan::client::Patience;
 use pushplan::ledger::AppendError;
 use pushplan::ledger::postgres::PostgresStore;
 use pushplan::ledger::store::{Start, Store, Unread};
+use pushplan_testing::postgres::{Server, place};
 
 use super::proxy::{Fault, Proxy};
-use super::server::{Sample, Server, create, fill, not_written, numbered, place, read};
+use super::records::{Sample, create, fill, not_written, numbered, read, store_in};
 
 const HASTE: Patience = Patience { connect: Duration::from_secs(1), whole: Duration::from_secs(1) };
 
 /// A store whose next so many creates meet a fault, and the same place without it, with one record.
 async fn spoiled(server: &Server, schema: &str, fault: Fault, times: usize) -> (PostgresStore, PostgresStore, Proxy) {
-    let sound = server.store(schema);
+    let sound = store_in(server, schema);
     fill(&sound, 1).await;
     let proxy = Proxy::new(server.port, fault, times).await;
     let place = format!("{}?sslmode=disable", place(proxy.port, schema));
@@ -87,7 +88,7 @@ async fn a_server_that_says_nothing_is_not_waited_for() {
 #[tokio::test]
 async fn what_waits_for_a_lock_too_long_is_stopped_and_never_written() {
     let Some(server) = Server::shared() else { return };
-    let store = server.store("locked").patience(HASTE);
+    let store = store_in(server, "locked").patience(HASTE);
     let samples = fill(&store, 1).await;
     let admin = server.admin("ledgers").await;
     admin.batch_execute("begin; lock table locked.ledger in access exclusive mode").await.expect("locked");
@@ -104,7 +105,7 @@ async fn what_waits_for_a_lock_too_long_is_stopped_and_never_written() {
 #[tokio::test]
 async fn an_append_whose_session_is_ended_by_somebody_is_made_over_another_one() {
     let Some(server) = Server::shared() else { return };
-    let store = Arc::new(server.store("killed"));
+    let store = Arc::new(store_in(server, "killed"));
     fill(&*store, 1).await;
     let admin = server.admin("ledgers").await;
     admin.batch_execute("begin; lock table killed.ledger in access exclusive mode").await.expect("locked");
@@ -131,7 +132,7 @@ async fn an_append_whose_session_is_ended_by_somebody_is_made_over_another_one()
 #[tokio::test]
 async fn a_server_that_is_restarted_between_two_appends_is_connected_to_anew() {
     let Some(server) = Server::start() else { return };
-    let store = server.store("restarted");
+    let store = store_in(&server, "restarted");
     let first = fill(&store, 1).await.remove(0);
     server.order("restart");
     let second = Sample::new("second", Some(&first.checksum));
@@ -155,7 +156,7 @@ async fn a_record_outlives_a_crash_also_where_the_server_answers_early() {
         admin.batch_execute(sql).await.expect("set");
     }
     server.order("restart");
-    let store = server.store("durable");
+    let store = store_in(&server, "durable");
     let mut samples = fill(&store, 1).await;
     // What came before may have been brought to the disk by whatever the server does at its start.
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -170,10 +171,10 @@ async fn a_record_outlives_a_crash_also_where_the_server_answers_early() {
 #[tokio::test]
 async fn a_standby_is_neither_believed_nor_written_to() {
     let Some(server) = Server::start() else { return };
-    let store = server.store("standby");
+    let store = store_in(&server, "standby");
     let first = fill(&store, 1).await.remove(0);
     server.order("standby");
-    let (empty, next) = (server.store("not_there_yet"), Sample::new("next", Some(&first.checksum)));
+    let (empty, next) = (store_in(&server, "not_there_yet"), Sample::new("next", Some(&first.checksum)));
     for store in [&store, &empty] {
         let unread = store.read(Start::Checkpoint).await.expect_err("a standby");
         assert!(matches!(&unread, Unread::Failed { why, .. } if why.contains("standby")), "{unread:?}");

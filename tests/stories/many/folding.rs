@@ -1,7 +1,7 @@
 //! What is the same on several targets is told once, also where every application has its own ids.
 
 use super::{MATRIX, World};
-use crate::world::says;
+use pushplan_testing::says;
 
 const APPS: &str = "cafe-de,cafe-us,shop-de,shop-us";
 

@@ -4,9 +4,9 @@ use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use pushplan_testing::{Ran, says, signal};
+
 use super::{MANIFEST, MATRIX, REPORTS, World, checked};
-use crate::support::Ran;
-use crate::world::{says, signal};
 
 /// Where a ledger may be that cannot be used, and what is said of it.
 const PLACES: [(&str, &str); 3] = [

@@ -1,10 +1,10 @@
 //! Git has gone on since staging was applied to: production gets what staging has, and nothing that is staging's own.
 
+use pushplan_testing::says;
 use reqwest::Method;
 use serde_json::json;
 
 use super::{tag, two};
-use crate::world::says;
 
 const PROMOTE: [&str; 5] = ["promote", "--from", "staging", "--to", "production"];
 

@@ -1,7 +1,7 @@
 //! What is told of several targets, and of words that mean none.
 
 use super::{MANIFEST, World};
-use crate::world::says;
+use pushplan_testing::says;
 
 #[test]
 fn a_matrix_that_is_wrong_is_told_and_not_that_there_are_no_targets() {

@@ -2,9 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use pushplan_testing::says;
+use pushplan_testing::wire::forward;
+
 use super::{Nth, Site, instead, path, side_by_side};
-use crate::wire::forward;
-use crate::world::says;
 
 const PUSH: &str = "\
 scheduled_pushes:

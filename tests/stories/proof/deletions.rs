@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use pushplan_testing::says;
+
 use super::{Nth, PIPELINE, PUSH, Site, TRIAL, instead, side_by_side};
-use crate::world::says;
 
 const KEPT: &str = "segments:\n  kept: {criteria: {tag: kept}}\n";
 
@@ -75,7 +76,7 @@ fn what_someone_deleted_meanwhile_is_gone_after_one_more_look() {
     let site = Site::new(&format!("{KEPT}{PUSH}"), "extended", |asked, port| {
         if asked.method == "DELETE" {
             // Someone else is faster.
-            drop(crate::wire::forward(port, asked));
+            drop(pushplan_testing::wire::forward(port, asked));
         }
         None
     });

@@ -10,9 +10,8 @@ mod unknown;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::support::Ran;
-use crate::wire::{Asked, Between, forward, say};
-use crate::world::{Project, Service};
+use pushplan_testing::wire::{Asked, Between, forward, say};
+use pushplan_testing::{Project, Ran, Service};
 
 // One of each kind that messages people.
 const PUSH: &str = "\

@@ -2,8 +2,9 @@
 
 use std::fs::{copy, remove_file};
 
+use pushplan_testing::{Project, Service};
+
 use super::{Nth, Site, instead};
-use crate::world::{Project, Service};
 
 const BEFORE: &str = "segments:\n  vip: {criteria: {tag: vip}}\n";
 const AFTER: &str = "segments:\n  vip: {criteria: {tag: gold}}\n";
@@ -14,7 +15,7 @@ fn tag(service: &Service) -> String {
 }
 
 /// The service's clock is far behind, so that no change is so fresh that it is read for that reason.
-fn site(lie: impl Fn(&crate::wire::Asked, u16) -> super::Lie + Send + Sync + 'static) -> Site {
+fn site(lie: impl Fn(&pushplan_testing::wire::Asked, u16) -> super::Lie + Send + Sync + 'static) -> Site {
     Site::with(BEFORE, "extended", &["--clock", "2026-01-01T00:00Z"], lie)
 }
 

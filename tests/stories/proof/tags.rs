@@ -5,12 +5,11 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use pushplan_testing::wire::forward;
+use pushplan_testing::{Ran, says};
 use reqwest::Method;
 
 use super::{Nth, Site, path};
-use crate::support::Ran;
-use crate::wire::forward;
-use crate::world::says;
 
 const KEPT: &str = "segments:\n  kept: {criteria: {tag: kept}}\n";
 const TAG: &str = "tags:\n  vip: {}\n";

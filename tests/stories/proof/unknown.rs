@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use pushplan_testing::says;
+
 use super::{Nth, PIPELINE, PUSH, Site, TRIAL, instead, lost, path, side_by_side};
-use crate::world::says;
 
 const SEGMENT: &str = "segments:\n  vip: {criteria: {tag: vip}}\n";
 const TEMPLATE: &str = "templates:\n  winback: {push: {notification: {alert: Hello}}}\n";

@@ -1,9 +1,9 @@
 //! What a webhook gets.
 
+use pushplan_testing::says;
 use serde_json::{Value, json};
 
 use super::{Loop, ONE, Receiver, applied, edit};
-use crate::world::says;
 
 fn addresses(items: &Value) -> Vec<&str> {
     items.as_array().expect("a list").iter().map(|item| item["address"].as_str().expect("an address")).collect()

@@ -11,9 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
+use pushplan_testing::{Project, Service, signal};
 use serde_json::{Value, json};
-
-use crate::world::{Project, Service, signal};
 
 const ONE: &str = "segments:\n  lapsed: {criteria: {tag: lapsed}}\n";
 

@@ -4,10 +4,10 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use pushplan_testing::{Project, Service, ended, says};
 use serde_json::Value;
 
 use super::{Loop, ONE, PATIENCE, applied, edit, tag};
-use crate::world::{Project, Service, ended, says};
 
 /// Every request that makes something takes a while.
 const SLOW: &str = "[[fault]]\nkind = \"delay\"\nms = 1500\nmethod = \"POST\"\n";

@@ -1,0 +1,53 @@
+//! What the manifests of a round declare.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::random::Random;
+
+/// How many things of each kind there may be.
+const MOST: u64 = 16;
+
+/// Segments and templates by their keys, each with a word that says which version of it is meant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Declared {
+    pub segments: BTreeMap<String, String>,
+    pub templates: BTreeMap<String, String>,
+}
+
+impl Declared {
+    /// Another declaration: about a third stays as it is, and the others come, go and change.
+    pub fn next(&self, random: &mut Random) -> Self {
+        let mut next = Self::default();
+        for number in 0..MOST {
+            let (segment, template) = (format!("segment-{number}"), format!("template-{number}"));
+            vary(&mut next.segments, &self.segments, segment, random);
+            vary(&mut next.templates, &self.templates, template, random);
+        }
+        // A project that declares nothing is taken for a mistake.
+        next.segments.entry("always".to_owned()).or_insert_with(|| "w0".to_owned());
+        next.templates.entry("always".to_owned()).or_insert_with(|| "w0".to_owned());
+        next
+    }
+
+    pub fn manifest(&self) -> String {
+        let mut text = String::from("segments:\n");
+        for (key, word) in &self.segments {
+            writeln!(text, "  {key}: {{criteria: {{tag: {word}}}}}").expect("a text");
+        }
+        text.push_str("templates:\n");
+        for (key, word) in &self.templates {
+            writeln!(text, "  {key}: {{push: {{notification: {{alert: {word}}}}}}}").expect("a text");
+        }
+        text
+    }
+}
+
+fn vary(next: &mut BTreeMap<String, String>, before: &BTreeMap<String, String>, key: String, random: &mut Random) {
+    let word = match (random.within(0, 6), before.get(&key)) {
+        (0 | 1, Some(same)) => same.clone(),
+        (0 | 1, None) | (2, _) => return,
+        _ => format!("w{}", random.within(1, 1_000_000)),
+    };
+    next.insert(key, word);
+}

@@ -1,0 +1,103 @@
+//! Where the ledger of a team is, and what each of its members needs to reach it.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pushplan_testing::{postgres, servers};
+use tempfile::TempDir;
+
+/// A place for a ledger that nobody else uses.
+pub struct Place {
+    /// What `ledger` of the target says.
+    pub setting: String,
+    /// What is in the environment of everybody.
+    pub environment: Vec<(String, String)>,
+    /// Where the project is cloned from, if it is.
+    server: Option<String>,
+    _folder: TempDir,
+}
+
+impl Place {
+    fn new(setting: impl Into<String>) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        Self { setting: setting.into(), environment: Vec::new(), server: None, _folder: folder }
+    }
+
+    /// A folder that several machines share.
+    pub fn folder() -> Self {
+        let mut place = Self::new("");
+        place.setting = format!("file:{}", place._folder.path().display());
+        place.environment.push(("PUSHPLAN_LEDGER_DIR".to_owned(), place._folder.path().display().to_string()));
+        place
+    }
+
+    /// A bare repository, which everybody has a clone of.
+    pub fn git() -> Self {
+        let mut place = Self::new("git");
+        let folder = place._folder.path();
+        git(folder, &["init", "-q", "--bare", "-b", "main", "server.git"]);
+        git(folder, &["clone", "-q", "server.git", "first"]);
+        fs::write(folder.join("first/readme.txt"), "a project").expect("a file");
+        git(&folder.join("first"), &["add", "."]);
+        git(&folder.join("first"), &["commit", "-qm", "first"]);
+        git(&folder.join("first"), &["push", "-q", "origin", "HEAD:main"]);
+        place.server = Some(format!("file://{}", folder.join("server.git").display()));
+        place
+    }
+
+    /// A bucket of a server that speaks S3; `None` where there is none.
+    pub fn objects() -> Option<Self> {
+        let port = servers::moto()?;
+        let mut place = Self::new(format!("s3://team/contention-{}", fresh()));
+        let endpoint = format!("http://127.0.0.1:{port}");
+        let values = [
+            ("AWS_ENDPOINT_URL", endpoint.as_str()),
+            ("AWS_ALLOW_HTTP", "true"),
+            ("AWS_ACCESS_KEY_ID", "someone"),
+            ("AWS_SECRET_ACCESS_KEY", "hush-hush-hush"),
+            ("AWS_REGION", "us-east-1"),
+        ];
+        place.environment = values.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        Some(place)
+    }
+
+    /// A schema of a PostgreSQL; `None` where there is none.
+    pub fn database() -> Option<Self> {
+        let server = postgres::Server::shared()?;
+        let mut place =
+            Self::new(format!("postgres://keeper@127.0.0.1:{}/ledgers/contention_{}", server.port, fresh()));
+        let values = [("PGPASSWORD", "hunter2"), ("PGHOST", "127.0.0.1")];
+        place.environment = values.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        Some(place)
+    }
+
+    /// Makes the folder of somebody new, with nothing of the project in it yet.
+    pub fn join(&self, folder: &Path) {
+        match &self.server {
+            Some(server) => {
+                let name = folder.file_name().and_then(|name| name.to_str()).expect("a name");
+                git(folder.parent().expect("a folder"), &["clone", "-q", server, name]);
+            }
+            None => fs::create_dir(folder).expect("a folder"),
+        }
+    }
+}
+
+/// A number that no other place of this process has.
+fn fresh() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+fn git(folder: &Path, arguments: &[&str]) {
+    let said = Command::new("git")
+        .current_dir(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .args(["-c", "user.name=Ada", "-c", "user.email=ada@host.example"])
+        .args(arguments)
+        .output()
+        .expect("git");
+    assert!(said.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&said.stderr));
+}

@@ -1,0 +1,22 @@
+//! Manifests: how they are read, checked, written, edited and pulled.
+
+mod advice;
+mod audience;
+mod authoring;
+mod canonical;
+mod editing;
+mod fix;
+mod fmt;
+mod formats;
+mod generated;
+mod meaning;
+mod messages;
+mod pull;
+mod random_projects;
+mod references;
+mod schema;
+mod shape;
+mod slips;
+mod targets;
+mod validate;
+mod yaml_suite;

@@ -1,0 +1,225 @@
+use std::collections::BTreeSet;
+
+use pushplan::kinds::{self, Found};
+use pushplan::ledger::{Intent, Open, Verb};
+use pushplan::model::level::Level;
+
+use super::world::{World, address, declared};
+
+const ONE: &str = "segments: {a: {criteria: {tag: x}}}";
+
+/// An earlier run wrote down that it would create this, and was never heard of again.
+fn in_doubt(yaml: &str, name: &str, level: Level) -> World {
+    in_doubt_in(World::in_sync("", level), yaml, name)
+}
+
+pub fn in_doubt_in(mut world: World, yaml: &str, name: &str) -> World {
+    let level = world.level;
+    let spec = declared(yaml)[&address(name)].spec.clone();
+    let intent = Intent {
+        address: address(name),
+        verb: Verb::Create,
+        id: None,
+        spec: Some(spec),
+        refs: Default::default(),
+        seen: BTreeSet::from(["before".to_owned()]),
+        deadline: world.now,
+        protect: false,
+    };
+    let open = Open::new(intent, world.now);
+    world.ledger.open.insert(address(name), open);
+    if let Some(kind) = kinds::kind(&address(name).kind).filter(|kind| !kind.api.list(level).is_empty()) {
+        world.live.whole.insert(kind.key);
+        world.live.disproved.insert(address(name));
+    }
+    world
+}
+
+fn there(id: &str, tag: &str) -> Found {
+    let spec = serde_json::json!({ "display_name": "a", "criteria": { "tag": tag } });
+    Found { id: id.into(), name: "a".into(), stamp: Some("7".into()), spec: Some(spec.into()), ..Found::default() }
+}
+
+#[test]
+fn what_was_made_before_its_answer_was_lost_is_taken_up() {
+    let mut world = in_doubt(ONE, "segments/a", Level::Documented);
+    world.put(&address("segments/a"), there("new", "x"));
+    assert_eq!(world.told(ONE), "0 adopt segments/a\n");
+    let (changes, steps) = world.plan(ONE);
+    assert_eq!(steps[0].id.as_deref(), Some("new"));
+    assert_eq!(changes.len(), 1);
+}
+
+#[test]
+fn what_was_never_made_is_made_now() {
+    let world = in_doubt(ONE, "segments/a", Level::Documented);
+    assert_eq!(world.told(ONE), "+ segments/a\n0 create segments/a POST /api/segments\n");
+    assert_eq!(world.told(""), "0 forget segments/a\n", "nobody wants it any more");
+}
+
+#[test]
+fn what_was_there_before_is_not_ours_and_what_says_something_else_by_now_may_be() {
+    let mut world = in_doubt(ONE, "segments/a", Level::Documented);
+    world.put(&address("segments/a"), there("before", "x"));
+    assert_eq!(world.told(ONE), "! segments/a Collision\n");
+    world.put(&address("segments/a"), there("edited", "y"));
+    assert_eq!(world.told(ONE), "! segments/a InDoubt\n", "somebody may have edited it since");
+}
+
+#[test]
+fn two_that_may_be_ours_are_left_to_a_person() {
+    let mut world = in_doubt(ONE, "segments/a", Level::Documented);
+    world.put(&address("segments/a"), there("one", "x"));
+    world.put(&address("segments/a"), there("two", "x"));
+    assert_eq!(world.told(ONE), "! segments/a InDoubt\n");
+}
+
+#[test]
+fn lists_that_do_not_disprove_it_prove_nothing() {
+    let mut world = in_doubt(ONE, "segments/a", Level::Documented);
+    world.live.disproved.clear();
+    assert_eq!(world.told(ONE), "! segments/a InDoubt\n");
+}
+
+const TAG: &str = "tags: {vip: {}}";
+
+fn tag() -> Found {
+    let spec = serde_json::json!({ "tag": "vip" });
+    Found { id: "vip".into(), name: "vip".into(), spec: Some(spec.into()), ..Found::default() }
+}
+
+#[test]
+fn a_tag_that_was_made_before_its_answer_was_lost_is_taken_up() {
+    let mut world = in_doubt(TAG, "tags/vip", Level::Documented);
+    world.put(&address("tags/vip"), tag());
+    assert_eq!(world.told(TAG), "0 adopt tags/vip\n");
+    let gone = world.told(ONE);
+    assert!(gone.contains("adopt tags/vip\n") && gone.contains("delete tags/vip DELETE /api/tags/vip"), "{gone}");
+}
+
+#[test]
+fn a_tag_that_was_there_before_is_not_ours() {
+    let mut world = in_doubt(TAG, "tags/vip", Level::Documented);
+    let open = world.ledger.open.get_mut(&address("tags/vip")).expect("it is in doubt");
+    open.intent.seen.insert("vip".to_owned());
+    world.put(&address("tags/vip"), tag());
+    assert_eq!(world.told(TAG), "! tags/vip Collision\n");
+    assert!(!world.told(ONE).contains("DELETE"), "{}", world.told(ONE));
+}
+
+#[test]
+fn a_tag_that_no_list_shows_is_made_again_or_left_to_a_person() {
+    let mut world = in_doubt(TAG, "tags/vip", Level::Documented);
+    assert_eq!(world.told(TAG), "+ tags/vip\n0 create tags/vip PUT /api/tags/vip\n");
+    assert!(world.told(ONE).contains("forget tags/vip\n"), "two lists do not show it");
+    world.live.disproved.clear();
+    assert_eq!(world.told(TAG), "+ tags/vip\n0 create tags/vip PUT /api/tags/vip\n");
+    assert!(world.told(ONE).contains("! tags/vip InDoubt\n"), "{}", world.told(ONE));
+}
+
+#[test]
+fn what_cannot_be_listed_is_left_to_a_person() {
+    let yaml = "scheduled_pushes: {p: {schedule: {scheduled_time: 2031-01-01T10:00}, push: {audience: {tag: x}, device_types: [ios], notification: {alert: A}}}}";
+    let world = in_doubt(yaml, "scheduled_pushes/p", Level::Documented);
+    assert_eq!(world.told(yaml), "! scheduled_pushes/p InDoubt\n");
+    let renamed = yaml.replace("{p: {", "{q: {");
+    let waits = "! scheduled_pushes/p InDoubt\n! scheduled_pushes/q LooksRenamed\n";
+    assert_eq!(world.told(&renamed), waits, "it may be there, and two would message people twice");
+    let mut world = in_doubt(yaml, "scheduled_pushes/p", Level::Extended);
+    assert_eq!(world.told(yaml), "+ scheduled_pushes/p\n0 create scheduled_pushes/p POST /api/schedules\n");
+    // What was sent is listed no longer.
+    world.now = "2031-01-01T10:00:00Z".parse().unwrap();
+    let later = yaml.replace("2031", "2032");
+    assert_eq!(world.told(&later), "! scheduled_pushes/p InDoubt\n");
+}
+
+#[test]
+fn what_may_be_there_counts_before_what_is_deleted() {
+    let with = |key: &str| {
+        format!(
+            "experiments: {{{key}: {{audience: {{tag: x}}, device_types: [ios], variants: [\
+             {{push: {{notification: {{alert: A}}}}, schedule: {{scheduled_time: 2031-01-01T10:00}}}}, \
+             {{push: {{notification: {{alert: B}}}}, schedule: {{scheduled_time: 2031-01-01T10:00}}}}]}}}}"
+        )
+    };
+    let world = World::in_sync(&with("one"), Level::Documented);
+    let world = in_doubt_in(world, &with("two"), "experiments/two");
+    let told = world.told(&with("three"));
+    assert!(told.contains("! experiments/three LooksRenamed\n"), "{told}");
+}
+
+#[test]
+fn what_names_a_segment_that_was_found_again_points_at_the_new_one() {
+    let before = "segments: {a: {criteria: {tag: x}}, b: {criteria: {not: {segment: a}}}}";
+    let after =
+        "segments: {a: {criteria: {tag: y}}, b: {criteria: {not: {segment: a}}}, c: {criteria: {not: {segment: a}}}}";
+    let mut world = in_doubt_in(World::in_sync(before, Level::Documented), after, "segments/a");
+    let found = there("new", "y");
+    world.live.listed.get_mut("segments").unwrap().insert("new".into(), found);
+    let told = "- segments/a Retired\n± segments/b Repoint NotInPlace\n+ segments/c\n0 adopt segments/a\n\
+                1 create segments/b POST /api/segments after 0\n2 delete segments/b DELETE /api/segments/%23b after 1\n\
+                3 create segments/c POST /api/segments after 0\n4 delete segments/a DELETE /api/segments/%23a after 0,2\n";
+    assert_eq!(world.told(after), told);
+    let (_, steps) = world.plan(after);
+    assert!([1, 3].iter().all(|at| steps[*at].refs["a"] == "new"), "{steps:#?}");
+}
+
+const TRIAL: &str = "experiments: {e: {audience: {tag: x}, device_types: all, variants: [\
+                     {push: {notification: {alert: A}}, schedule: {scheduled_time: 2031-01-01T10:00}}, \
+                     {push: {notification: {alert: B}}, schedule: {scheduled_time: 2031-01-01T10:00}}]}}";
+
+#[test]
+fn what_an_earlier_run_was_deleting_to_replace_it_is_made_anew() {
+    let after = TRIAL.replace("alert: A", "alert: C");
+    let deleting = |time: &str| {
+        let mut world = in_doubt_in(World::in_sync(TRIAL, Level::Extended), TRIAL, "experiments/e");
+        let open = world.ledger.open.get_mut(&address("experiments/e")).unwrap();
+        (open.intent.verb, open.intent.id) = (Verb::Delete, Some("#e".to_owned()));
+        world.now = time.parse().unwrap();
+        world
+    };
+    let mut world = deleting("2030-06-01T00:00:00Z");
+    assert!(world.told(&after).contains("delete experiments/e"), "it is still there: {}", world.told(&after));
+    world.remove("experiments/e");
+    let made = "+ experiments/e\n0 forget experiments/e\n1 create experiments/e POST /api/experiments after 0\n";
+    assert_eq!(world.told(&after), made);
+    assert_eq!(world.told("segments: {s: {criteria: {tag: x}}}").matches("forget experiments/e").count(), 1);
+
+    let mut world = deleting("2031-01-02T00:00:00Z");
+    world.remove("experiments/e");
+    assert!(!world.told(&after.replace("10:00", "23:59")).contains("create"), "people may have got it");
+}
+
+const PUSH: &str = "\
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {tag: vip}, device_types: [ios], notification: {alert: Sale}}
+";
+
+fn listed(push_ids: &[&str]) -> Found {
+    let spec = declared(PUSH)[&address("scheduled_pushes/sale")].spec.clone();
+    let push_ids = push_ids.iter().map(|id| (*id).to_owned()).collect();
+    Found { id: "new".into(), name: "sale".into(), spec: Some(spec), push_ids, ..Found::default() }
+}
+
+#[test]
+fn what_is_taken_up_brings_the_pushes_that_its_listing_tells() {
+    let mut world = in_doubt(PUSH, "scheduled_pushes/sale", Level::Extended);
+    world.put(&address("scheduled_pushes/sale"), listed(&["p1"]));
+    let (_, steps) = world.plan(PUSH);
+    assert_eq!((steps[0].verb, &*steps[0].push_ids), (Verb::Adopt, &["p1".to_owned()][..]));
+}
+
+#[test]
+fn the_ledger_learns_of_pushes_where_it_is_written_to_anyway() {
+    let mut world = World::in_sync(PUSH, Level::Extended);
+    let sale = address("scheduled_pushes/sale");
+    let known = world.live.units.get(&sale).cloned();
+    let Some(pushplan::live::Seen::There(known)) = known else { panic!("it is there") };
+    world.put(&sale, Found { push_ids: vec!["p1".into()], ..known });
+    assert_eq!(world.told(PUSH), "", "nothing is written for that alone");
+    let (_, steps) = world.plan(&format!("{PUSH}{ONE}"));
+    let learnt = steps.iter().find(|step| step.address == sale).expect("a step");
+    assert_eq!((learnt.verb, &*learnt.push_ids), (Verb::Adopt, &["p1".to_owned()][..]));
+}

@@ -1,0 +1,8 @@
+//! The HTML report of a plan: what is in it, and how a browser shows it.
+//!
+//! `tests/plans/report_page/install-chromium` and `tests/plans/report_page/fetch` get what is needed to open pages;
+//! `SHOTS=FOLDER cargo test --test plans report_page` also takes pictures.
+
+mod browser;
+mod content;
+mod reports;

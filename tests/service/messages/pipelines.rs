@@ -1,0 +1,292 @@
+use pushplan::service::state::PushType;
+use serde_json::{Value, json};
+
+use super::harness::{Service, time, to_all};
+
+const NOW: &str = "2026-11-27T08:00:00Z";
+
+fn on_tag(delay: Option<u64>) -> Value {
+    let mut outcome = json!({
+        "push": { "audience": "triggered", "device_types": ["ios"], "notification": { "alert": "Still there?" } },
+    });
+    if let Some(delay) = delay {
+        outcome["delay"] = delay.into();
+    }
+    json!({ "name": "Cart", "enabled": true, "immediate_trigger": { "tag_added": "cart" }, "outcome": outcome })
+}
+
+async fn created(service: &Service, pipeline: Value) -> String {
+    service.post("/api/pipelines", pipeline).await.expect(201)["pipeline_urls"][0].as_str().expect("a URL").to_owned()
+}
+
+#[tokio::test]
+async fn a_tag_sets_off_a_push_to_that_device_alone() {
+    let service = Service::at(NOW).await;
+    for (id, device_type) in [("a", "ios"), ("b", "ios"), ("c", "android")] {
+        service.device(id, device_type).await;
+    }
+    let url = created(&service, on_tag(None)).await;
+    service.tag("a", "cart").await;
+    service.tag("a", "cart").await;
+    service.tag("c", "cart").await;
+    service.tag("b", "other").await;
+    assert_eq!(service.shown("a"), ["Still there?"]);
+    assert!(service.got("b").is_empty());
+    assert!(service.got("c").is_empty(), "not among the device types");
+    let sent = service.sent();
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].push_type, PushType::UnicastPush);
+    assert_eq!(sent[0].group_id.as_deref(), url.rsplit('/').next());
+}
+
+#[tokio::test]
+async fn a_tag_that_comes_in_several_groups_at_once_sets_a_pipeline_off_once() {
+    let service = Service::at(NOW).await;
+    service.device("a", "ios").await;
+    created(&service, on_tag(None)).await;
+    let mut grouped = on_tag(None);
+    grouped["immediate_trigger"] = json!({ "tag_added": { "tag": "cart", "group": "shop" } });
+    grouped["outcome"]["push"]["notification"]["alert"] = "In the shop".into();
+    created(&service, grouped).await;
+    let tags = json!({ "shop": ["cart", "other"], "app": ["cart"] });
+    let body = json!({ "audience": { "ios_channel": "a" }, "add": tags });
+    service.post("/api/channels/tags", body).await.expect(200);
+    let mut shown = service.shown("a");
+    shown.sort();
+    assert_eq!(shown, ["In the shop", "Still there?"]);
+}
+
+#[tokio::test]
+async fn both_forms_of_a_delay_are_waited_for() {
+    let service = Service::at(NOW).await;
+    service.device("a", "ios").await;
+    created(&service, on_tag(Some(3_600))).await;
+    let mut newer = on_tag(None);
+    newer["timing"] = json!({ "delay": { "seconds": 7_200 } });
+    newer["outcome"] = json!([newer["outcome"]]);
+    newer["immediate_trigger"] = json!([{ "tag_added": { "tag": "cart" } }]);
+    created(&service, newer).await;
+    service.tag("a", "cart").await;
+    service.move_clock("2026-11-27T08:59:59Z").await;
+    assert!(service.got("a").is_empty());
+    service.move_clock("2026-11-28T00:00:00Z").await;
+    let times: Vec<_> = service.got("a").iter().map(|receipt| receipt.time).collect();
+    assert_eq!(times, [time("2026-11-27T09:00:00Z"), time("2026-11-27T10:00:00Z")]);
+}
+
+#[tokio::test]
+async fn the_first_opening_of_the_app_sets_off_a_push() {
+    let service = Service::at(NOW).await;
+    service.device("a", "ios").await;
+    let mut pipeline = on_tag(None);
+    pipeline["immediate_trigger"] = "first_open".into();
+    created(&service, pipeline).await;
+    service
+        .change(|app, now| {
+            let number = app.devices.by_id("a").expect("the device");
+            app.first_opened(number, now);
+        })
+        .await;
+    assert_eq!(service.shown("a"), ["Still there?"]);
+}
+
+#[tokio::test]
+async fn what_a_deleted_or_disabled_pipeline_was_about_to_send_is_not_sent() {
+    let service = Service::at(NOW).await;
+    service.device("a", "ios").await;
+    let deleted = created(&service, on_tag(Some(60))).await;
+    let disabled = created(&service, on_tag(Some(60))).await;
+    let mut idle = on_tag(None);
+    idle["enabled"] = false.into();
+    created(&service, idle).await;
+    service.tag("a", "cart").await;
+    service.delete(&deleted).await.expect(204);
+    service.delete(&deleted).await.refusal(404);
+    let mut off = on_tag(Some(60));
+    off["enabled"] = false.into();
+    service.put(&disabled, off).await.expect(200);
+    service.move_clock("2026-11-27T09:00:00Z").await;
+    assert!(service.got("a").is_empty());
+    assert!(service.sent().is_empty());
+}
+
+#[tokio::test]
+async fn pipelines_are_listed_newest_first_and_by_whether_they_are_enabled() {
+    let service = Service::documented(NOW).await;
+    let mut many = Vec::new();
+    for number in 0..5 {
+        let mut pipeline = on_tag(None);
+        pipeline["name"] = format!("p{number}").into();
+        pipeline["enabled"] = (number % 2 == 0).into();
+        many.push(pipeline);
+    }
+    let answer = service.post("/api/pipelines/", json!(many)).await.expect(201);
+    assert_eq!(answer["pipeline_urls"].as_array().expect("URLs").len(), 5);
+    let names = |page: &Value| {
+        let all = page["pipelines"].as_array().expect("pipelines").iter();
+        all.map(|one| one["name"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+    };
+    let all = service.get("/api/pipelines").await.expect(200);
+    assert_eq!(names(&all), ["p4", "p3", "p2", "p1", "p0"]);
+    let mut expected = many[4].clone();
+    let url = &answer["pipeline_urls"][4];
+    for (key, value) in [
+        ("uid", json!(url.as_str().expect("a URL").rsplit('/').next())),
+        ("url", url.clone()),
+        ("status", json!("live")),
+        ("creation_time", json!("2026-11-27T08:00:00.000Z")),
+        ("last_modified_time", json!("2026-11-27T08:00:00.000Z")),
+    ] {
+        expected[key] = value;
+    }
+    assert_eq!(all["pipelines"][0], expected);
+    assert_eq!(names(&service.get("/api/pipelines?enabled=False").await.expect(200)), ["p3", "p1"]);
+    let first = service.get("/api/pipelines/?enabled=true&limit=2").await.expect(200);
+    assert_eq!(names(&first), ["p4", "p2"]);
+    let second = service.get(first["next_page"].as_str().expect("a URL")).await.expect(200);
+    assert_eq!(names(&second), ["p0"]);
+    assert!(second.get("next_page").is_none());
+    service.get("/api/pipelines?enabled=maybe").await.refusal(400);
+    let url = url.as_str().expect("a URL");
+    service.get(url).await.refusal(404);
+    service.put(url, on_tag(None)).await.refusal(404);
+}
+
+#[tokio::test]
+async fn a_pipeline_is_replaced_as_a_whole_and_keeps_its_place() {
+    let service = Service::at(NOW).await;
+    let first = created(&service, on_tag(None)).await;
+    created(&service, on_tag(None)).await;
+    service.move_clock("2026-11-27T09:00:00Z").await;
+    let mut changed = on_tag(Some(60));
+    changed.as_object_mut().expect("a pipeline").remove("name");
+    service.put(&first, changed).await.expect(200);
+    let read = service.get(&first).await.expect(200);
+    assert!(read["pipeline"].get("name").is_none());
+    assert_eq!(read["pipeline"]["creation_time"], "2026-11-27T08:00:00.000Z");
+    assert_eq!(read["pipeline"]["last_modified_time"], "2026-11-27T09:00:00.000Z");
+    let all = service.get("/api/pipelines").await.expect(200);
+    assert_eq!(all["pipelines"][1]["url"], first.as_str());
+    service.put("/api/pipelines/none", on_tag(None)).await.refusal(404);
+}
+
+#[tokio::test]
+async fn a_pipeline_that_cannot_be_is_refused() {
+    let service = Service::at(NOW).await;
+    let with = |key: &str, value: Value| {
+        let mut pipeline = on_tag(None);
+        pipeline[key] = value;
+        pipeline
+    };
+    let mut negative = on_tag(None);
+    negative["outcome"]["delay"] = (-1).into();
+    let mut worded = on_tag(None);
+    worded["outcome"]["delay"] = "1h".into();
+    for (body, expected) in [
+        (with("outcome", json!({ "push": to_all("x") })), "`triggered`"),
+        (with("outcome", json!([])), "at least one outcome"),
+        (with("immediate_trigger", json!([])), "at least one trigger"),
+        (with("immediate_trigger", json!("frist_open")), "not a trigger"),
+        (with("uid", json!("x")), "unknown key `uid`"),
+        (with("enabled", json!("yes")), "true or false"),
+        (negative, "negative"),
+        (worded, "not a length of time"),
+        (json!([on_tag(None), {}]), "is missing"),
+    ] {
+        for path in ["/api/pipelines/validate", "/api/pipelines"] {
+            let refused = service.post(path, body.clone()).await.refusal(400);
+            assert!(refused.contains(expected), "{refused}");
+        }
+    }
+    assert_eq!(service.get("/api/pipelines").await.expect(200)["pipelines"], json!([]));
+    service.post("/api/pipelines", with("activation_time", json!("2027-01-01T00:00:00"))).await.expect(201);
+}
+
+/// A pipeline with a trigger that only the live service describes.
+fn on(trigger: Value) -> Value {
+    let mut pipeline = on_tag(None);
+    pipeline["immediate_trigger"] = trigger;
+    pipeline
+}
+
+async fn untag(service: &Service, device: &str, tag: &str) {
+    service
+        .change(|app, now| {
+            let number = app.devices.by_id(device).expect("the device");
+            app.change_tags(number, now, |tags| tags.values_mut().for_each(|tags| drop(tags.take(tag))));
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn a_tag_that_is_gone_sets_off_a_push() {
+    let service = Service::at(NOW).await;
+    service.device("a", "ios").await;
+    created(&service, on(json!({ "tag_removed": "cart" }))).await;
+    created(&service, on(json!([{ "tag_removed": { "tag": "cart", "group": "crm" } }]))).await;
+    service.tag("a", "cart").await;
+    service.tag("a", "other").await;
+    untag(&service, "a", "other").await;
+    assert!(service.got("a").is_empty());
+    untag(&service, "a", "cart").await;
+    untag(&service, "a", "cart").await;
+    assert_eq!(service.got("a").len(), 1, "it was without a group, and is gone once");
+}
+
+#[tokio::test]
+async fn every_opening_sets_off_a_push_that_waits_for_one() {
+    let service = Service::at(NOW).await;
+    service.device("a", "ios").await;
+    created(&service, on("open".into())).await;
+    for opened in 1..=3 {
+        service.change(|app, now| app.opened(app.devices.by_id("a").expect("the device"), now, 0)).await;
+        assert_eq!(service.got("a").len(), opened);
+    }
+}
+
+#[tokio::test]
+async fn only_the_first_opt_in_sets_off_a_push() {
+    let service = Service::at(NOW).await;
+    created(&service, on(json!({ "first_opt_in": {} }))).await;
+    for (opt_in, got) in [(false, 0), (true, 1), (false, 1), (true, 1)] {
+        let device = json!({ "device_type": "ios", "opt_in": opt_in });
+        let reply = service.put("/local/devices/new", device).await;
+        assert!(reply.status < 300, "{}", reply.body);
+        assert_eq!(service.got("new").len(), got, "opt_in: {opt_in}");
+    }
+}
+
+#[tokio::test]
+async fn a_pipeline_is_set_off_between_its_times() {
+    let service = Service::at(NOW).await;
+    let mut pipeline = on_tag(None);
+    pipeline["activation_time"] = "2026-11-27T09:00:00".into();
+    pipeline["deactivation_time"] = "2026-11-27T10:00:00Z".into();
+    created(&service, pipeline.clone()).await;
+    for (id, at, got) in [("early", "08:59:59", 0), ("a", "09:00:00", 1), ("b", "09:59:59", 1), ("late", "10:00:00", 0)]
+    {
+        service.move_clock(&format!("2026-11-27T{at}Z")).await;
+        service.device(id, "ios").await;
+        service.tag(id, "cart").await;
+        assert_eq!(service.got(id).len(), got, "{id}");
+    }
+    pipeline["activation_time"] = "soon".into();
+    let refused = service.post("/api/pipelines", pipeline).await.expect(400);
+    assert_eq!(refused["details"]["path"], "activation_time");
+}
+
+#[tokio::test]
+async fn what_waits_is_called_off_for_that_device_alone() {
+    let service = Service::at(NOW).await;
+    let mut pipeline = on_tag(Some(3_600));
+    pipeline["cancellation_trigger"] = json!({ "tag_added": "bought" });
+    created(&service, pipeline).await;
+    for id in ["a", "b"] {
+        service.device(id, "ios").await;
+        service.tag(id, "cart").await;
+    }
+    service.tag("a", "bought").await;
+    service.move_clock("2026-11-27T12:00:00Z").await;
+    assert!(service.got("a").is_empty());
+    assert_eq!(service.shown("b"), ["Still there?"]);
+}
