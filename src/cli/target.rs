@@ -37,7 +37,7 @@ pub struct Opened {
 }
 
 /// Clocks that differ by no more than this show the same time.
-const CLOCKS: SignedDuration = SignedDuration::from_mins(1);
+pub const CLOCKS: SignedDuration = SignedDuration::from_mins(1);
 
 impl Opened {
     /// What time it is for the service, which decides when a push is sent. This machine's clock may be wrong, and the built-in

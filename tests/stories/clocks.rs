@@ -149,3 +149,22 @@ fn a_dead_run_whose_clock_was_ahead_is_taken_over_all_the_same() {
     says(&ran.stderr, &["it wrote no record for 2 s, and its lease is over. Taking over."]);
     assert_eq!(service.segments(), ["a", "b"]);
 }
+
+#[test]
+fn the_services_clock_says_whether_a_push_is_too_late() {
+    let project = Project::new(
+        "\
+scheduled_pushes:
+  sale:
+    schedule: {scheduled_time: 2035-01-22T10:00}
+    push: {audience: {tag: a}, device_types: [ios], notification: {alert: Sale}}
+",
+    );
+    let service = project.serve_with(&["--api", "extended", "--clock", "2035-01-22T09:58Z"]);
+    let target = format!("[targets.far]\nbase_url = {:?}\napi = \"extended\"\nledger = \"file:\"\n", service.origin);
+    project.folder.write("pushplan.toml", target);
+    let ran = project.run_as(&["apply", "--yes"], &service.credentials());
+    assert_eq!(ran.code, 7, "{ran}");
+    says(&ran.stderr, &["This machine's clock is ", " behind the service's.", "scheduled_pushes/sale has a time that"]);
+    assert_eq!(service.writes(), Vec::<String>::new());
+}

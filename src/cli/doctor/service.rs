@@ -5,7 +5,7 @@ use std::time::Instant;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Site, variable};
-use crate::cli::target::{check_fingerprint, is_built_in};
+use crate::cli::target::{CLOCKS, check_fingerprint, is_built_in};
 use crate::cli::{local, target};
 use crate::client::{Clients, Credentials, Origin, Patience, Transport, Whole, refusal};
 use crate::exchange::{Loss, Meaning, Request, http_date};
@@ -18,8 +18,6 @@ use crate::service::VENDOR;
 /// What is asked for: a list that every service has.
 const PATH: &str = "/api/segments?limit=1";
 
-/// Others allow for so much between clocks, where they wait for a lease.
-const LEASES: SignedDuration = SignedDuration::from_secs(30);
 /// A date in a header is of whole seconds, and under way for a moment.
 const EXACT: SignedDuration = SignedDuration::from_secs(2);
 
@@ -110,11 +108,11 @@ async fn asked(site: &Site, target: &Target, origin: &Origin, credentials: Optio
     };
     let half = SignedDuration::try_from(took / 2).unwrap_or_default();
     let here = began.0.checked_add(half).unwrap_or(began.0);
-    [Some(service), clock(&whole, here, target)].into_iter().flatten().collect()
+    [Some(service), clock(&whole, here)].into_iter().flatten().collect()
 }
 
-/// How the clock of this machine lies to the service's.
-fn clock(whole: &Whole, here: Timestamp, target: &Target) -> Option<Check> {
+/// Compares this machine's clock with the service's.
+fn clock(whole: &Whole, here: Timestamp) -> Option<Check> {
     let said = whole.headers.iter().find(|(name, _)| name == "date").map(|(_, said)| said.as_str());
     let Some(there) = said.and_then(http_date) else {
         return Some(Check::fine("clock", "the service does not say what time it is"));
@@ -127,15 +125,11 @@ fn clock(whole: &Whole, here: Timestamp, target: &Target) -> Option<Check> {
     let way = if ahead.is_positive() { "ahead of" } else { "behind" };
     let says = format!("the clock of this machine is {by} {way} the service's");
     let help = "set the clock of this machine, by NTP for example";
-    let lead = target.min_lead();
-    Some(if ahead.abs() <= LEASES {
+    Some(if ahead.abs() <= CLOCKS {
         Check::fine("clock", format!("{says}, which does no harm"))
-    } else if ahead.abs() < SignedDuration::from_secs(lead.0) {
-        let why = "others allow for 30 s where they wait for whoever is applying";
-        Check::warning("clock", format!("{says}: {why}"), help)
     } else {
-        let why = format!("a push may be created whose time is nearer than {lead}, or has passed");
-        Check::trouble("clock", &Failure::new(format!("{says}: {why}")).help(help))
+        let why = "online plans use the service's clock, but offline plans and the ledger's times use this machine's";
+        Check::warning("clock", format!("{says}: {why}"), help)
     })
 }
 
@@ -156,7 +150,7 @@ async fn built_in(site: &Site) -> Vec<Check> {
         Ok(Some((origin, _, there))) => {
             let ahead = there.duration_since(Timestamp::now());
             let service = Check::fine("service", format!("built in; `pushplan serve` runs on {origin}"));
-            let clock = (ahead.abs() > LEASES).then(|| {
+            let clock = (ahead.abs() > CLOCKS).then(|| {
                 let way = if ahead.is_positive() { "ahead" } else { "behind" };
                 Check::fine("clock", format!("its own, {} {way}", about(ahead)))
             });

@@ -47,11 +47,6 @@ pub(super) fn no_ledger(name: &At<String>, target: &Target) -> Option<Finding> {
 }
 
 impl Target {
-    /// How near the time of a new push may be.
-    pub fn min_lead(&self) -> Delay {
-        self.min_lead.as_ref().map_or(Delay(300), |lead| lead.value)
-    }
-
     /// How long after it was lost a request may still take effect.
     pub fn settle(&self) -> Delay {
         self.settle.as_ref().map_or(Delay(10), |settle| settle.value)

@@ -33,8 +33,9 @@ pub fn converge(world: &Shared, tasks: &mut Tasks) {
     }
     let mut run = 0;
     for _ in 0..=ROUNDS {
-        // What is sent soon is forgotten later, and what it names with it.
+        // What is sent soon is forgotten later, and what it names with it: that takes runs of its own.
         let over = world.borrow().over();
+        run = if over > world.borrow().now { 0 } else { run };
         tasks.run_until(world, over);
         if !world.borrow().length.plans_again && world.borrow().untrue().is_none() {
             return;
