@@ -97,7 +97,8 @@ impl One<'_, '_> {
                 out.close = true;
                 true
             }
-            [one] if !is_shared(one) => {
+            // Another one of the name may be ours as well, edited since, and this one a copy of it.
+            [one] if new.len() == 1 && !is_shared(one) => {
                 *owned = Some(as_owned(one));
                 *seen = Cow::Owned(Seen::There(one.clone()));
                 out.recovered = Some(Box::new(one.clone()));

@@ -72,6 +72,10 @@ fn two_that_may_be_ours_are_left_to_a_person() {
     world.put(&address("segments/a"), there("one", "x"));
     world.put(&address("segments/a"), there("two", "x"));
     assert_eq!(world.told(ONE), "! segments/a InDoubt\n");
+    let mut world = in_doubt(ONE, "segments/a", Level::Documented);
+    world.put(&address("segments/a"), there("edited", "y"));
+    world.put(&address("segments/a"), there("copy", "x"));
+    assert_eq!(world.told(ONE), "! segments/a InDoubt\n", "one may be a copy of ours, which was edited since");
 }
 
 #[test]

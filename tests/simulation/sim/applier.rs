@@ -12,7 +12,7 @@ use pushplan::apply::{Effect, Event, Fate, OnError, Protections, Report, Run, Se
 use pushplan::digest::Digest;
 use pushplan::exchange::{Loss, Meaning, Request};
 use pushplan::guard::{Limits, Refused, guards};
-use pushplan::ledger::{Ancestry, Begin, Checkout, Descent, Evidence, Ledger, Position, Record, Settling, Watch};
+use pushplan::ledger::{Ancestry, Begin, Checkout, Descent, Ledger, Position, Record, Settling};
 use pushplan::live::{Ask, Fetch, Live, Look, Proof};
 use pushplan::model::on_drift::OnDrift;
 use pushplan::plan::{Choice, Plan};
@@ -136,51 +136,6 @@ impl Own {
         (Rc::clone(world.project.version(version)), ledger)
     }
 
-    /// Whether nobody else is at work, or not any more: a second one stops, or waits for a while and looks again. The clocks of
-    /// two processes are never taken for the same.
-    pub async fn has_turn(&self, patient: bool) -> bool {
-        let patience = {
-            let mut world = self.world.borrow_mut();
-            let most = *world.dice.pick(&[0, 10 * MINUTE]);
-            if patient { i64::MAX } else { world.now + most }
-        };
-        let (mut waits, mut watch) = (false, Watch::default());
-        let mut nap = 5 * SECOND;
-        loop {
-            let to_observe = {
-                let mut world = self.world.borrow_mut();
-                let ledger = Rc::clone(&world.log.ledger);
-                let Some(running) = ledger.run.as_ref().filter(|_| world.is_on(Protection::Turn)) else {
-                    return true;
-                };
-                let now = world.clock(self.process);
-                let observed = watch.saw(&ledger, now.boot, now.boot);
-                let observe = world.is_on(Protection::Observe);
-                let evidence =
-                    Evidence { observed: observed.unchanged, is_gone: false, wall: now.wall, clock: None, observe };
-                if running.is_over(&evidence) {
-                    world.processes[self.process].found_over = Some(running.run.clone());
-                    world.tally.met(Fault::TakenOver, "run");
-                    world.note(|| format!("process {} finds the lease of {} over", self.process, running.run));
-                    return true;
-                }
-                let seems_over = !running.is_held(now.wall, None) && !observed.goes_on;
-                if world.now >= patience && !seems_over {
-                    world.tally.met(Fault::Held, "stops");
-                    world.note(|| format!("process {} leaves {} alone", self.process, running.run));
-                    return false;
-                }
-                if !waits {
-                    world.tally.met(Fault::Held, "waits");
-                    waits = true;
-                }
-                i64::try_from(running.left_to_observe(observed.unchanged).as_millis()).unwrap_or(i64::MAX)
-            };
-            self.sleep(nap.min(to_observe + 1)).await;
-            nap = (2 * nap).min(MINUTE);
-        }
-    }
-
     /// Whether the ledger has lost what it had, as a mark beside it shows. Then nothing is applied before a person has looked.
     fn is_set_back(&self) -> bool {
         let mut world = self.world.borrow_mut();
@@ -191,7 +146,7 @@ impl Own {
         is_set_back
     }
 
-    async fn sleep(&self, time: i64) {
+    pub async fn sleep(&self, time: i64) {
         let until = {
             let mut world = self.world.borrow_mut();
             world.later(time, Happening::To(self.process, Incoming::Time));
@@ -211,11 +166,6 @@ impl Own {
         if time >= 0 {
             self.sleep(time + 1).await;
         }
-    }
-
-    /// Whether the process has observed the whole lease of a run.
-    fn has_found_over(&self, run: &str) -> bool {
-        self.world.borrow().processes[self.process].found_over.as_deref() == Some(run)
     }
 
     /// What the service has; `None` where that could not be found out.

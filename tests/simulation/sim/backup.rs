@@ -1,7 +1,5 @@
 //! Backups: a service, or a ledger, that becomes what it was some time ago.
 
-use std::collections::BTreeMap;
-
 use pushplan::address::Address;
 use pushplan::ledger::{Open, Verb};
 
@@ -79,17 +77,8 @@ impl World {
         let behind = (self.now - at) / SECOND;
         if self.dice.chance(500) {
             let ledger = &self.log.ledger;
-            // What was there before an intent is not what it created.
-            let intended = &self.intended;
-            let made: BTreeMap<String, i64> = self
-                .service
-                .objects
-                .iter()
-                .filter_map(|(id, object)| Some((id.clone(), object.versions.first()?.0)))
-                .collect();
-            let is_new = |address: &Address, id: &str| made.get(id) >= intended.get(address);
             let is_of = |open: &Open, id: &str| match open.intent.verb {
-                Verb::Create => !open.intent.seen.contains(id) && is_new(&open.intent.address, id),
+                Verb::Create => !open.intent.seen.contains(id),
                 _ => open.intent.id.as_deref() == Some(id),
             };
             let is_known = |address: &Address, id: &str| {

@@ -21,6 +21,7 @@ mod shown;
 mod tally;
 mod tasks;
 mod time;
+mod turn;
 mod world;
 
 pub use rounds::{LONG, run};
