@@ -1,24 +1,8 @@
 //! What is found wrong: one type for every layer that can find something.
 
 use crate::address::Address;
-use crate::codes::Code;
+use crate::codes::{Code, Severity};
 use crate::source::{Sources, Span};
-
-/// How much a finding matters. The order is that of their weight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    Warning,
-    Error,
-}
-
-impl Severity {
-    pub fn word(self) -> &'static str {
-        match self {
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        }
-    }
-}
 
 /// One thing that is wrong: what, where, why, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -31,6 +31,8 @@ pub mod digest;
 pub mod drift;
 pub mod exchange;
 pub mod failure;
+pub mod fetch;
+pub mod files;
 pub mod finding;
 pub mod forge;
 pub mod git;

@@ -17,9 +17,9 @@ use crate::compare::{Unit, units};
 use crate::finding::Findings;
 use crate::kinds::{self, Kind, Parts, Resource, Segment, remote};
 use crate::manifest::{self, Declaration, From, Input, Manifests, Project};
+use crate::node::yaml_text;
 use crate::node::{At, Entry, Node, Tree};
 use crate::source::{Source, Sources, Span};
-use crate::text::scalar;
 
 /// What is asked for.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ pub fn rekey(asked: &Asked) -> Result<Rekeyed, Refused> {
     asked.keys(&mut edits);
     asked.references(&mut edits);
     if asked.in_git {
-        let old = scalar(&asked.from.key);
+        let old = yaml_text(&asked.from.key);
         asked.say(&mut edits, "lifecycle", &[("renamed_from", old.as_str())]);
     }
     if !edits.refused.is_empty() {
@@ -73,7 +73,7 @@ pub fn rekey(asked: &Asked) -> Result<Rekeyed, Refused> {
         // The key was its name on the service as well. It keeps that name.
         let Some(field) = asked.kind.api.name_field() else { return Err(Refused::Differ(differ)) };
         edits.insertions.clear();
-        let old = scalar(&asked.from.key);
+        let old = yaml_text(&asked.from.key);
         asked.say(&mut edits, field, &[("", old.as_str())]);
         if asked.in_git {
             asked.say(&mut edits, "lifecycle", &[("renamed_from", old.as_str())]);
@@ -97,13 +97,13 @@ impl Asked<'_> {
     /// The keys that it is declared under: in manifests and in overlays.
     fn keys(&self, edits: &mut Edits) {
         for Declaration { key, .. } in self.manifests.declarations(self.kind, &self.from.key) {
-            edits.replace(&self.manifests.sources, key.span, &self.from.key, &scalar(&self.to.key), "its key");
+            edits.replace(&self.manifests.sources, key.span, &self.from.key, &yaml_text(&self.to.key), "its key");
         }
     }
 
     /// Everything that names it.
     fn references(&self, edits: &mut Edits) {
-        let (old, new) = (&self.from.key, scalar(&self.to.key));
+        let (old, new) = (&self.from.key, yaml_text(&self.to.key));
         let sources = &self.manifests.sources;
         for target in self.targets() {
             let (desired, _) = self.manifests.resolve(target);

@@ -6,8 +6,6 @@ pub use hidden::{escape, goes_on, is_plain, is_printable, marked};
 
 use std::borrow::Cow;
 
-use crate::node::{Plain, resolve};
-
 /// The candidate that `word` was probably meant to be.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
@@ -199,14 +197,6 @@ pub fn quoted_short(text: &str, most: usize) -> String {
     out
 }
 
-/// A text as YAML reads it back, on one line: in quotes unless it is a plain word.
-pub fn scalar(text: &str) -> String {
-    let plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
-        && resolve(text) == Plain::Text;
-    if plain { text.to_owned() } else { quoted(text) }
-}
-
 /// At most `most` characters of a text, on one line, for use inside a message. All of them can be seen.
 pub fn short(text: &str, most: usize) -> String {
     // Nearly always there is nothing to change.
@@ -280,15 +270,6 @@ mod tests {
         assert_eq!(with_part("tag", ["add_tag", "remove_tag"]), None);
         assert_eq!(part_of("tag_group", ["group"]), Some("group"));
         assert_eq!(part_of("tagging", ["tag"]), None);
-    }
-
-    #[test]
-    fn only_plain_words_go_without_quotes() {
-        for (text, written) in
-            [("lapsed-buyer", "lapsed-buyer"), ("no", "\"no\""), ("6.10", "\"6.10\""), ("a: b", "\"a: b\"")]
-        {
-            assert_eq!(scalar(text), written);
-        }
     }
 
     #[test]

@@ -21,8 +21,9 @@ pub use names::Names;
 pub use verdict::{Failed, Got, Place, Ran, Wanted, What, Why};
 
 use crate::address::Address;
+use crate::files;
 use crate::finding::{Finding, Findings, Signs};
-use crate::manifest::{self, Desired, From, Input, Manifests, files, schema};
+use crate::manifest::{self, Desired, From, Input, Manifests, schema};
 use crate::node::Reader;
 use crate::source::{Source, Sources};
 

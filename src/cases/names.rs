@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use super::language::{Case, Expect, File, Step};
+use crate::files;
 use crate::finding::{Finding, Findings, Signs};
 use crate::kinds::{Resource, Segment};
-use crate::manifest::{self, From, Input, Manifests, files};
+use crate::manifest::{self, From, Input, Manifests};
 use crate::node::{At, Decode, Node, Reader};
 use crate::source::{Source, Sources};
 

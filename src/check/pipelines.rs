@@ -12,7 +12,7 @@ use crate::manifest::Declared;
 use crate::model::audience::Selector;
 use crate::model::delay::Delay;
 use crate::model::vocabulary;
-use crate::node::At;
+use crate::node::{At, yaml_text};
 use crate::source::Span;
 use crate::text;
 
@@ -146,7 +146,7 @@ fn trigger_tag(subject: &Subject, findings: &mut Findings) {
                         "did you mean `{near}`? If not, and the app adds the tag, set `lifecycle: {{allow: [{}]}}`",
                         codes::PL103.name
                     ))
-                    .suggest(tag.span, text::scalar(near));
+                    .suggest(tag.span, yaml_text(near));
             }
         }
         finding.address = Some(address.clone());

@@ -9,7 +9,7 @@ use crate::kinds::{NamedUser, OpenChannel, Parts, Pipeline, TagGroup, Trigger, o
 use crate::manifest::Declared;
 use crate::model::audience::{Selector, Tag};
 use crate::model::vocabulary::{self, Group, is_reserved};
-use crate::node::At;
+use crate::node::{At, yaml_text};
 use crate::source::Span;
 use crate::text;
 
@@ -113,7 +113,7 @@ fn outside(tag: &At<String>, group: &str, words: &Words, suggestions: &mut usize
     *suggestions -= 1;
     let known = words.in_order();
     if let Some(near) = text::nearest(tag, known.iter().copied()) {
-        return finding.help(format!("did you mean `{near}`? If not, {add}")).suggest(tag.span, text::scalar(near));
+        return finding.help(format!("did you mean `{near}`? If not, {add}")).suggest(tag.span, yaml_text(near));
     }
     if known.is_empty() || known.len() > LISTED {
         return finding.help(add);

@@ -12,7 +12,7 @@ use super::{Context, Ended, asking, project};
 use crate::client::{Whole, refusal};
 use crate::exchange::{Loss, Meaning, Method, Request};
 use crate::failure::{Exit, Failure};
-use crate::manifest::files;
+use crate::files;
 use crate::render::{exchange, pretty, visible};
 use crate::text;
 

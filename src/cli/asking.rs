@@ -6,11 +6,12 @@ use super::planning::{Place, tell};
 use super::target::{self, Opened};
 use super::{Context, runtime};
 use crate::client::refusal;
+use crate::codes::Severity;
 use crate::exchange::{Answer, Loss, Meaning};
 use crate::failure::{Exit, Failure};
-use crate::finding::{Findings, Severity};
+use crate::files::read_unlinked;
+use crate::finding::Findings;
 use crate::live::Pages;
-use crate::manifest::files::read_unlinked;
 use crate::manifest::{self, FILE_LIMIT, PROJECT_FILE, Project, to_text};
 use crate::source::Sources;
 

@@ -7,7 +7,8 @@ use crate::check::Verdict;
 use crate::check::fix::{apply, safe_edits};
 use crate::check::sound::sound;
 use crate::failure::Failure;
-use crate::manifest::{Manifests, files};
+use crate::files;
+use crate::manifest::Manifests;
 
 /// How often a text is fixed and checked again: a fix can bring to light what was hidden behind its finding.
 const ROUNDS: usize = 100;

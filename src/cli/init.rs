@@ -9,7 +9,7 @@ use jiff::{Timestamp, ToSpan};
 
 use super::{Context, Ended, project};
 use crate::failure::{Exit, Failure};
-use crate::manifest::files::describe;
+use crate::files::describe;
 
 /// Write a sample project that uses every kind.
 #[derive(Debug, Args)]

@@ -17,7 +17,7 @@ use super::private;
 use crate::client::{Credentials, Origin, Patience, Transport, only_its_owner};
 use crate::exchange::{Loss, Request};
 use crate::failure::Failure;
-use crate::manifest::files::{self, describe};
+use crate::files::{self, describe};
 use crate::model::level::Level;
 use crate::service::{self, Running, Settings, population};
 

@@ -6,7 +6,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 
 use super::{Arguments, Context, Ended};
 use crate::failure::{EXITS, Exit, Failure};
-use crate::manifest::files::describe;
+use crate::files::describe;
 use crate::render::help::GROUPS;
 use crate::text;
 

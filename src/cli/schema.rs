@@ -6,8 +6,9 @@ use clap::Args;
 
 use super::{Context, Ended, private, project, scope};
 use crate::failure::{Exit, Failure};
+use crate::files;
 use crate::manifest::schema::{Names, manifest_of};
-use crate::manifest::{self, FILE_LIMIT, Manifests, PROJECT_FILE, Project, files};
+use crate::manifest::{self, FILE_LIMIT, Manifests, PROJECT_FILE, Project};
 use crate::render::schema::{MANIFEST, SCHEMAS, difference, modeline, text};
 use crate::text as words;
 

@@ -22,6 +22,9 @@ const APP_KEY: &str = "PUSHPLAN_APP_KEY";
 const MASTER_SECRET: &str = "PUSHPLAN_MASTER_SECRET";
 const FILE: &str = "PUSHPLAN_CREDENTIALS";
 
+/// The length of a fingerprint.
+pub const FINGERPRINT: usize = 12;
+
 /// The largest credentials file.
 const FILE_LIMIT: u64 = 1024 * 1024;
 
@@ -60,7 +63,7 @@ impl Credentials {
     /// Tells one application from another without telling its key.
     pub fn fingerprint(&self) -> String {
         let digest = Digest::of(self.app_key.as_bytes());
-        digest.as_str().chars().take(crate::manifest::FINGERPRINT).collect()
+        digest.as_str().chars().take(FINGERPRINT).collect()
     }
 
     /// The same, if both can be sent.
@@ -234,12 +237,12 @@ fn file(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
 fn read(path: &Path) -> Result<BTreeMap<Origin, Section>, Failure> {
     let shown = path.display();
     let cannot = |why: &str| failure(format!("the credentials in {shown} cannot be read: {why}"));
-    let file = File::open(path).map_err(|error| cannot(&crate::manifest::files::describe(&error)))?;
+    let file = File::open(path).map_err(|error| cannot(&crate::files::describe(&error)))?;
     only_its_owner(&file).map_err(|mode| {
         failure(format!("{shown} is open to others (mode {mode:o}): its secrets may be known"))
             .help(format!("chmod 600 {shown}"))
     })?;
-    let bytes = crate::manifest::files::read_to_limit(file, FILE_LIMIT).map_err(|why| cannot(&why))?;
+    let bytes = crate::files::read_to_limit(file, FILE_LIMIT).map_err(|why| cannot(&why))?;
     let text = String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8"))?;
     let table: toml::Table = toml::from_str(&text).map_err(|error| {
         let place = Source::new("", text.clone()).position(error.span().unwrap_or_default().start);

@@ -4,7 +4,6 @@
 //! plan is made with nothing else, cannot change the service.
 
 mod credentials;
-mod fetch;
 mod leaving;
 mod origin;
 mod pause;
@@ -16,8 +15,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-pub use credentials::{Credentials, From as FoundIn, Keyring, Secret, credentials, only_its_owner};
-pub use fetch::{fetch, fetch_from, list, read_listed, seek};
+pub use credentials::{Credentials, FINGERPRINT, From as FoundIn, Keyring, Secret, credentials, only_its_owner};
 pub use origin::{Origin, is_plain, shown};
 pub use struck::Struck;
 pub use transport::{Clients, Patience, Timing, Transport, Whole, connections};

@@ -5,9 +5,23 @@
 
 mod limits;
 
-use crate::finding::Severity;
-
 pub use limits::{AP101, AP102, AP103, AP104, AP105, LIMITED, LIMITS, Limit, limit};
+
+/// How much a finding matters. The order is that of their weight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    Warning,
+    Error,
+}
+
+impl Severity {
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
 
 /// One kind of finding: its name, its usual weight and what it is about.
 #[derive(Debug, PartialEq, Eq)]

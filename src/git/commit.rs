@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout};
 use std::sync::{Mutex, PoisonError};
 
 use super::{Git, Silent};
-use crate::manifest::files::{describe, too_large};
+use crate::files::{describe, too_large};
 
 /// What a name stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use tokio::io::AsyncWriteExt;
 use super::locate::{Located, real};
 use super::masked;
 use super::settings::Settings;
-use crate::manifest::files::describe;
+use crate::files::describe;
 
 /// How long git may take before it is ended.
 pub const LIMIT: Duration = Duration::from_secs(60);

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::files::{self, Refused};
 use super::project::Project;
 use super::variables::{self, Filling};
 use crate::codes;
+use crate::files::{self, Refused};
 use crate::finding::{Finding, Findings};
 use crate::node::{Entry, Node, Scalar, Style, Tree};
 use crate::source::Span;

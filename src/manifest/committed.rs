@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::files::{self, DEPTH_LIMIT, HOLDS_CASES, Refused, Unreadable};
+use crate::files::{self, DEPTH_LIMIT, HOLDS_CASES, Refused, Unreadable};
 use crate::git::{Commit, Entry};
 
 /// Every manifest at or beneath the given places, by path, each once; and what could not be read.

@@ -14,11 +14,12 @@ use std::sync::Arc;
 use jiff::civil::Time;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use super::files::{self, Refused};
 use super::variables::is_name;
 use super::{FILE_LIMIT, bodies, committed, to_text};
+use crate::codes::Severity;
 use crate::codes::{self, CODES, Code};
-use crate::finding::{Finding, Findings, Severity};
+use crate::files::{self, Refused};
+use crate::finding::{Finding, Findings};
 use crate::git::Commit;
 use crate::ledger::place;
 use crate::model::delay::Delay;
@@ -440,9 +441,6 @@ impl Weight {
         }
     }
 }
-
-/// The length of a fingerprint.
-pub const FINGERPRINT: usize = 12;
 
 /// The finding for a name that is no code.
 pub fn no_code(name: &At<String>) -> Finding {

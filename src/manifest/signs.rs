@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::line::Line;
 use crate::codes;
 use crate::finding::Finding;
+use crate::node::yaml_text;
 use crate::source::{FileId, Span};
 use crate::text;
 
@@ -157,7 +158,7 @@ fn quotes(file: FileId, start: usize, line: &str, length: usize, role: Role) -> 
     match closed.map(|(at, c)| (at, at + c.len_utf8())).filter(|(_, end)| *end >= length) {
         Some((close, end)) => {
             let inner = &line[open.len_utf8()..close];
-            let straight = if role == Role::Key { text::scalar(inner) } else { text::quoted(inner) };
+            let straight = if role == Role::Key { yaml_text(inner) } else { text::quoted(inner) };
             let both = text::quoted(&line[..end]);
             let help = match role {
                 Role::Key => format!("write {}", text::short(&straight, 80)),

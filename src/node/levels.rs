@@ -2,6 +2,7 @@
 //! shape.
 
 use super::decode::meant;
+use super::yaml_text;
 use super::{Decode, Entry, Fields, Node, Reader, Tree};
 use crate::codes;
 use crate::finding::Finding;
@@ -53,7 +54,7 @@ impl<'n> Fields<'n> {
             && node.what() == "text"
         {
             let finding = Finding::new(&codes::YM205, node.span, format!("expected {what}, found text"));
-            let written = text::scalar(&text::short(&scalar.text, 40));
+            let written = yaml_text(&text::short(&scalar.text, 40));
             reader.report(finding.label(format!("expected {what}")).help(format!("write {{{key}: {written}}}")));
             return None;
         }

@@ -21,7 +21,7 @@ pub use decode::{Decode, Fields, Reader, Rest, is_absent, missing, owner_of};
 pub use json::{NotJson, from_json};
 pub use levels::Below;
 pub use name::{ByName, Name};
-pub use scalar::{Plain, Scalar, Style, resolve};
+pub use scalar::{Plain, Scalar, Style, resolve, yaml_text};
 pub use shape::{ObjectSchema, field_name};
 pub use shared::Shared;
 pub use sorted::sorted;

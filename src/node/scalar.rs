@@ -93,9 +93,26 @@ fn number(text: &str) -> Option<Plain> {
     (whole && power).then_some(Plain::Float)
 }
 
+/// A text as YAML reads it back, on one line: in quotes unless it is a plain word.
+pub fn yaml_text(text: &str) -> String {
+    let plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+        && resolve(text) == Plain::Text;
+    if plain { text.to_owned() } else { crate::text::quoted(text) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_plain_words_go_without_quotes() {
+        for (text, written) in
+            [("lapsed-buyer", "lapsed-buyer"), ("no", "\"no\""), ("6.10", "\"6.10\""), ("a: b", "\"a: b\"")]
+        {
+            assert_eq!(yaml_text(text), written);
+        }
+    }
 
     #[test]
     fn plain_scalars_are_what_yaml_1_2_says() {

@@ -150,7 +150,7 @@ fn wrap(text: &str, indent: usize) -> String {
 mod tests {
     use super::*;
     use crate::codes::Setting;
-    use crate::finding::Severity;
+    use crate::codes::Severity;
 
     #[test]
     fn a_page_keeps_its_samples_and_loses_its_marks() {

@@ -8,7 +8,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::finding::{Finding, Severity};
+use crate::codes::Severity;
+use crate::finding::Finding;
 use crate::node::Node;
 use crate::source::Source;
 use crate::text;

@@ -339,7 +339,7 @@ fn every_right_sample_of_a_page_is_valid() {
 fn every_example_follows_the_general_schema() {
     let schema = manifest_schema();
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    let files = pushplan::manifest::files::manifests(&examples, std::slice::from_ref(&examples)).0;
+    let files = pushplan::files::manifests(&examples, std::slice::from_ref(&examples)).0;
     assert!(files.len() >= 3, "{files:?}");
     for path in files {
         let text = std::fs::read_to_string(&path).expect("a text");

@@ -10,7 +10,7 @@ use crate::kinds::{Role, Segment};
 use crate::manifest::Desired;
 use crate::model::audience::{SegmentRef, Selector, Tag};
 use crate::model::vocabulary::{self, Group, Values};
-use crate::node::At;
+use crate::node::{At, yaml_text};
 use crate::source::Span;
 use crate::text;
 
@@ -111,7 +111,7 @@ fn two_values(group: &Group, first: &At<String>, second: &At<String>) -> Finding
     finding.help(match group.values {
         Values::Flag => "take one of the two out".to_owned(),
         _ => {
-            let (a, b) = (text::scalar(&a), text::scalar(&b));
+            let (a, b) = (yaml_text(&a), yaml_text(&b));
             format!("for devices with either of them write {{{}: [{a}, {b}]}}", group.shorthand)
         }
     })

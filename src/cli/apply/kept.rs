@@ -9,8 +9,8 @@ use uuid::Uuid;
 use crate::apply::{Ending, Fate, Report};
 use crate::cli::planning::Site;
 use crate::cli::{Context, private, who};
+use crate::files::{describe, private_folder};
 use crate::ledger::{Done, Ended, Entry, Outcome, Record};
-use crate::manifest::files::{describe, private_folder};
 use crate::text::shell_word;
 
 /// What was done and the ledger could not be told is kept beside it, and taken in by the next command that writes.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::offline;
 use crate::cli::planning::Wish;
 use crate::failure::{Exit, Failure};
-use crate::manifest::files::describe;
+use crate::files::describe;
 use crate::plan::{NoPlan, Plan};
 
 /// What the file of a saved plan is called behind the name of its target, where there are several.

@@ -14,10 +14,10 @@ use crate::cli::review::beneath;
 use crate::cli::{Context, Ended};
 use crate::client::Origin;
 use crate::failure::{Exit, Failure};
+use crate::files::describe;
 use crate::git::Repository;
 use crate::ledger::place;
 use crate::manifest::Project;
-use crate::manifest::files::describe;
 use crate::render::{one_line, visible};
 use crate::text::all_of;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::failure::Failure;
-use crate::manifest::files::{describe, read_unlinked};
+use crate::files::{describe, read_unlinked};
 use crate::manifest::{FILE_LIMIT, PROJECT_FILE, Project, to_text};
 use crate::source::Span;
 

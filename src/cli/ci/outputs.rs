@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::cli::apply::saved;
 use crate::cli::{Context, Ended};
 use crate::failure::{Exit, Failure};
-use crate::manifest::files::describe;
+use crate::files::describe;
 use crate::plan::Plan;
 use crate::render::outputs::{self, Counts};
 use crate::text;

@@ -8,7 +8,7 @@ use clap::Args;
 use super::Saved;
 use crate::cli::{Context, Ended};
 use crate::failure::{Exit, Failure};
-use crate::manifest::files::describe;
+use crate::files::describe;
 use crate::render::plan::page;
 
 /// Show a plan on the page of the job.

@@ -12,12 +12,14 @@ use uuid::Uuid;
 use super::variable;
 use crate::cli::project;
 use crate::client::Keyring;
+use crate::codes::Severity;
 use crate::failure::{Exit, Failure};
-use crate::finding::{Finding, Severity};
+use crate::files;
+use crate::finding::Finding;
 use crate::git::{Git, Silent};
 use crate::kinds::KINDS;
 use crate::ledger::FORMAT;
-use crate::manifest::{Manifests, PROJECT_FILE, files};
+use crate::manifest::{Manifests, PROJECT_FILE};
 use crate::render::doctor::Check;
 use crate::text;
 

@@ -15,8 +15,8 @@ use super::{OWN, cannot_write, own_folder};
 use crate::cli::private;
 use crate::client::{Credentials, only_its_owner};
 use crate::failure::{Exit, Failure};
+use crate::files::{self, describe};
 use crate::git::tracked;
-use crate::manifest::files::{self, describe};
 
 /// The key of the application of a service that was given none. It is a name and no secret: what a service keeps is kept
 /// under it, and a ledger knows the application by it.

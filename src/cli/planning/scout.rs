@@ -11,7 +11,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use super::{Place, same_app, settle_of};
 use crate::cli::target::{self, Opened};
 use crate::cli::{ledger, runtime, who};
-use crate::client::{list, seek};
+use crate::fetch::{list, seek};
 use crate::kinds::KINDS;
 use crate::ledger::{Ledger, Position, Settling};
 use crate::live::{Early, People};

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::in_place::InPlace;
 use crate::address::Address;
 use crate::codes;
-use crate::finding::{Finding, Severity};
+use crate::codes::Severity;
+use crate::finding::Finding;
 use crate::kinds;
 use crate::pull::Draft;
 

@@ -11,8 +11,9 @@ use crate::address::Address;
 use crate::cli::planning::{Site, unreadable};
 use crate::cli::who;
 use crate::failure::{Exit, Failure};
+use crate::files;
 use crate::ledger::{Adopted, AppendError, Entry, Ledger, Log, Record, Seq};
-use crate::manifest::{FILE_LIMIT, Manifests, files, read_project};
+use crate::manifest::{FILE_LIMIT, Manifests, read_project};
 use crate::pull::File;
 use crate::render::one_line;
 

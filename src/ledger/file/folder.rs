@@ -14,7 +14,7 @@ use super::super::AppendError;
 use super::super::codec::{LIMIT, TAIL};
 use super::super::record::Seq;
 use super::super::store::plain;
-use crate::manifest::files::{self, describe};
+use crate::files::{self, describe};
 
 /// What pushplan keeps beside a project's manifests.
 pub const OWN: &str = ".pushplan";

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::remote::{Refs, Remote, is_ssh};
 use super::told::Trouble;
+use crate::files::describe;
 use crate::git::Git;
-use crate::manifest::files::describe;
 
 /// What pushplan keeps beside a project's manifests.
 const OWN: &str = ".pushplan";

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::place::{Host, Place};
 use crate::client::{Secret, only_its_owner};
-use crate::manifest::files::read_to_limit;
+use crate::files::read_to_limit;
 
 /// The largest password file.
 const FILE_LIMIT: u64 = 1024 * 1024;

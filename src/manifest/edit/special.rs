@@ -4,8 +4,9 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::super::{files, variables};
+use super::super::variables;
 use super::walk::{Refusal, Spot, Walk, entry_of, written};
+use crate::files;
 use crate::model::delay::Delay;
 use crate::model::schedule;
 use crate::node::{Entry, Node, Plain, Scalar, Style, Tree};

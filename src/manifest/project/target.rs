@@ -1,9 +1,9 @@
 //! What a target's settings mean, and which of them mean nothing.
 
 use super::super::variables::Variables;
-use super::{FINGERPRINT, Target};
+use super::Target;
 use crate::address::{is_key, to_key};
-use crate::client::Origin;
+use crate::client::{FINGERPRINT, Origin};
 use crate::codes;
 use crate::finding::{Finding, Findings};
 use crate::ledger::place;

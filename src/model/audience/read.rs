@@ -4,7 +4,7 @@ use super::{Attribute, ChannelKey, Location, Months, SegmentRef, Selector, Tag};
 use crate::codes;
 use crate::finding::Finding;
 use crate::model::vocabulary::{self, GROUPS, Group, Values};
-use crate::node::{At, Decode, Entry, Fields, Name, Node, Plain, Reader, Tree};
+use crate::node::{At, Decode, Entry, Fields, Name, Node, Plain, Reader, Tree, yaml_text};
 use crate::source::Span;
 use crate::text;
 
@@ -72,7 +72,7 @@ fn word(node: &Node, reader: &mut Reader) -> Option<Selector> {
     reader.report(match text::nearest(word, ["all", "triggered"]) {
         Some(near) => finding.help(format!("did you mean `{near}`?")).suggest(node.span, near),
         None => {
-            let name = text::scalar(&text::short(word, 40));
+            let name = yaml_text(&text::short(word, 40));
             finding.help(format!(
                 "for a segment write {{segment: {name}}}, for a tag {{tag: {name}}}, or {{tag: {name}, group: ...}} if it is in a group"
             ))

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{Found, Report};
+use crate::codes::Severity;
 use crate::digest::Digest;
-use crate::finding::Severity;
 
 /// Where something about no file is shown.
 const PROJECT: &str = "pushplan.toml";

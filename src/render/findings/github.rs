@@ -1,7 +1,7 @@
 //! Findings as workflow commands: lines that a GitHub workflow shows beside the changed lines of a pull request.
 
 use super::{Found, Place, Report};
-use crate::finding::Severity;
+use crate::codes::Severity;
 use crate::render::escape::stream::unsigned;
 use crate::render::{one_line, visible};
 use crate::text::count;

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Found;
+use crate::codes;
 use crate::finding;
 use crate::source::Span;
 
@@ -141,8 +142,8 @@ impl Report {
         Self {
             version: 1,
             findings: report.found.iter().map(Finding::new).collect(),
-            errors: report.count(finding::Severity::Error),
-            warnings: report.count(finding::Severity::Warning),
+            errors: report.count(codes::Severity::Error),
+            warnings: report.count(codes::Severity::Warning),
             suppressed: report.suppressed,
         }
     }
@@ -157,8 +158,8 @@ impl Finding {
         Self {
             code: code.name,
             severity: match severity {
-                finding::Severity::Warning => Severity::Warning,
-                finding::Severity::Error => Severity::Error,
+                codes::Severity::Warning => Severity::Warning,
+                codes::Severity::Error => Severity::Error,
             },
             message: message.clone(),
             file: place.map(|place| place.path.to_owned()),

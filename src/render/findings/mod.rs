@@ -16,7 +16,8 @@ pub use junit::junit;
 pub use sarif::sarif;
 pub use text::{fixed, text};
 
-use crate::finding::{Finding, Severity};
+use crate::codes::Severity;
+use crate::finding::Finding;
 use crate::source::{Position, Sources, Span};
 
 /// What a run of the checks has to say.

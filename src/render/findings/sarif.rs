@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{Found, Place, Region, Report};
+use crate::codes::Severity;
 use crate::codes::{CODES, Code};
-use crate::finding::Severity;
 
 /// The whole report as one SARIF log.
 pub fn sarif(report: &Report) -> String {

@@ -4,8 +4,8 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 
 use super::excerpt::{self, Excerpt};
 use super::{Found, Report};
+use crate::codes::Severity;
 use crate::cores;
-use crate::finding::Severity;
 use crate::render::{Style, one_line, visible};
 use crate::text::{count, goes_on};
 

@@ -11,6 +11,7 @@ use super::layout::{self, Paint, Row, Style, Words};
 use super::table::{Align, Table};
 use super::visible::moment;
 use crate::model::vocabulary::group;
+use crate::node::yaml_text;
 use crate::query::people::{Channel, NamedUser};
 use crate::query::place::Place;
 use crate::text;
@@ -29,7 +30,7 @@ pub fn places(places: &[Place], style: Style) -> String {
     let mut out = table.text(style);
     out.push('\n');
     let id = places.first().map_or("ID", |place| place.id.as_str());
-    let line = format!("location: {{id: {}, date: {{recent: {{months: 1}}}}}}", text::scalar(id));
+    let line = format!("location: {{id: {}, date: {{recent: {{months: 1}}}}}}", yaml_text(id));
     let words = Words::new("In the criteria of a segment: ").copy(&line);
     layout::paragraph(&mut out, &words, 0, style);
     out

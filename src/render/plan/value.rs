@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::text::{count, quoted, scalar};
+use crate::node::yaml_text;
+use crate::text::{count, quoted};
 
 /// How many characters of a value are shown.
 const MOST: usize = 240;
@@ -32,7 +33,7 @@ fn excerpt(value: &Value, from: usize) -> String {
         };
     };
     if text.chars().nth(MOST).is_none() {
-        return scalar(text);
+        return yaml_text(text);
     }
     let start = if from + BEFORE < MOST { 0 } else { from - BEFORE };
     let part: String = text.chars().skip(start).take(MOST).collect();
@@ -49,11 +50,11 @@ fn flow(value: &Value) -> String {
     match value {
         Value::Object(map) => {
             let entries: Vec<String> =
-                map.iter().map(|(key, value)| format!("{}: {}", scalar(key), flow(value))).collect();
+                map.iter().map(|(key, value)| format!("{}: {}", yaml_text(key), flow(value))).collect();
             format!("{{{}}}", entries.join(", "))
         }
         Value::Array(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
-        Value::String(text) => scalar(text),
+        Value::String(text) => yaml_text(text),
         plain => plain.to_string(),
     }
 }

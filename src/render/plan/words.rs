@@ -8,6 +8,7 @@ use crate::address::Address;
 use crate::guard;
 use crate::kinds::{self, Delete, Read, Resource, Update};
 use crate::ledger::Verb;
+use crate::node::yaml_text;
 use crate::plan::{Action, Aim, Change, Likeness, Moved, Overwritten, Reason, Thing};
 use crate::render::layout::{Paint, Row, Words};
 use crate::review::before;
@@ -233,7 +234,7 @@ fn looks_renamed(
         true => "says the same".to_owned(),
         false => format!("is similar (same {})", all_of(&common)),
     };
-    let say = format!("lifecycle: {{renamed_from: {}}}", crate::text::scalar(&from.key));
+    let say = format!("lifecycle: {{renamed_from: {}}}", yaml_text(&from.key));
     let at = change.place.as_ref().map(|place| format!(" at {}:{}", place.file, place.line)).unwrap_or_default();
     let write = format!("write this beneath `{}:`{at}: ", change.address.key);
     if change.action != Action::ByHand {

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use proptest::prelude::*;
-use pushplan::finding::{Findings, Severity};
+use pushplan::codes::Severity;
+use pushplan::finding::Findings;
 use pushplan::kinds;
 use pushplan::manifest::layout::layout;
 use pushplan::manifest::{self, From, Input, Project, author, write};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use pushplan::check::{self, Subject};
-use pushplan::finding::Severity;
+use pushplan::codes::Severity;
 
 use super::meaning::{Field, Meant, Tree};
 use super::world::{read, written};

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use jiff::SignedDuration;
 use pushplan::address::Address;
-use pushplan::client::{Credentials, Origin, Reading, Transport, fetch, refusal};
+use pushplan::client::{Credentials, Origin, Reading, Transport, refusal};
 use pushplan::exchange::{Loss, Meaning, Request};
 use pushplan::failure::{Exit, Failure};
+use pushplan::fetch::fetch;
 use pushplan::ledger::Ledger;
 use pushplan::live::{Live, Look, Proof};
 use pushplan::model::level::Level;

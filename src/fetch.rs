@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
-use super::{Reading, refusal};
+use crate::client::{Reading, refusal};
 use crate::exchange::{Answer, Loss, Meaning, Request};
 use crate::failure::Failure;
 use crate::kinds::{Found, KINDS, Kind};
