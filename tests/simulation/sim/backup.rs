@@ -1,5 +1,7 @@
 //! Backups: a service, or a ledger, that becomes what it was some time ago.
 
+use std::collections::BTreeMap;
+
 use pushplan::address::Address;
 use pushplan::ledger::{Open, Verb};
 
@@ -42,6 +44,7 @@ impl Service {
                     if let Origin::Ours(address) = &object.origin
                         && !is_known(address, id)
                     {
+                        object.was = Some(address.clone());
                         object.origin = Origin::Person;
                         object.is_twin = true;
                     }
@@ -77,8 +80,17 @@ impl World {
         let behind = (self.now - at) / SECOND;
         if self.dice.chance(500) {
             let ledger = &self.log.ledger;
+            // What was there before an intent is not what it created.
+            let made: BTreeMap<String, i64> = self
+                .service
+                .objects
+                .iter()
+                .filter_map(|(id, object)| Some((id.clone(), object.versions.first()?.0)))
+                .collect();
+            let intended = &self.intended;
+            let is_new = |address: &Address, id: &str| made.get(id) >= intended.get(address);
             let is_of = |open: &Open, id: &str| match open.intent.verb {
-                Verb::Create => !open.intent.seen.contains(id),
+                Verb::Create => !open.intent.seen.contains(id) && is_new(&open.intent.address, id),
                 _ => open.intent.id.as_deref() == Some(id),
             };
             let is_known = |address: &Address, id: &str| {

@@ -160,11 +160,8 @@ impl World {
                 let ledger = &self.log.ledger;
                 let known = ledger.owned.get(address).map(|owned| owned.id.clone());
                 let retired: Vec<&String> = ledger.retired.iter().map(|old| &old.id).collect();
-                // A backup may have brought back one that was there before: that is not what was created.
-                let is_new = |object: &Object| object.versions.first().map(|(at, _)| at) >= self.intended.get(address);
                 let made = self.service.objects.iter().find(|(id, object)| {
                     object.origin == ours
-                        && is_new(object)
                         && (object.body().is_some() || object.begun)
                         && Some(*id) != known.as_ref()
                         && !retired.contains(id)
@@ -175,7 +172,6 @@ impl World {
                 };
                 self.note(|| format!("a person resolves {address}: {found:?}"));
                 self.log.say(Record::Resolve { address: address.clone(), found }, time::stamp(now));
-                self.forget_older(address);
                 true
             }
             Reason::InDashboard { old: Some(id) } if !done.contains(address) => {
@@ -233,15 +229,6 @@ impl World {
                 true
             }
             _ => false,
-        }
-    }
-
-    /// What a backup brought back and the ledger does not know belongs to nobody once a person has resolved its address.
-    fn forget_older(&mut self, address: &Address) {
-        let known = self.log.ledger.ids();
-        let ours = Origin::Ours(address.clone());
-        for (id, object) in self.service.objects.iter_mut().filter(|(_, object)| object.origin == ours) {
-            object.forgotten |= !known.contains(&(&*address.kind, id.as_str()));
         }
     }
 

@@ -55,6 +55,8 @@ pub struct Object {
     pub is_twin: bool,
     /// A person has edited it.
     pub edited: bool,
+    /// It was ours and was deleted, and a backup brought it back. A creation in an unknown state may take it for its own.
+    pub was: Option<Address>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -202,6 +204,7 @@ impl Service {
             forgotten: false,
             is_twin: false,
             edited: false,
+            was: None,
         };
         self.objects.insert(id.clone(), object);
         id
@@ -316,7 +319,8 @@ impl Service {
         // A list that is some seconds old shows also what we have deleted since.
         let may_go = object.origin == Origin::Person || object.forgotten || object.body().is_none();
         let is_pruned = sender.prunes && may_go;
-        if object.origin != Origin::Ours(sender.address.clone()) && !is_pruned {
+        let is_back = object.was.as_ref() == Some(&sender.address);
+        if object.origin != Origin::Ours(sender.address.clone()) && !is_pruned && !is_back {
             self.wrong.push(format!("{} touched {id}, which is not ours: {:?}", sender.address, object.origin));
         }
         object.body().is_some().then_some(object)
