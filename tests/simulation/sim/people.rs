@@ -94,9 +94,9 @@ impl World {
         }
     }
 
-    /// Somebody ends a lease, whether its holder lives or not.
+    /// A person ends a lease, whether its holder lives or not. A ledger that was set back is refused to people too.
     fn unlock(&mut self) {
-        if let Some(running) = self.log.ledger.run.clone() {
+        if let Some(running) = self.log.ledger.run.clone().filter(|_| !self.is_set_back()) {
             self.tally.met(Fault::PersonUnlocks, "run");
             self.note(|| format!("a person ends the lease of {}", running.run));
             let record = Record::End { run: running.run, ended: Ended::Interrupted };
