@@ -21,7 +21,7 @@ use super::world::{Own, Shared, World};
 
 /// How many runs it may take.
 const RUNS: usize = 2;
-/// How often is planned at most: a run that writes nothing waits for a push to be sent.
+/// How often is planned at most: a run that writes nothing, or whose plan waits for a push to be sent, does not count.
 const ROUNDS: usize = 8;
 /// How often people look at what is left to them before a run.
 const LOOKS: usize = 4;
@@ -55,6 +55,7 @@ pub fn converge(world: &Shared, tasks: &mut Tasks) {
             return;
         }
         let before = world.borrow().log.ledger.seq;
+        let waits = waits(&plan);
         let is_free = world.borrow().log.ledger.run.is_none();
         if let Some(refused) = refused(world, &plan).first() {
             let why = format!("people have done all that is theirs, and the plan is refused: {}", refused.message);
@@ -76,9 +77,15 @@ pub fn converge(world: &Shared, tasks: &mut Tasks) {
         if world.borrow().wrong.is_some() {
             return;
         }
-        run += usize::from(world.borrow().log.ledger.seq > before);
+        run += usize::from(world.borrow().log.ledger.seq > before && !waits);
     }
     world.borrow_mut().violated(format!("no fixed point after {ROUNDS} plans"));
+}
+
+/// Whether a plan keeps something of ours until what somebody else made has been sent: the next run deletes it.
+fn waits(plan: &Plan) -> bool {
+    let mut reasons = plan.changes.iter().flat_map(|change| &change.reasons);
+    reasons.any(|reason| matches!(reason, Reason::StillUsed { by, .. } if by.iter().any(|user| matches!(user, Thing::Other { .. }))))
 }
 
 /// Why a plan of a new process is not applied.
